@@ -1,0 +1,28 @@
+//! One of the two ends of a connection, as the router sees it.
+
+use std::collections::HashMap;
+
+use super::parcel::ExchangeId;
+use crate::rpc::{Error, Id, Message, Outbox};
+
+/// The client or the agent.
+#[derive(Debug, Default)]
+pub struct Edge {
+    /// What waits to be written to it.
+    pub outbox: Outbox,
+    /// Its own requests that have no answer yet.
+    pub open: HashMap<Id, ExchangeId>,
+    /// Why it answers nothing any more.
+    pub mute: Option<Error>,
+    /// Whether it reads nothing any more.
+    pub gone: bool,
+}
+
+impl Edge {
+    /// Queues a message under an id; what nobody can read any more is dropped.
+    pub fn send(&mut self, message: &Message, id: Option<&str>) {
+        if !self.gone {
+            message.write(id, &mut self.outbox);
+        }
+    }
+}

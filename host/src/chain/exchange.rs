@@ -1,0 +1,55 @@
+//! Open requests: where they came from, where they are, and whether they were withdrawn.
+
+use std::sync::Arc;
+
+use super::parcel::{HopIndex, Route};
+use crate::channel::{MessageId, Peer};
+use crate::rpc::{Id, Message};
+
+/// Who waits for the answer.
+#[derive(Debug)]
+pub enum Origin {
+    /// The client or the agent, under this id of its own.
+    Edge(Peer, Id),
+    /// A proxy, under this number of its own.
+    Hop(HopIndex, MessageId),
+}
+
+/// Where a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// On its way to the far side, or in the hands of a proxy that is about to decide.
+    Moving,
+    /// Held by a proxy, under this number.
+    Held(HopIndex, MessageId),
+    /// With the client or the agent at the far side.
+    Out,
+    /// Answered; the answer is on its way back.
+    Returning,
+}
+
+/// One open request.
+#[derive(Debug)]
+pub struct Exchange {
+    pub origin: Origin,
+    /// The way that the request goes.
+    pub toward: Peer,
+    pub route: Route,
+    pub method: Arc<str>,
+    pub session: Option<Arc<str>>,
+    pub stage: Stage,
+    /// The proxies that saw the request, each with its number for it.
+    pub seen: Vec<(HopIndex, MessageId)>,
+    /// The `$/cancel_request` by which the sender withdrew it.
+    pub cancel: Option<Message>,
+}
+
+impl Exchange {
+    /// The number under which a proxy knows the request.
+    pub fn number_at(&self, hop: HopIndex) -> Option<MessageId> {
+        self.seen
+            .iter()
+            .find(|(seen, _)| *seen == hop)
+            .map(|(_, id)| *id)
+    }
+}

@@ -1,0 +1,21 @@
+//! The conductor: who stands where in a chain, and how messages get from one to the next.
+//!
+//! What always holds:
+//! - A message that nobody changes leaves with the very bytes of its body that it came with.
+//! - Per direction and session, messages leave in the order in which they came, and a response
+//!   never overtakes a notification that was sent before it. Only a proxy that holds a message
+//!   takes it out of the line.
+//! - Every request gets exactly one answer, whatever dies.
+
+mod connection;
+mod edge;
+mod exchange;
+mod hop;
+mod parcel;
+mod router;
+mod start;
+
+pub use connection::{Client, Exit, Settings, serve};
+pub use hop::Proxy;
+pub use router::Router;
+pub use start::{AgentLink, Chain, StartError};

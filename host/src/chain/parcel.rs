@@ -1,0 +1,109 @@
+//! A message on its way through a chain.
+
+use std::sync::Arc;
+
+use crate::channel::Peer;
+use crate::rpc::Message;
+
+/// The number of an open request, and its id on the wire wherever it leaves the chain.
+pub type ExchangeId = u64;
+
+/// The index of a proxy in the router.
+pub type HopIndex = usize;
+
+/// The proxies between client and agent that a message passes, in order.
+///
+/// A position on a route is 0 for the client, then one for each proxy, and the last for the
+/// agent. Sessions may have different routes, which share proxies.
+#[derive(Clone, Debug)]
+pub struct Route(Arc<[HopIndex]>);
+
+/// Where on a route something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At one of the two ends.
+    Edge(Peer),
+    /// At a proxy.
+    Hop(HopIndex),
+}
+
+impl Route {
+    pub fn new(hops: impl IntoIterator<Item = HopIndex>) -> Self {
+        Self(hops.into_iter().collect())
+    }
+
+    /// The position of an end.
+    pub fn edge(&self, peer: Peer) -> usize {
+        match peer {
+            Peer::Client => 0,
+            Peer::Agent => self.0.len() + 1,
+        }
+    }
+
+    /// The position of a proxy; `None` if the route does not pass it.
+    pub fn position(&self, hop: HopIndex) -> Option<usize> {
+        self.0
+            .iter()
+            .position(|&other| other == hop)
+            .map(|at| at + 1)
+    }
+
+    /// Who is at a position.
+    pub fn place(&self, position: usize) -> Place {
+        match position {
+            0 => Place::Edge(Peer::Client),
+            at if at > self.0.len() => Place::Edge(Peer::Agent),
+            at => Place::Hop(self.0[at - 1]),
+        }
+    }
+}
+
+/// A message, where it is, and where it goes.
+#[derive(Debug)]
+pub struct Parcel {
+    pub message: Message,
+    pub toward: Peer,
+    pub route: Route,
+    /// Its position on the route.
+    pub at: usize,
+    /// The position of the part that touched it last.
+    pub from: usize,
+    /// The open request that it is or answers.
+    pub exchange: Option<ExchangeId>,
+    /// The method; of a response, the request's.
+    pub method: Arc<str>,
+    /// The proxy that this is the answer for.
+    pub home: Option<HopIndex>,
+    /// When it came to the proxy where it is, in the order of that proxy.
+    pub arrival: u64,
+    /// The session of the request that this answers.
+    pub request_session: Option<Arc<str>>,
+}
+
+impl Parcel {
+    /// The session that the message belongs to.
+    pub fn session(&self) -> Option<&Arc<str>> {
+        self.request_session
+            .as_ref()
+            .or_else(|| self.message.session())
+    }
+
+    pub fn is_response(&self) -> bool {
+        self.message.kind().is_response()
+    }
+
+    /// Whether the two belong to one session and go the same way.
+    pub fn shares_line(&self, other: &Self) -> bool {
+        self.toward == other.toward && self.session() == other.session()
+    }
+
+    /// Whether the order of the two may matter to somebody: what names no session may concern
+    /// every session.
+    pub fn may_concern(&self, other: &Self) -> bool {
+        self.toward == other.toward
+            && match (self.session(), other.session()) {
+                (Some(one), Some(two)) => one == two,
+                _ => true,
+            }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a connection needs to begin its work.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Proxy;
+use crate::native::Process;
+
+/// Everything behind the client: the proxies in order, and the agent.
+#[derive(Debug)]
+pub struct Chain {
+    /// The proxies, the client's neighbour first.
+    pub proxies: Vec<Proxy>,
+    /// The agent.
+    pub agent: AgentLink,
+}
+
+/// The two streams of an agent, and its process if it has one.
+pub struct AgentLink {
+    /// What the agent writes.
+    pub output: Box<dyn AsyncRead + Unpin>,
+    /// What the agent reads.
+    pub input: Box<dyn AsyncWrite + Unpin>,
+    /// The process, which ends with the connection.
+    pub process: Option<Process>,
+}
+
+impl std::fmt::Debug for AgentLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("AgentLink")
+            .field("process", &self.process)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a chain could not begin.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct StartError {
+    /// What is wrong, and with what, in one or two sentences.
+    pub message: String,
+    /// What the process exits with if nothing better happens.
+    pub exit_code: u8,
+}

@@ -1,0 +1,373 @@
+//! What one proxy may name: the messages in its hands and the requests that it made.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::value::RawValue;
+
+use super::{Action, Delivery, Effect, MessageId, Peer};
+use crate::rpc::{self, Kind, Message};
+
+/// Why the host did not do what a proxy asked for.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChannelError {
+    /// Not allowed here.
+    #[error("{0}")]
+    Denied(String),
+    /// The proxy holds no such message, or settled it already.
+    #[error("no such message, or it is settled already")]
+    UnknownMessage,
+    /// Not JSON, or not what the message can take.
+    #[error("{0}")]
+    Invalid(String),
+    /// The proxy has too much outstanding.
+    #[error("too much is outstanding")]
+    Full,
+}
+
+/// How much a proxy may have outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Requests of its own that are not answered yet.
+    pub requests: usize,
+    /// Messages that it holds.
+    pub held: usize,
+    /// Effects of one call.
+    pub effects: usize,
+}
+
+/// The books of one proxy: every number that it may use, and what it did in the current call.
+///
+/// A number stands for exactly one message for ever. A message leaves the ledger when it is
+/// settled or, if the proxy does not hold it, when the call that brought it returns.
+#[derive(Debug)]
+pub struct Ledger {
+    next: MessageId,
+    messages: HashMap<MessageId, Entry>,
+    /// Own requests without an answer yet.
+    asked: HashSet<MessageId>,
+    held: usize,
+    effects: Vec<Effect>,
+    bounds: Bounds,
+    started: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    message: Message,
+    held: bool,
+}
+
+impl Ledger {
+    /// Empty books. Until [`Ledger::start`] nothing may be sent.
+    #[must_use]
+    pub fn new(bounds: Bounds) -> Self {
+        Self {
+            next: 1,
+            messages: HashMap::new(),
+            asked: HashSet::new(),
+            held: 0,
+            effects: Vec::new(),
+            bounds,
+            started: false,
+        }
+    }
+
+    /// From now on there are neighbours.
+    pub fn start(&mut self) {
+        self.started = true;
+    }
+
+    /// A number that was never used.
+    pub fn allot(&mut self) -> MessageId {
+        let id = self.next;
+        self.next += 1;
+        id
+    }
+
+    /// Puts a message into the proxy's hands.
+    pub fn hand_in(&mut self, delivery: &Delivery) {
+        let message = delivery.message.clone();
+        self.messages.insert(
+            delivery.id,
+            Entry {
+                message,
+                held: false,
+            },
+        );
+    }
+
+    /// Notes that the answer to a request of the proxy's own is there.
+    pub fn answered(&mut self, id: MessageId) {
+        self.asked.remove(&id);
+    }
+
+    /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
+    /// action is checked against what the message can take.
+    pub fn take_back(&mut self, id: MessageId, action: Action) -> Result<Action, ChannelError> {
+        let kind = self.messages.get(&id).map(|entry| entry.message.kind());
+        let checked = kind
+            .ok_or(ChannelError::UnknownMessage)
+            .and_then(|kind| check(kind, action));
+        match &checked {
+            Ok(Action::Hold) if self.held >= self.bounds.held => {
+                self.messages.remove(&id);
+                Err(ChannelError::Full)
+            }
+            Ok(Action::Hold) => {
+                self.held += 1;
+                if let Some(entry) = self.messages.get_mut(&id) {
+                    entry.held = true;
+                }
+                checked
+            }
+            _ => {
+                self.messages.remove(&id);
+                checked
+            }
+        }
+    }
+
+    /// Takes back a message that is not to be decided on, such as the answer to an own request.
+    pub fn close(&mut self, id: MessageId) {
+        self.messages.remove(&id);
+    }
+
+    /// What the proxy did since the last time.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// `channel.request`.
+    pub fn request(
+        &mut self,
+        to: Peer,
+        method: &str,
+        params: &str,
+    ) -> Result<MessageId, ChannelError> {
+        self.may_send(method)?;
+        if self.asked.len() >= self.bounds.requests {
+            return Err(ChannelError::Full);
+        }
+        check_json(params)?;
+        let id = self.allot();
+        let message = Message::request(method, params);
+        self.push(Effect::Request { id, to, message })?;
+        self.asked.insert(id);
+        Ok(id)
+    }
+
+    /// `channel.notify`.
+    pub fn notify(&mut self, to: Peer, method: &str, params: &str) -> Result<(), ChannelError> {
+        self.may_send(method)?;
+        check_json(params)?;
+        let message = Message::notification(method, params);
+        self.push(Effect::Notify { to, message })
+    }
+
+    /// `channel.settle`.
+    pub fn settle(&mut self, id: MessageId, action: Action) -> Result<(), ChannelError> {
+        let entry = self.messages.get(&id).filter(|entry| entry.held);
+        let kind = entry.ok_or(ChannelError::UnknownMessage)?.message.kind();
+        let action = check(kind, action)?;
+        if matches!(action, Action::Hold) {
+            return Err(ChannelError::Invalid(
+                "the message is held already".to_owned(),
+            ));
+        }
+        self.push(Effect::Settle { id, action })?;
+        self.messages.remove(&id);
+        self.held -= 1;
+        Ok(())
+    }
+
+    /// `channel.cancel`.
+    pub fn cancel(&mut self, id: MessageId) -> Result<(), ChannelError> {
+        if !self.asked.contains(&id) {
+            return Err(ChannelError::UnknownMessage);
+        }
+        self.push(Effect::Cancel { id })
+    }
+
+    /// `channel.read`.
+    pub fn read(&self, id: MessageId, pointer: &str) -> Result<Option<&str>, ChannelError> {
+        let entry = self.messages.get(&id).ok_or(ChannelError::UnknownMessage)?;
+        rpc::resolve(entry.message.body(), pointer)
+            .map_err(|error| ChannelError::Invalid(error.to_string()))
+    }
+
+    fn may_send(&self, method: &str) -> Result<(), ChannelError> {
+        if !self.started {
+            return Err(ChannelError::Denied(
+                "nothing can be sent from within init".to_owned(),
+            ));
+        }
+        if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
+            return Err(ChannelError::Denied(format!(
+                "{method} is the host's to send"
+            )));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, effect: Effect) -> Result<(), ChannelError> {
+        if self.effects.len() >= self.bounds.effects {
+            return Err(ChannelError::Full);
+        }
+        self.effects.push(effect);
+        Ok(())
+    }
+}
+
+/// Whether a message of this kind can take the action, and whether its text is JSON.
+fn check(kind: Kind, action: Action) -> Result<Action, ChannelError> {
+    let fits = match &action {
+        Action::Forward | Action::Hold => true,
+        Action::Replace(body) => {
+            check_json(body)?;
+            true
+        }
+        Action::Respond(result) => {
+            check_json(result)?;
+            kind == Kind::Request
+        }
+        Action::Reject(_) => kind != Kind::Notification,
+        Action::Discard => kind == Kind::Notification,
+    };
+    if fits {
+        return Ok(action);
+    }
+    let action = match action {
+        Action::Respond(_) => "respond",
+        Action::Reject(_) => "reject",
+        _ => "discard",
+    };
+    let kind = match kind {
+        Kind::Request => "a request",
+        Kind::Notification => "a notification",
+        Kind::Result | Kind::Error => "a response",
+    };
+    Err(ChannelError::Invalid(format!(
+        "{kind} cannot take the action `{action}`"
+    )))
+}
+
+fn check_json(text: &str) -> Result<(), ChannelError> {
+    match serde_json::from_str::<&RawValue>(text) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(ChannelError::Invalid(format!("not JSON: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds {
+        requests: 2,
+        held: 1,
+        effects: 4,
+    };
+
+    fn ledger() -> Ledger {
+        let mut ledger = Ledger::new(BOUNDS);
+        ledger.start();
+        ledger
+    }
+
+    fn deliver(ledger: &mut Ledger, message: Message) -> MessageId {
+        let id = ledger.allot();
+        ledger.hand_in(&Delivery {
+            id,
+            sender: Peer::Client,
+            method: message.method().clone(),
+            session: None,
+            message,
+            with_body: true,
+        });
+        id
+    }
+
+    #[test]
+    fn a_message_is_settled_once_and_only_while_it_is_held() {
+        let mut ledger = ledger();
+        let id = deliver(&mut ledger, Message::request("m", "{}"));
+        assert_eq!(
+            ledger.settle(id, Action::Forward),
+            Err(ChannelError::UnknownMessage)
+        );
+        ledger.take_back(id, Action::Hold).unwrap();
+        assert!(matches!(
+            ledger.settle(id, Action::Discard),
+            Err(ChannelError::Invalid(_))
+        ));
+        assert!(matches!(
+            ledger.settle(id, Action::Replace("{".into())),
+            Err(ChannelError::Invalid(_))
+        ));
+        assert_eq!(ledger.settle(id, Action::Forward), Ok(()));
+        assert_eq!(
+            ledger.settle(id, Action::Forward),
+            Err(ChannelError::UnknownMessage)
+        );
+        assert_eq!(ledger.take_effects().len(), 1);
+    }
+
+    #[test]
+    fn a_message_can_be_read_while_it_is_in_hand() {
+        let mut ledger = ledger();
+        let id = deliver(&mut ledger, Message::request("m", r#"{"a":[1]}"#));
+        assert_eq!(ledger.read(id, "/a/0"), Ok(Some("1")));
+        assert_eq!(ledger.read(id, "/b"), Ok(None));
+        assert!(matches!(
+            ledger.read(id, "b"),
+            Err(ChannelError::Invalid(_))
+        ));
+        ledger.take_back(id, Action::Forward).unwrap();
+        assert_eq!(ledger.read(id, ""), Err(ChannelError::UnknownMessage));
+    }
+
+    #[test]
+    fn nothing_is_sent_before_the_start_or_in_the_hosts_name() {
+        let mut ledger = Ledger::new(BOUNDS);
+        assert!(matches!(
+            ledger.notify(Peer::Agent, "m", "{}"),
+            Err(ChannelError::Denied(_))
+        ));
+        ledger.start();
+        for method in ["initialize", "proxy/successor", "$/cancel_request"] {
+            let denied = ledger.request(Peer::Agent, method, "{}");
+            assert!(matches!(denied, Err(ChannelError::Denied(_))), "{method}");
+        }
+        assert!(matches!(
+            ledger.notify(Peer::Agent, "m", "x"),
+            Err(ChannelError::Invalid(_))
+        ));
+        assert_eq!(ledger.notify(Peer::Agent, "m", "null"), Ok(()));
+    }
+
+    #[test]
+    fn bounds_hold() {
+        let mut ledger = ledger();
+        let first = ledger.request(Peer::Client, "m", "{}").unwrap();
+        ledger.request(Peer::Client, "m", "{}").unwrap();
+        assert_eq!(
+            ledger.request(Peer::Client, "m", "{}"),
+            Err(ChannelError::Full)
+        );
+        ledger.answered(first);
+        assert_eq!(ledger.cancel(first), Err(ChannelError::UnknownMessage));
+        let one = deliver(&mut ledger, Message::notification("m", "{}"));
+        let two = deliver(&mut ledger, Message::notification("m", "{}"));
+        ledger.take_back(one, Action::Hold).unwrap();
+        assert!(matches!(
+            ledger.take_back(two, Action::Hold),
+            Err(ChannelError::Full)
+        ));
+        ledger.request(Peer::Client, "m", "{}").unwrap();
+        ledger.notify(Peer::Client, "m", "{}").unwrap();
+        assert_eq!(
+            ledger.notify(Peer::Client, "m", "{}"),
+            Err(ChannelError::Full)
+        );
+    }
+}

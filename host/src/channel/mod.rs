@@ -1,0 +1,161 @@
+//! The channel between the host and one proxy, whatever the proxy is made of.
+//!
+//! An [`Event`] goes in, a list of [`Effect`]s and at most one [`Action`] come out. The
+//! [`Ledger`] stands between: it knows which messages the proxy may name, and lets nothing
+//! through that the proxy has no right to. So what reaches the chain is always valid.
+
+mod ledger;
+mod subscription;
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+pub use ledger::{Bounds, ChannelError, Ledger};
+pub use subscription::{Kinds, Subscription};
+
+use crate::rpc::{self, Message};
+
+/// A neighbour in the chain, and so a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// The predecessor: the side of the editor.
+    Client,
+    /// The successor: the side of the agent.
+    Agent,
+}
+
+impl Peer {
+    /// The neighbour on the other side.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+
+    /// The name in logs, traces and errors.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// The host's number for one message at one proxy. Never used twice.
+pub type MessageId = u64;
+
+/// One message as a proxy gets it.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    /// The proxy's number for it; for a response, that of the request, if the proxy knows it.
+    pub id: MessageId,
+    /// Who sent it.
+    pub sender: Peer,
+    /// Its method; for a response, that of the request.
+    pub method: Arc<str>,
+    /// The session that it belongs to.
+    pub session: Option<Arc<str>>,
+    /// The message itself.
+    pub message: Message,
+    /// Whether the proxy wants the body with it.
+    pub with_body: bool,
+}
+
+/// What a proxy is told.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A request, notification or response, by the kind of its message.
+    Message(Delivery),
+    /// The answer to a request of the proxy's own. Its action means nothing.
+    Answer(Delivery),
+    /// The sender of this held request has withdrawn it.
+    Cancel(MessageId),
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Goes on unchanged, byte for byte.
+    Forward,
+    /// Goes on with this body (JSON text) in place of its own.
+    Replace(String),
+    /// A request: answered with this result (JSON text).
+    Respond(String),
+    /// A request: answered with this error. A response: goes on as this error.
+    Reject(rpc::Error),
+    /// A notification: goes no further.
+    Discard,
+    /// Kept until the proxy settles it.
+    Hold,
+}
+
+/// What a proxy did while it handled an event, in the order in which it did it.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// It asks a neighbour.
+    Request {
+        /// The proxy's number for its request.
+        id: MessageId,
+        /// Whom it asks.
+        to: Peer,
+        /// The request.
+        message: Message,
+    },
+    /// It tells a neighbour.
+    Notify {
+        /// Whom it tells.
+        to: Peer,
+        /// The notification.
+        message: Message,
+    },
+    /// It settles a held message. The action is not [`Action::Hold`].
+    Settle {
+        /// The held message.
+        id: MessageId,
+        /// What becomes of it.
+        action: Action,
+    },
+    /// It withdraws a request of its own.
+    Cancel {
+        /// The number of its request.
+        id: MessageId,
+    },
+}
+
+/// What came of one call.
+#[derive(Debug)]
+pub struct Reply {
+    /// What the proxy did, in its order.
+    pub effects: Vec<Effect>,
+    /// What it returned.
+    pub outcome: Outcome,
+}
+
+/// What a proxy returned.
+#[derive(Debug)]
+pub enum Outcome {
+    /// This becomes of the message. The action is one that the message can take.
+    Decided(Action),
+    /// There was nothing to decide.
+    Told,
+    /// It could not decide, for this reason.
+    Refused(String),
+    /// It broke, for this reason, and with it its store.
+    Died(String),
+}
+
+/// A call that goes on. It gives the part back with its reply.
+pub type Call = Pin<Box<dyn Future<Output = (Box<dyn Part>, Reply)>>>;
+
+/// A proxy, whatever it is made of. It handles one event at a time.
+pub trait Part {
+    /// A number for a message that is about to be delivered.
+    fn allot(&mut self) -> MessageId;
+
+    /// Lets the proxy handle an event. The future yields while the proxy is busy, and must not
+    /// be dropped before it is done, or the proxy is lost.
+    fn call(self: Box<Self>, event: Event) -> Call;
+}

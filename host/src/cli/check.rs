@@ -1,0 +1,82 @@
+//! `acp-chain check`: what a manifest would run, without running it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::manifest::{Manifest, ProxyEntry};
+use crate::sandbox::{Component, Engine};
+
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// The manifest
+    #[arg(long, value_name = "FILE", default_value = "acp-chain.toml")]
+    manifest: PathBuf,
+}
+
+impl Check {
+    pub fn main(self) -> ExitCode {
+        let manifest = match Manifest::read(&self.manifest) {
+            Ok(manifest) => manifest,
+            Err(error) => {
+                eprintln!("acp-chain: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        let engine = match super::engine() {
+            Ok(engine) => engine,
+            Err(error) => {
+                eprintln!("acp-chain: {error}");
+                return ExitCode::FAILURE;
+            }
+        };
+        println!("client");
+        let mut valid = true;
+        for entry in &manifest.proxies {
+            println!("  │");
+            valid &= check_proxy(&engine, entry);
+        }
+        println!("  │");
+        match &manifest.agent {
+            Some(agent) => {
+                let words = std::iter::once(&agent.program).chain(&agent.args);
+                let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+                println!("agent  {}", words.join(" "));
+            }
+            None => println!("agent  named on the command line"),
+        }
+        match valid {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Prints one proxy of the chain; says whether it could be run.
+fn check_proxy(engine: &Engine, entry: &ProxyEntry) -> bool {
+    println!("{}  {}", entry.id, entry.path.display());
+    let component = match Component::load(engine, &entry.path) {
+        Ok(component) => component,
+        Err(error) => {
+            println!("  │  cannot be used: {error}");
+            return false;
+        }
+    };
+    let wasi = component
+        .imports(engine)
+        .iter()
+        .any(|name| name.starts_with("wasi:"));
+    println!(
+        "  │  {} kB, {} MiB of memory, {} ms a message",
+        component.size() / 1000,
+        entry.limits.memory >> 20,
+        entry.limits.time.as_millis()
+    );
+    println!(
+        "  │  sees the messages that it asks for; {}",
+        match wasi {
+            true => "imports WASI, which gives it nothing: no files, network or environment",
+            false => "has no other way out: no files, network, clock or environment",
+        }
+    );
+    true
+}

@@ -1,0 +1,12 @@
+//! Hosts chains of sandboxed proxies between an ACP client and an ACP agent.
+
+#![forbid(unsafe_code)]
+
+pub mod chain;
+pub mod channel;
+pub mod cli;
+pub mod manifest;
+pub mod native;
+pub mod rpc;
+pub mod sandbox;
+pub mod trace;

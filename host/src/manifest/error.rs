@@ -1,0 +1,73 @@
+//! What is wrong with a manifest, and where.
+
+use std::path::{Path, PathBuf};
+
+/// A manifest that cannot be used. The message names the file, the line and column (counted from
+/// 1), and what to write instead.
+#[derive(Debug, thiserror::Error)]
+pub enum ManifestError {
+    /// The file cannot be read.
+    #[error("{}: the manifest cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Something in the file is wrong.
+    #[error("{}:{line}:{column}: {what}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The column in characters, counted from 1.
+        column: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl ManifestError {
+    pub(super) fn unreadable(path: &Path, error: std::io::Error) -> Self {
+        Self::Unreadable {
+            path: path.to_owned(),
+            error,
+        }
+    }
+
+    pub(super) fn at(path: &Path, text: &str, offset: usize, what: String) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self::Wrong {
+            path: path.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            what,
+        }
+    }
+
+    pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
+        let offset = error.span().map_or(0, |span| span.start);
+        let message = error.message().replace('\n', ", ");
+        Self::at(path, text, offset, unknown_key(&message).unwrap_or(message))
+    }
+}
+
+/// Turns serde's "unknown field `a`, expected one of `b`, `c`" into advice.
+fn unknown_key(message: &str) -> Option<String> {
+    let mut names = message
+        .strip_prefix("unknown field ")?
+        .split('`')
+        .skip(1)
+        .step_by(2);
+    let unknown = names.next()?;
+    let known: Vec<_> = names.collect();
+    let nearest = known.iter().max_by(|one, two| {
+        strsim::jaro_winkler(one, unknown).total_cmp(&strsim::jaro_winkler(two, unknown))
+    })?;
+    let known = known.join("`, `");
+    Some(format!(
+        "unknown key `{unknown}`; did you mean `{nearest}`? Known here are `{known}`"
+    ))
+}

@@ -1,0 +1,12 @@
+//! Parts of a chain that are child processes.
+//!
+//! A process never outlives the host, nor does anything that it started: it leads a process group
+//! of its own, and a guard outside of both kills that group when the host is gone, however it
+//! went.
+
+mod guard;
+mod process;
+mod stderr;
+pub mod stdio;
+
+pub use process::{AgentCommand, Process, SpawnError, describe, exit_code};

@@ -1,0 +1,172 @@
+//! A child process that speaks ACP on its standard input and output.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::guard::Guard;
+use super::stderr::Tail;
+
+/// How long a process gets to react, first to the end of its input, then to SIGTERM.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the last of the standard error is waited for when a process has ended.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// A command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// The program, a path or a name that is looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// Why a process could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error("the agent command `{0}` was not found; give a full path, or add its folder to PATH")]
+    NotFound(String),
+    /// It is there, but cannot be run.
+    #[error("the agent command `{command}` cannot be run: {error}")]
+    NotRunnable {
+        /// The program.
+        command: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl SpawnError {
+    /// The exit code that shells give for it.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NotFound(_) => 127,
+            Self::NotRunnable { .. } => 126,
+        }
+    }
+}
+
+/// A running process and all that it started.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    group: Pid,
+    stderr: Tail,
+    drain: JoinHandle<()>,
+    /// Called off when the process is gone.
+    _guard: Option<Guard>,
+}
+
+impl Process {
+    /// Starts a process; gives it with its standard input and output.
+    pub fn spawn(command: &AgentCommand) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+        let program = || command.program.to_string_lossy().into_owned();
+        let not_runnable = |error| SpawnError::NotRunnable {
+            command: program(),
+            error,
+        };
+        let mut child = Command::new(&command.program)
+            .args(&command.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => SpawnError::NotFound(program()),
+                _ => not_runnable(error),
+            })?;
+        let missing = || not_runnable(io::Error::other("it has no standard streams"));
+        let group = child
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()))
+            .ok_or_else(missing)?;
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        let guard = Guard::new(group)
+            .inspect_err(|error| tracing::warn!("the agent goes unguarded: {error}"))
+            .ok();
+        let tail = Tail::default();
+        let process = Self {
+            child,
+            group,
+            drain: tokio::spawn(tail.clone().drain(stderr)),
+            stderr: tail,
+            _guard: guard,
+        };
+        Ok((process, stdin, stdout))
+    }
+
+    /// Waits for the end of the process. Cancel safe.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.child.wait().await
+    }
+
+    /// Ends the process, whose standard input is closed: it gets a while to go by itself if it is
+    /// to be ended with patience, then SIGTERM, then SIGKILL. What it started goes with it.
+    pub async fn end(&mut self, patience: bool) -> Option<ExitStatus> {
+        let mut status = None;
+        if patience {
+            status = self.wait_a_while().await;
+        }
+        if status.is_none() {
+            self.signal(Signal::TERM);
+            status = self.wait_a_while().await;
+        }
+        self.signal(Signal::KILL);
+        match status {
+            Some(status) => Some(status),
+            None => self.wait().await.ok(),
+        }
+    }
+
+    async fn wait_a_while(&mut self) -> Option<ExitStatus> {
+        let ended = tokio::time::timeout(GRACE, self.wait()).await;
+        ended.ok().and_then(Result::ok)
+    }
+
+    fn signal(&self, signal: Signal) {
+        // Nobody of the group may be left, which is well.
+        let _ = kill_process_group(self.group, signal);
+    }
+
+    /// The last that the process printed on its standard error, once it has ended.
+    pub async fn last_words(&mut self) -> String {
+        let _ = tokio::time::timeout(LAST_WORDS, &mut self.drain).await;
+        self.stderr.text()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// An exit status in words.
+pub fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (_, Some(signal)) => format!("was ended by signal {signal}"),
+        _ => "ended".to_owned(),
+    }
+}
+
+/// An exit status as the code that shells give for it.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}

@@ -1,0 +1,195 @@
+//! Lines out of bytes (ACP transports: one message a line).
+//!
+//! Memory stays bounded by the line limit and one read, whatever comes in. A line over the limit
+//! is thrown away while it arrives; its first and last bytes are kept, to tell whose it was.
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How much is asked for in one read.
+const READ: usize = 64 * 1024;
+
+/// How much of either end of a line over the limit is kept.
+const KEPT: usize = 4 * 1024;
+
+/// One line.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// A line without its newline.
+    Line(Bytes),
+    /// A line over the limit.
+    TooLong {
+        /// Its first bytes.
+        head: Bytes,
+        /// Its last bytes.
+        tail: Bytes,
+        /// How many there were.
+        len: u64,
+    },
+    /// The stream ended in the middle of a line.
+    Torn(Bytes),
+}
+
+/// Splits a stream into lines.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    input: R,
+    buffer: BytesMut,
+    /// Bytes of the buffer that hold no newline.
+    searched: usize,
+    limit: usize,
+    dropped: Option<Dropped>,
+    ended: bool,
+}
+
+#[derive(Debug)]
+struct Dropped {
+    head: Bytes,
+    tail: BytesMut,
+    len: u64,
+}
+
+impl Dropped {
+    fn take_in(&mut self, bytes: &[u8]) {
+        self.len += bytes.len() as u64;
+        let new = &bytes[bytes.len().saturating_sub(KEPT)..];
+        let keep = (KEPT - new.len()).min(self.tail.len());
+        self.tail.advance(self.tail.len() - keep);
+        self.tail.extend_from_slice(new);
+    }
+
+    fn finish(self) -> Frame {
+        Frame::TooLong {
+            head: self.head,
+            tail: self.tail.freeze(),
+            len: self.len,
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    /// Reads lines of at most `limit` bytes.
+    pub fn new(input: R, limit: usize) -> Self {
+        Self {
+            input,
+            buffer: BytesMut::new(),
+            searched: 0,
+            limit,
+            dropped: None,
+            ended: false,
+        }
+    }
+
+    /// Waits for more bytes; `Ok(false)` at the end of the stream. Cancel safe.
+    pub async fn fill(&mut self) -> std::io::Result<bool> {
+        self.buffer.reserve(READ);
+        let count = self.input.read_buf(&mut self.buffer).await?;
+        self.ended = count == 0;
+        Ok(count > 0)
+    }
+
+    /// The next line that is wholly there. Empty lines are passed over.
+    pub fn next_frame(&mut self) -> Option<Frame> {
+        loop {
+            let unseen = &self.buffer[self.searched..];
+            let Some(found) = memchr::memchr(b'\n', unseen) else {
+                self.searched = self.buffer.len();
+                self.shed();
+                return if self.ended { self.last() } else { None };
+            };
+            let mut line = self.buffer.split_to(self.searched + found + 1);
+            self.searched = 0;
+            line.truncate(line.len() - 1);
+            if let Some(mut dropped) = self.dropped.take() {
+                dropped.take_in(&line);
+                return Some(dropped.finish());
+            }
+            if line.len() > self.limit {
+                return Some(drop_line(&line).finish());
+            }
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                return Some(Frame::Line(line.freeze()));
+            }
+        }
+    }
+
+    /// Throws away what is read of a line that is over the limit already.
+    fn shed(&mut self) {
+        if let Some(dropped) = &mut self.dropped {
+            dropped.take_in(&self.buffer);
+        } else if self.buffer.len() > self.limit {
+            self.dropped = Some(drop_line(&self.buffer));
+        } else {
+            return;
+        }
+        self.buffer = BytesMut::new();
+        self.searched = 0;
+    }
+
+    fn last(&mut self) -> Option<Frame> {
+        if let Some(dropped) = self.dropped.take() {
+            return Some(dropped.finish());
+        }
+        self.searched = 0;
+        let rest = self.buffer.split().freeze();
+        (!rest.iter().all(u8::is_ascii_whitespace)).then_some(Frame::Torn(rest))
+    }
+}
+
+fn drop_line(line: &[u8]) -> Dropped {
+    let mut dropped = Dropped {
+        head: Bytes::copy_from_slice(&line[..line.len().min(KEPT)]),
+        tail: BytesMut::new(),
+        len: 0,
+    };
+    dropped.take_in(line);
+    dropped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn frames(input: &[u8], limit: usize) -> Vec<Frame> {
+        let mut reader = LineReader::new(input, limit);
+        let mut frames = Vec::new();
+        loop {
+            let more = reader.fill().await.unwrap();
+            while let Some(frame) = reader.next_frame() {
+                frames.push(frame);
+            }
+            if !more {
+                return frames;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_come_whole_and_empty_ones_do_not_come() {
+        let found = frames(b"{}\n\n \r\n[1]\r\n{\"torn\":", 100).await;
+        let line = |text: &'static str| Bytes::from_static(text.as_bytes());
+        assert_eq!(
+            found,
+            [
+                Frame::Line(line("{}")),
+                Frame::Line(line("[1]\r")),
+                Frame::Torn(line("{\"torn\":"))
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn a_line_over_the_limit_leaves_only_its_ends() {
+        let mut input = b"head".to_vec();
+        input.extend(std::iter::repeat_n(b'x', 1_000_000));
+        input.extend(b"tail\n{}\n");
+        let found = frames(&input, 100_000).await;
+        let Frame::TooLong { head, tail, len } = &found[0] else {
+            panic!("{found:?}")
+        };
+        assert!(head.starts_with(b"head") && head.len() == KEPT);
+        assert!(tail.ends_with(b"xtail") && tail.len() == KEPT);
+        assert_eq!(*len, 1_000_008);
+        assert_eq!(found[1], Frame::Line(Bytes::from_static(b"{}")));
+    }
+}

@@ -1,0 +1,93 @@
+//! Request ids, which return exactly as they came.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+
+/// The id of a request as its sender spelt it: a number, a string or null, 0 included.
+///
+/// Two ids are equal when they are spelt alike; for strings, escapes do not matter.
+#[derive(Clone, Debug)]
+pub struct Id {
+    text: Box<str>,
+}
+
+impl Id {
+    /// Takes the JSON text of an id; `None` if it is no number, string or null
+    /// (JSON-RPC 2.0 §4).
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.as_bytes().first()? {
+            b'"' | b'-' | b'0'..=b'9' | b'n' => Some(Self { text: text.into() }),
+            _ => None,
+        }
+    }
+
+    /// The id `null`, which answers a message that has none that could be read.
+    #[must_use]
+    pub fn null() -> Self {
+        Self {
+            text: "null".into(),
+        }
+    }
+
+    /// The JSON text, as it came.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    fn key(&self) -> Cow<'_, str> {
+        if self.text.contains('\\')
+            && let Ok(plain) = serde_json::from_str::<String>(&self.text)
+        {
+            return Cow::Owned(format!("\"{plain}\""));
+        }
+        Cow::Borrowed(&self.text)
+    }
+}
+
+impl From<u64> for Id {
+    fn from(number: u64) -> Self {
+        Self {
+            text: number.to_string().into(),
+        }
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Id {}
+
+impl Hash for Id {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_number_a_string_or_null() {
+        for good in ["0", "-1", "1e3", r#""""#, r#""a""#, "null"] {
+            assert_eq!(
+                Id::parse(good).map(|id| id.as_str().to_owned()).as_deref(),
+                Some(good)
+            );
+        }
+        for bad in ["true", "false", "{}", "[1]", ""] {
+            assert!(Id::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn escapes_do_not_tell_ids_apart_but_types_do() {
+        assert_eq!(Id::parse(r#""a/\u0062""#), Id::parse(r#""a\/b""#));
+        assert_ne!(Id::parse("1"), Id::parse(r#""1""#));
+    }
+}

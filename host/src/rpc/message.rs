@@ -1,0 +1,447 @@
+//! One message: the line it came in, and where the envelope's fields lie in it.
+//!
+//! A message always holds a whole line of valid JSON. What goes on unchanged is written from
+//! the very bytes that came in; only the id is exchanged, since every hop has ids of its own.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Error, Id};
+
+/// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `method` and `id`: wants one answer.
+    Request,
+    /// `method` without `id`.
+    Notification,
+    /// `id` and `result`.
+    Result,
+    /// `id` and `error`.
+    Error,
+}
+
+impl Kind {
+    /// Whether this is an answer, of either sort.
+    #[must_use]
+    pub fn is_response(self) -> bool {
+        matches!(self, Self::Result | Self::Error)
+    }
+
+    fn body_field(self) -> &'static str {
+        match self {
+            Self::Request | Self::Notification => "params",
+            Self::Result => "result",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// A JSON-RPC message. Cloning it shares the line.
+#[derive(Clone, Debug)]
+pub struct Message {
+    line: Bytes,
+    kind: Kind,
+    method: Arc<str>,
+    id: Option<Range<usize>>,
+    body: Option<Range<usize>>,
+    session: OnceCell<Option<Arc<str>>>,
+}
+
+/// Why a line is no message.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// The bytes are not UTF-8 (ACP transports: messages must be).
+    #[error("the message is not UTF-8: {0}")]
+    NotUtf8(#[from] std::str::Utf8Error),
+    /// The text is not JSON.
+    #[error("the message is not JSON: {0}")]
+    NotJson(serde_json::Error),
+    /// It is JSON, but an array: ACP has no batches.
+    #[error("batches are not part of the Agent Client Protocol; send one message a line")]
+    Batch,
+    /// It is JSON, but not a JSON-RPC 2.0 message.
+    #[error("{reason}")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+        /// Its id, if that could be read.
+        id: Option<Id>,
+        /// Whether it looks like an answer, so that somebody may be waiting for it.
+        response: bool,
+    },
+}
+
+impl Malformed {
+    /// The error object that tells the sender.
+    #[must_use]
+    pub fn to_error(&self) -> Error {
+        let code = match self {
+            Self::NotUtf8(_) | Self::NotJson(_) => super::code::PARSE_ERROR,
+            Self::Batch | Self::Invalid { .. } => super::code::INVALID_REQUEST,
+        };
+        Error::new(code, self.to_string())
+    }
+}
+
+/// The envelope's fields. A field given twice is refused: two readers could disagree about it.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+/// Keeps a `null` that is there apart from a field that is not.
+fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(field).map(Some)
+}
+
+#[derive(Deserialize)]
+struct SessionField<'a> {
+    #[serde(borrow, rename = "sessionId")]
+    session_id: Option<Cow<'a, str>>,
+}
+
+impl Message {
+    /// Reads the envelope of one line (without its newline).
+    pub fn parse(line: Bytes) -> Result<Self, Malformed> {
+        let text = std::str::from_utf8(&line)?;
+        let envelope = match serde_json::from_str::<Envelope>(text) {
+            Ok(envelope) => envelope,
+            Err(error) => return Err(explain(text, error)),
+        };
+        let id = envelope.id.and_then(|id| Id::parse(id.get()));
+        let response = envelope.method.is_none();
+        let invalid = |reason: &str| Malformed::Invalid {
+            reason: reason.to_owned(),
+            id: id.clone(),
+            response,
+        };
+        if envelope.jsonrpc.map(RawValue::get) != Some(r#""2.0""#) {
+            return Err(invalid(r#"the message lacks "jsonrpc": "2.0""#));
+        }
+        if envelope.id.is_some() && id.is_none() {
+            return Err(invalid("an id is a number, a string or null"));
+        }
+        let (kind, body) = match (
+            envelope.method,
+            envelope.id,
+            envelope.result,
+            envelope.error,
+        ) {
+            (Some(_), Some(_), None, None) => (Kind::Request, envelope.params),
+            (Some(_), None, None, None) => (Kind::Notification, envelope.params),
+            (None, Some(_), Some(result), None) => (Kind::Result, Some(result)),
+            (None, Some(_), None, Some(error)) => (Kind::Error, Some(error)),
+            (Some(_), ..) => return Err(invalid("a message has a method or an outcome, not both")),
+            (None, None, ..) => return Err(invalid("the message has neither a method nor an id")),
+            (None, Some(_), Some(_), Some(_)) => {
+                return Err(invalid("a response has a result or an error, not both"));
+            }
+            (None, Some(_), None, None) => {
+                return Err(invalid("the message has no method, result or error"));
+            }
+        };
+        let method: Arc<str> = match envelope.method {
+            None => Arc::from(""),
+            Some(method) => match serde_json::from_str::<Cow<str>>(method.get()) {
+                Ok(method) => method.into(),
+                Err(_) => return Err(invalid("the method is not a string")),
+            },
+        };
+        let span = |value: &RawValue| {
+            let start = value.get().as_ptr().addr() - text.as_ptr().addr();
+            start..start + value.get().len()
+        };
+        let id = envelope.id.map(span);
+        let body = body.map(span);
+        Ok(Self {
+            line,
+            kind,
+            method,
+            id,
+            body,
+            session: OnceCell::new(),
+        })
+    }
+
+    /// A new request. `params` is JSON text; `null` stands for none.
+    #[must_use]
+    pub fn request(method: &str, params: &str) -> Self {
+        Self::compose(Kind::Request, Arc::from(method), params)
+    }
+
+    /// A new notification. `params` is JSON text; `null` stands for none.
+    #[must_use]
+    pub fn notification(method: &str, params: &str) -> Self {
+        Self::compose(Kind::Notification, Arc::from(method), params)
+    }
+
+    /// A new successful response. `result` is JSON text.
+    #[must_use]
+    pub fn result(result: &str) -> Self {
+        Self::compose(Kind::Result, Arc::from(""), result)
+    }
+
+    /// A new error response.
+    #[must_use]
+    pub fn error(error: &Error) -> Self {
+        Self::compose(Kind::Error, Arc::from(""), &error.to_json())
+    }
+
+    /// The same message with another body. An error response turns into a result.
+    #[must_use]
+    pub fn with_body(&self, body: &str) -> Self {
+        let kind = match self.kind {
+            Kind::Error => Kind::Result,
+            kind => kind,
+        };
+        Self::compose(kind, self.method.clone(), body)
+    }
+
+    /// `body` is valid JSON text, in which a line break can only be white space.
+    fn compose(kind: Kind, method: Arc<str>, body: &str) -> Self {
+        let mut line = String::with_capacity(body.len() + method.len() + 64);
+        line.push_str(r#"{"jsonrpc":"2.0""#);
+        let mut id = None;
+        if kind != Kind::Notification {
+            line.push_str(r#","id":"#);
+            id = Some(line.len()..line.len() + 4);
+            line.push_str("null");
+        }
+        if !kind.is_response() {
+            line.push_str(r#","method":"#);
+            // A string always serializes.
+            line.push_str(&serde_json::to_string(&*method).unwrap_or_default());
+        }
+        let mut span = None;
+        if kind.is_response() || body != "null" {
+            line.push_str(",\"");
+            line.push_str(kind.body_field());
+            line.push_str("\":");
+            let start = line.len();
+            if body.contains(['\n', '\r']) {
+                line.push_str(&body.replace(['\n', '\r'], " "));
+            } else {
+                line.push_str(body);
+            }
+            span = Some(start..line.len());
+        }
+        line.push('}');
+        Self {
+            line: line.into(),
+            kind,
+            method,
+            id,
+            body: span,
+            session: OnceCell::new(),
+        }
+    }
+
+    /// What the message is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The method; empty for a response.
+    #[must_use]
+    pub fn method(&self) -> &Arc<str> {
+        &self.method
+    }
+
+    /// The id; `None` for a notification.
+    #[must_use]
+    pub fn id(&self) -> Option<Id> {
+        self.id.clone().and_then(|span| Id::parse(self.text(span)))
+    }
+
+    /// The JSON text of `params`, `result` or `error`; `null` if there are no `params`.
+    #[must_use]
+    pub fn body(&self) -> &str {
+        self.body.clone().map_or("null", |span| self.text(span))
+    }
+
+    /// The `sessionId` in the body, read when first asked for.
+    #[must_use]
+    pub fn session(&self) -> Option<&Arc<str>> {
+        self.session
+            .get_or_init(|| {
+                let field = serde_json::from_str::<SessionField>(self.body()).ok()?;
+                Some(Arc::from(field.session_id?))
+            })
+            .as_ref()
+    }
+
+    /// The bytes of the line in which the message came or would go.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Whether the line is empty, which no message is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.line.is_empty()
+    }
+
+    /// The line to write, with `id` in place of the message's own.
+    pub fn write(&self, id: Option<&str>, out: &mut super::Outbox) {
+        match (&self.id, id) {
+            (Some(span), Some(id)) => {
+                out.push(&self.line.slice(..span.start));
+                out.push_str(id);
+                out.push(&self.line.slice(span.end..));
+            }
+            _ => out.push(&self.line),
+        }
+        out.push_str("\n");
+    }
+
+    fn text(&self, span: Range<usize>) -> &str {
+        // The line was checked when it was parsed, and spans lie on its values' borders.
+        std::str::from_utf8(&self.line[span]).unwrap_or_default()
+    }
+}
+
+/// Says what a text that is no envelope is instead.
+fn explain(text: &str, error: serde_json::Error) -> Malformed {
+    if error.is_syntax() || error.is_eof() {
+        return Malformed::NotJson(error);
+    }
+    // The envelope's own complaints come before the rest of the text was read.
+    if let Err(error) = serde_json::from_str::<&RawValue>(text) {
+        return Malformed::NotJson(error);
+    }
+    match text.trim_start().as_bytes().first() {
+        Some(b'[') => Malformed::Batch,
+        Some(b'{') => Malformed::Invalid {
+            reason: format!("the message is not JSON-RPC: {error}"),
+            id: None,
+            response: false,
+        },
+        _ => Malformed::Invalid {
+            reason: "a message is a JSON object".to_owned(),
+            id: None,
+            response: false,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::Outbox;
+
+    fn parse(text: &str) -> Result<Message, Malformed> {
+        Message::parse(Bytes::copy_from_slice(text.as_bytes()))
+    }
+
+    fn written(message: &Message, id: Option<&str>) -> String {
+        let mut out = Outbox::default();
+        message.write(id, &mut out);
+        out.to_text()
+    }
+
+    #[test]
+    fn only_the_id_changes_on_the_way() {
+        let text =
+            r#" { "result" : {"n": 1e400, "s":"\u00e9\/"}, "x": -0.0, "id" : 0 ,"jsonrpc":"2.0"}"#;
+        let message = parse(text).unwrap();
+        assert_eq!(message.kind(), Kind::Result);
+        assert_eq!(message.body(), r#"{"n": 1e400, "s":"\u00e9\/"}"#);
+        assert_eq!(
+            written(&message, Some("\"u\"")),
+            text.replace(": 0 ,", ": \"u\" ,") + "\n"
+        );
+    }
+
+    #[test]
+    fn a_null_id_is_an_id_and_no_id_is_none() {
+        assert_eq!(
+            parse(r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#)
+                .unwrap()
+                .kind(),
+            Kind::Request
+        );
+        let notification = parse(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
+        assert_eq!(notification.kind(), Kind::Notification);
+        assert_eq!(notification.body(), "null");
+    }
+
+    #[test]
+    fn the_session_is_found_in_the_body_only() {
+        let message = parse(
+            r#"{"jsonrpc":"2.0","method":"m","params":{"a":{"sessionId":"no"},"sessionId":"\u0041"}}"#,
+        );
+        assert_eq!(message.unwrap().session().map(|s| &**s), Some("A"));
+        for none in [r#"{"sessionId":7}"#, "[1]", "{}", r#"{"sessionId":null}"#] {
+            let message = parse(&format!(
+                r#"{{"jsonrpc":"2.0","sessionId":"no","method":"m","params":{none}}}"#
+            ));
+            assert_eq!(message.unwrap().session(), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_message_is_told_apart() {
+        let code = |text: &str| parse(text).unwrap_err().to_error().code;
+        assert_eq!(code("hello"), -32700);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","method":"m""#), -32700);
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","method":"m","params":{]}}"#),
+            -32700
+        );
+        assert_eq!(code("[]"), -32600);
+        assert_eq!(code("7"), -32600);
+        assert_eq!(code(r#"{"id":1,"method":"m"}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#), -32600);
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#),
+            -32600
+        );
+        assert_eq!(
+            code(r#"{"jsonrpc":"2.0","method":"m","method":"n"}"#),
+            -32600
+        );
+        assert_eq!(code(r#"{"jsonrpc":"2.0","method":7}"#), -32600);
+        assert!(matches!(
+            Message::parse(Bytes::from_static(b"{\"\xff\":1}")),
+            Err(Malformed::NotUtf8(_))
+        ));
+    }
+
+    #[test]
+    fn deep_nesting_costs_no_stack() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{deep}}}"#);
+        assert_eq!(parse(&text).unwrap().body(), deep);
+        assert_eq!(parse(&text).unwrap().session(), None);
+    }
+
+    #[test]
+    fn a_new_body_stays_on_one_line() {
+        let message = parse(r#"{"jsonrpc":"2.0","id":4,"method":"a\u0062","params":{}}"#).unwrap();
+        let message = message.with_body("{\n  \"x\": \"\\n\"\r\n}");
+        assert_eq!(
+            written(&message, Some("9")),
+            "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"ab\",\"params\":{   \"x\": \"\\n\"  }}\n"
+        );
+    }
+}

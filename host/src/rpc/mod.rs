@@ -1,0 +1,20 @@
+//! JSON-RPC 2.0 over lines: framing, the envelope, ids and errors.
+//!
+//! Only the envelope of a message is ever read: its kind, its id, its method and its session.
+//! The body is text that is handed along, and leaves as it came.
+
+mod error;
+mod frame;
+mod id;
+mod message;
+mod outbox;
+mod pointer;
+mod salvage;
+
+pub use error::{Error, code};
+pub use frame::{Frame, LineReader};
+pub use id::Id;
+pub use message::{Kind, Malformed, Message};
+pub use outbox::Outbox;
+pub use pointer::{InvalidPointer, resolve};
+pub use salvage::{Salvaged, salvage};

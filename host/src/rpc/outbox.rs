@@ -1,0 +1,134 @@
+//! Bytes on their way out, written in bursts.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use bytes::{Buf, Bytes, BytesMut};
+
+/// Longer pieces are queued by reference, shorter ones are copied together.
+const COPIED: usize = 4 * 1024;
+
+/// What waits to be written to one neighbour, in order.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    pieces: VecDeque<Bytes>,
+    tail: BytesMut,
+    len: usize,
+}
+
+impl Outbox {
+    /// Appends bytes; long ones are shared, not copied.
+    pub fn push(&mut self, bytes: &Bytes) {
+        if bytes.len() <= COPIED {
+            self.tail.extend_from_slice(bytes);
+        } else {
+            self.seal();
+            self.pieces.push_back(bytes.clone());
+        }
+        self.len += bytes.len();
+    }
+
+    /// Appends a short text.
+    pub fn push_str(&mut self, text: &str) {
+        self.tail.extend_from_slice(text.as_bytes());
+        self.len += text.len();
+    }
+
+    /// The number of bytes that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Forgets what waits: nobody will read it.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    fn seal(&mut self) {
+        if !self.tail.is_empty() {
+            self.pieces.push_back(self.tail.split().freeze());
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn to_text(mut self) -> String {
+        String::from_utf8(self.copy_to_bytes(self.remaining()).to_vec()).unwrap()
+    }
+}
+
+impl Buf for Outbox {
+    fn remaining(&self) -> usize {
+        self.len
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.pieces.front().map_or(&self.tail, |piece| piece)
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let pieces = self.pieces.iter().map(|piece| &piece[..]);
+        let all = pieces
+            .chain([&self.tail[..]])
+            .filter(|chunk| !chunk.is_empty());
+        let mut used = 0;
+        for (slot, chunk) in slices.iter_mut().zip(all) {
+            *slot = IoSlice::new(chunk);
+            used += 1;
+        }
+        used
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        assert!(
+            count <= self.len,
+            "an outbox cannot write more than it holds"
+        );
+        self.len -= count;
+        while let Some(piece) = self.pieces.front_mut() {
+            if count < piece.len() {
+                piece.advance(count);
+                return;
+            }
+            count -= piece.len();
+            self.pieces.pop_front();
+        }
+        self.tail.advance(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_long_pieces_leave_in_order() {
+        let long = Bytes::from(vec![b'x'; COPIED + 1]);
+        let mut out = Outbox::default();
+        let mut expected = Vec::new();
+        for part in [&b"one"[..], &long, b"two", b"three", &long, &long, b"\n"] {
+            out.push(&Bytes::copy_from_slice(part));
+            expected.extend_from_slice(part);
+        }
+        let mut written = Vec::new();
+        while out.has_remaining() {
+            let mut slices = [IoSlice::new(&[]); 2];
+            let used = out.chunks_vectored(&mut slices);
+            let seen: Vec<u8> = slices[..used]
+                .iter()
+                .flat_map(|slice| slice.to_vec())
+                .collect();
+            let count = seen.len().min(1000);
+            written.extend_from_slice(&seen[..count]);
+            out.advance(count);
+        }
+        assert_eq!(written, expected);
+        assert!(out.is_empty());
+    }
+}

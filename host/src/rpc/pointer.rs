@@ -1,0 +1,126 @@
+//! JSON Pointers (RFC 6901) into JSON text, without building a tree.
+
+use std::fmt;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A pointer that is neither empty nor begins with `/`, or has a `~` that is not `~0` or `~1`.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a JSON Pointer (RFC 6901)")]
+pub struct InvalidPointer(String);
+
+/// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
+pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, InvalidPointer> {
+    let invalid = || InvalidPointer(pointer.to_owned());
+    let mut value = json;
+    if pointer.is_empty() {
+        return Ok(Some(value));
+    }
+    let tokens = pointer.strip_prefix('/').ok_or_else(invalid)?;
+    let mut found = true;
+    for token in tokens.split('/') {
+        let token = unescape(token).ok_or_else(invalid)?;
+        if !found {
+            continue;
+        }
+        let step = serde_json::Deserializer::from_str(value).deserialize_any(Step(&token));
+        match step {
+            Ok(Some(next)) => value = next.get(),
+            _ => found = false,
+        }
+    }
+    Ok(found.then_some(value))
+}
+
+fn unescape(token: &str) -> Option<String> {
+    let mut parts = token.split('~');
+    let mut plain = parts.next()?.to_owned();
+    for part in parts {
+        plain.push(match part.as_bytes().first()? {
+            b'0' => '~',
+            b'1' => '/',
+            _ => return None,
+        });
+        plain.push_str(&part[1..]);
+    }
+    Some(plain)
+}
+
+/// One step down, to the member or element that a reference token names.
+struct Step<'t>(&'t str);
+
+impl<'de> Visitor<'de> for Step<'_> {
+    type Value = Option<&'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object or an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        // Of equal names the last one counts, as for nearly every JSON reader.
+        while let Some(name) = map.next_key::<std::borrow::Cow<str>>()? {
+            if name == self.0 {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let canonical = self.0 == "0" || !self.0.starts_with(['0', '+']);
+        let index = self.0.parse::<usize>().ok().filter(|_| canonical);
+        let mut found = None;
+        let mut at = 0;
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            if Some(at) == index {
+                found = Some(element);
+            }
+            at += 1;
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_examples_of_rfc_6901() {
+        let json =
+            r#"{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "m~n": 8, " ": 7, "k\"l": 6}"#;
+        for (pointer, value) in [
+            ("", json),
+            ("/foo", r#"["bar", "baz"]"#),
+            ("/foo/0", r#""bar""#),
+            ("/", "0"),
+            ("/a~1b", "1"),
+            ("/c%d", "2"),
+            ("/m~0n", "8"),
+            ("/ ", "7"),
+            ("/k\"l", "6"),
+        ] {
+            assert_eq!(resolve(json, pointer), Ok(Some(value)), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_none_and_what_is_no_pointer_is_an_error() {
+        for pointer in ["/foo", "/0/x", "/1", "/00", "/-", "/+0"] {
+            assert_eq!(resolve(r#"["x"]"#, pointer), Ok(None), "{pointer}");
+        }
+        for pointer in ["foo", "/~", "/~2", "/a/~"] {
+            assert!(resolve("{}", pointer).is_err(), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn spelling_is_kept() {
+        assert_eq!(resolve(r#"{"a":{"b":1e400}}"#, "/a/b"), Ok(Some("1e400")));
+        assert_eq!(resolve(r#"{"a":"\u00e9"}"#, "/a"), Ok(Some(r#""\u00e9""#)));
+    }
+}

@@ -1,0 +1,103 @@
+//! Finding out whose a broken or over-long line was, so that nobody waits for it for ever.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Id;
+
+/// What could still be read of a line that is lost.
+#[derive(Debug, Default)]
+pub struct Salvaged {
+    /// The id that it had at its top level.
+    pub id: Option<Id>,
+    /// Whether it had a `method`, and so was a request and no answer.
+    pub request: bool,
+}
+
+/// Looks for an id at the top level of a line of which only the ends are known.
+///
+/// The beginning is read as far as it is JSON. An id may also stand at the very end, behind the
+/// body; there it is believed only as the last thing in the line.
+#[must_use]
+pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
+    let mut found = Salvaged::default();
+    read_fields(&String::from_utf8_lossy(head), &mut found);
+    if found.id.is_none() {
+        let tail = String::from_utf8_lossy(tail);
+        found.id = tail
+            .rfind("\"id\"")
+            .and_then(|at| last_field(&tail[at + 4..]));
+    }
+    found
+}
+
+fn read_fields(head: &str, found: &mut Salvaged) {
+    struct Fields<'f>(&'f mut Salvaged);
+    impl<'de> serde::de::Visitor<'de> for Fields<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<String>()? {
+                self.0.request |= key == "method";
+                let value = map.next_value::<&RawValue>()?;
+                if key == "id" {
+                    self.0.id = Id::parse(value.get());
+                }
+            }
+            Ok(())
+        }
+    }
+    // Where the text breaks off or stops being JSON, what was found before it stands.
+    let _ = serde::Deserializer::deserialize_map(
+        &mut serde_json::Deserializer::from_str(head),
+        Fields(found),
+    );
+}
+
+/// The value in `: VALUE }`, if that is all there is.
+fn last_field(text: &str) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct Only<'a> {
+        #[serde(borrow)]
+        id: &'a RawValue,
+    }
+    let object = format!("{{\"id\"{text}");
+    let only = serde_json::from_str::<Only>(&object).ok()?;
+    Id::parse(only.id.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(head: &str, tail: &str) -> Option<String> {
+        salvage(head.as_bytes(), tail.as_bytes())
+            .id
+            .map(|id| id.as_str().to_owned())
+    }
+
+    #[test]
+    fn an_id_before_or_behind_the_body_is_found() {
+        assert_eq!(
+            id(r#"{"jsonrpc":"2.0","id":7,"result":{"a":"xxx"#, "xxx").as_deref(),
+            Some("7")
+        );
+        assert_eq!(
+            id(r#"{"result":{"id":1,"x":"#, r#"xx","id":3}},"id":"u"}"#).as_deref(),
+            Some("\"u\"")
+        );
+        assert_eq!(
+            id(r#"{"result":{"id":1,"x":"#, r#"xx","id":3},"z":1}"#),
+            None
+        );
+        assert_eq!(id("npm warn deprecated", "npm warn deprecated"), None);
+    }
+
+    #[test]
+    fn a_request_is_told_from_an_answer() {
+        assert!(salvage(br#"{"method":"m","id":1,"params":"#, b"").request);
+        assert!(!salvage(br#"{"id":1,"result":{"method":"#, b"").request);
+    }
+}

@@ -1,0 +1,150 @@
+//! A component that was read, checked and compiled, but does not run yet.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Engine;
+use super::bindings::ProxyPre;
+use super::instance::State;
+
+/// The interfaces that the host gives to a component, by the beginning of their names.
+const GIVEN: &[&str] = &[
+    "acp-chain:proxy/types@0.1.0",
+    "acp-chain:proxy/channel@0.1.0",
+    "wasi:cli/",
+    "wasi:clocks/",
+    "wasi:filesystem/",
+    "wasi:io/",
+    "wasi:random/",
+    "wasi:sockets/",
+];
+
+const HANDLER: &str = "acp-chain:proxy/handler@0.1.0";
+
+/// Why a file is no component that could be a proxy.
+#[derive(Debug, thiserror::Error)]
+pub enum ComponentError {
+    /// The file cannot be read.
+    #[error("the file cannot be read: {0}")]
+    Unreadable(#[from] std::io::Error),
+    /// It is not WebAssembly at all.
+    #[error("the file is not WebAssembly")]
+    NotWasm,
+    /// It is a core module.
+    #[error(
+        "the file is a core WebAssembly module, not a component; turn it into one with \
+         `wasm-tools component new`"
+    )]
+    CoreModule,
+    /// It is damaged, or uses features that the engine lacks.
+    #[error("the component is not valid: {0}")]
+    Invalid(String),
+    /// It imports what the host does not give.
+    #[error(
+        "the component imports `{0}`, which the host does not give; a proxy may import only \
+         `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing"
+    )]
+    UnknownImport(String),
+    /// It is no proxy.
+    #[error("the component does not export `{HANDLER}`; it exports {exports}")]
+    NoHandler {
+        /// What it exports instead.
+        exports: String,
+    },
+    /// An interface that it imports or exports has another shape than the host's.
+    #[error("the component does not fit the host's interface: {0}")]
+    Mismatch(String),
+}
+
+/// A compiled component. Cloning it shares the code.
+#[derive(Clone)]
+pub struct Component {
+    pub(super) pre: ProxyPre<State>,
+    size: usize,
+    compiled_in: Duration,
+}
+
+impl Component {
+    /// Reads, checks and compiles a component file. Takes seconds for large ones, unless the
+    /// engine's cache has them.
+    pub fn load(engine: &Engine, path: &Path) -> Result<Self, ComponentError> {
+        Self::compile(engine, &fs::read(path)?)
+    }
+
+    /// Checks and compiles a component.
+    pub fn compile(engine: &Engine, bytes: &[u8]) -> Result<Self, ComponentError> {
+        // The preamble: the magic number, then version 1 for modules, layer 1 for components.
+        match bytes {
+            [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => return Err(ComponentError::CoreModule),
+            [0, b'a', b's', b'm', ..] => {}
+            _ => return Err(ComponentError::NotWasm),
+        }
+        let begin = Instant::now();
+        let component = wasmtime::component::Component::from_binary(&engine.wasmtime, bytes)
+            .map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        let shape = component.component_type();
+        let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
+        if let Some(name) = imports.into_iter().find(|name| !is_given(name)) {
+            return Err(ComponentError::UnknownImport(name.to_owned()));
+        }
+        let exports: Vec<_> = shape
+            .exports(&engine.wasmtime)
+            .map(|(name, _)| name)
+            .collect();
+        if !exports.contains(&HANDLER) {
+            let exports = match &exports[..] {
+                [] => "nothing".to_owned(),
+                names => format!("`{}`", names.join("`, `")),
+            };
+            return Err(ComponentError::NoHandler { exports });
+        }
+        let pre = engine
+            .linker
+            .instantiate_pre(&component)
+            .and_then(ProxyPre::new)
+            .map_err(|error| ComponentError::Mismatch(format!("{error:#}")))?;
+        Ok(Self {
+            pre,
+            size: bytes.len(),
+            compiled_in: begin.elapsed(),
+        })
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// How long it took to compile, or to find in the cache.
+    #[must_use]
+    pub fn compiled_in(&self) -> Duration {
+        self.compiled_in
+    }
+
+    /// The names of the interfaces that it imports.
+    #[must_use]
+    pub fn imports(&self, engine: &Engine) -> Vec<String> {
+        let shape = self.pre.instance_pre().component().component_type();
+        shape
+            .imports(&engine.wasmtime)
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    }
+}
+
+fn is_given(import: &str) -> bool {
+    GIVEN.iter().any(|name| match name.strip_suffix('/') {
+        Some(_) => import.starts_with(name),
+        None => import == *name,
+    })
+}
+
+impl std::fmt::Debug for Component {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Component")
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}

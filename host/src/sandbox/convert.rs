@@ -1,0 +1,102 @@
+//! Between the channel's words and those generated from the WIT package.
+
+use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
+use crate::channel::{Action, ChannelError, Delivery, Kinds, Peer, Subscription};
+use crate::rpc;
+
+impl From<wit::Peer> for Peer {
+    fn from(peer: wit::Peer) -> Self {
+        match peer {
+            wit::Peer::Client => Self::Client,
+            wit::Peer::Agent => Self::Agent,
+        }
+    }
+}
+
+impl From<Peer> for wit::Peer {
+    fn from(peer: Peer) -> Self {
+        match peer {
+            Peer::Client => Self::Client,
+            Peer::Agent => Self::Agent,
+        }
+    }
+}
+
+impl From<wit::Subscription> for Subscription {
+    fn from(subscription: wit::Subscription) -> Self {
+        let kinds = subscription.kinds;
+        Self {
+            method: subscription.method,
+            sender: subscription.sender.map(Peer::from),
+            kinds: Kinds {
+                request: kinds.contains(wit::Kinds::REQUEST),
+                notification: kinds.contains(wit::Kinds::NOTIFICATION),
+                response: kinds.contains(wit::Kinds::RESPONSE),
+            },
+            with_body: subscription.with_body,
+        }
+    }
+}
+
+impl From<ChannelError> for wit_channel::ChannelError {
+    fn from(error: ChannelError) -> Self {
+        match error {
+            ChannelError::Denied(reason) => Self::Denied(reason),
+            ChannelError::UnknownMessage => Self::UnknownMessage,
+            ChannelError::Invalid(reason) => Self::Invalid(reason),
+            ChannelError::Full => Self::Full,
+        }
+    }
+}
+
+/// The action of a guest. Error data that is not JSON is told so, not dropped.
+pub fn action(action: wit::Action) -> Result<Action, ChannelError> {
+    Ok(match action {
+        wit::Action::Forward => Action::Forward,
+        wit::Action::Replace(body) => Action::Replace(body),
+        wit::Action::Respond(result) => Action::Respond(result),
+        wit::Action::Discard => Action::Discard,
+        wit::Action::Hold => Action::Hold,
+        wit::Action::Reject(error) => {
+            let mut reject = rpc::Error::new(error.code.into(), error.message);
+            if let Some(data) = error.data {
+                let data = serde_json::value::RawValue::from_string(data);
+                reject.data = Some(data.map_err(|error| {
+                    ChannelError::Invalid(format!("the error's data is not JSON: {error}"))
+                })?);
+            }
+            Action::Reject(reject)
+        }
+    })
+}
+
+pub fn head(delivery: &Delivery) -> wit::Head<'_> {
+    wit::Head {
+        id: delivery.id,
+        sender: delivery.sender.into(),
+        method: &delivery.method,
+        session: delivery.session.as_deref(),
+        size: delivery.message.body().len() as u64,
+    }
+}
+
+pub fn body(delivery: &Delivery) -> &str {
+    if delivery.with_body {
+        delivery.message.body()
+    } else {
+        ""
+    }
+}
+
+/// The fields of an error response; what is no error object gets the code 0.
+pub fn error(message: &rpc::Message) -> rpc::Error {
+    serde_json::from_str(message.body()).unwrap_or_else(|_| rpc::Error::new(0, message.body()))
+}
+
+pub fn borrowed(error: &rpc::Error) -> wit::ErrorParam<'_> {
+    wit::ErrorParam {
+        code: error.code.clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+        message: &error.message,
+        data: error.data.as_ref().map(|data| data.get()),
+    }
+}

@@ -1,0 +1,108 @@
+//! The clock that interrupts busy guests.
+//!
+//! It ticks only while a guest is being called: a host at rest wakes nobody.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use wasmtime::{Engine, EngineWeak};
+
+/// After so long a guest yields, so that other traffic goes on.
+pub const TICK: Duration = Duration::from_millis(10);
+
+/// So many ticks without a call put the clock to sleep.
+const IDLE: u32 = 100;
+
+/// The clock of one engine.
+#[derive(Clone)]
+pub struct Epoch {
+    shared: Arc<Shared>,
+    /// The clock stops with the last handle to it.
+    stop: Arc<Stop>,
+}
+
+struct Shared {
+    calls: AtomicUsize,
+    asleep: AtomicBool,
+    stopped: AtomicBool,
+}
+
+struct Stop {
+    shared: Arc<Shared>,
+    thread: Thread,
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.shared.stopped.store(true, Ordering::SeqCst);
+        self.thread.unpark();
+    }
+}
+
+/// While this lives, the clock ticks.
+pub struct Running(Arc<Shared>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.calls.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Epoch {
+    pub fn new(engine: &Engine) -> Self {
+        let shared = Arc::new(Shared {
+            calls: AtomicUsize::new(0),
+            asleep: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+        });
+        let clock = thread::spawn({
+            let (shared, engine) = (shared.clone(), engine.weak());
+            move || tick(&shared, &engine)
+        });
+        let thread = clock.thread().clone();
+        let stop = Stop {
+            shared: shared.clone(),
+            thread,
+        };
+        Self {
+            shared,
+            stop: Arc::new(stop),
+        }
+    }
+
+    /// Keeps the clock ticking for the length of a call.
+    pub fn run(&self) -> Running {
+        self.shared.calls.fetch_add(1, Ordering::SeqCst);
+        if self.shared.asleep.load(Ordering::SeqCst) {
+            self.stop.thread.unpark();
+        }
+        Running(self.shared.clone())
+    }
+}
+
+fn tick(shared: &Shared, engine: &EngineWeak) {
+    let mut idle = 0;
+    while !shared.stopped.load(Ordering::SeqCst) {
+        if idle < IDLE {
+            thread::sleep(TICK);
+        } else {
+            // Said first, then looked: a call that begins meanwhile sees it and wakes us.
+            shared.asleep.store(true, Ordering::SeqCst);
+            if shared.calls.load(Ordering::SeqCst) == 0 {
+                thread::park();
+            }
+            shared.asleep.store(false, Ordering::SeqCst);
+            idle = 0;
+        }
+        let Some(engine) = engine.upgrade() else {
+            return;
+        };
+        engine.increment_epoch();
+        idle = match shared.calls.load(Ordering::SeqCst) {
+            0 => idle + 1,
+            _ => 0,
+        };
+    }
+}

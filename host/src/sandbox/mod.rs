@@ -1,0 +1,31 @@
+//! Proxies that are WebAssembly components, each in a store of its own.
+//!
+//! A component gets the channel and nothing else. WASI is linked with an empty context, so that
+//! toolchains which import it still load; it grants nothing. A trap poisons a store, so a store
+//! holds one proxy only.
+
+#[allow(
+    missing_docs,
+    clippy::pedantic,
+    reason = "generated from wit/proxy.wit"
+)]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "wit",
+        world: "proxy",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        exports: { default: async },
+    });
+}
+mod component;
+mod convert;
+mod engine;
+mod epoch;
+mod instance;
+mod limits;
+mod output;
+
+pub use component::{Component, ComponentError};
+pub use engine::{Engine, EngineError};
+pub use instance::Instance;
+pub use limits::Limits;
