@@ -10,10 +10,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
+use super::lobby::Lobby;
+use super::lost::{Lost, read};
+use super::start::Reader;
 use super::{AgentLink, Chain, Router, StartError};
 use crate::channel::Peer;
 use crate::native::{self, Process};
-use crate::rpc::{Error, Frame, Id, Kind, LineReader, Malformed, Message, Outbox, code, salvage};
+use crate::rpc::{Error, Id, LineReader, Outbox, code};
 use crate::trace::Trace;
 
 /// While so many bytes wait for one side, the other is not read.
@@ -138,113 +141,6 @@ pub async fn serve(
     session.run(stop).await
 }
 
-/// Where a client is received before there is a chain.
-struct Lobby {
-    input: Box<dyn AsyncWrite + Unpin>,
-    outbox: Outbox,
-}
-
-impl Lobby {
-    /// Waits for `initialize`; refuses everything else. `None` if the client leaves.
-    async fn wait(
-        &mut self,
-        reader: &mut LineReader<Box<dyn AsyncRead + Unpin>>,
-    ) -> Option<Message> {
-        loop {
-            while let Some(frame) = reader.next_frame() {
-                match read(frame) {
-                    Ok(message) if message.kind() == Kind::Request => {
-                        if &**message.method() == "initialize" {
-                            return Some(message);
-                        }
-                        let text = format!("{} came before initialize", message.method());
-                        let id = message.id().unwrap_or_else(Id::null);
-                        self.tell(&id, &Error::new(code::INVALID_REQUEST, text))
-                            .await;
-                    }
-                    Ok(message) => {
-                        tracing::warn!("dropped a message before initialize: {}", message.method());
-                    }
-                    Err(lost) => {
-                        let id = lost.id_for_sender(Peer::Client).unwrap_or_else(Id::null);
-                        self.tell(&id, &lost.error).await;
-                    }
-                }
-            }
-            if !reader.fill().await.unwrap_or(false) {
-                if let Some(Frame::Torn(_)) = reader.next_frame() {
-                    tracing::warn!("the client left in the middle of a line");
-                }
-                return None;
-            }
-        }
-    }
-
-    async fn tell(&mut self, id: &Id, error: &Error) {
-        Message::error(error).write(Some(id.as_str()), &mut self.outbox);
-        // A client that cannot be written to will not be read from for long.
-        let _ = self.input.write_all_buf(&mut self.outbox).await;
-        let _ = self.input.flush().await;
-    }
-}
-
-/// A line that is no message, with what is known of it.
-struct Lost {
-    error: Error,
-    id: Option<Id>,
-    /// Whether somebody may be waiting for it as an answer.
-    response: bool,
-    /// Whether an answer to its sender is due even if its id is not known.
-    tell: bool,
-}
-
-impl Lost {
-    /// The id under which its sender is told. A client is told in any case.
-    fn id_for_sender(&self, sender: Peer) -> Option<Id> {
-        match sender {
-            Peer::Client => Some(self.id.clone().unwrap_or_else(Id::null)),
-            Peer::Agent => self.id.clone(),
-        }
-        .filter(|_| self.tell)
-    }
-}
-
-fn read(frame: Frame) -> Result<Message, Lost> {
-    match frame {
-        Frame::Line(line) | Frame::Torn(line) => {
-            Message::parse(line.clone()).map_err(|malformed| {
-                let found = salvage(&line, &line);
-                let error = malformed.to_error();
-                match malformed {
-                    Malformed::Invalid { id, response, .. } => Lost {
-                        error,
-                        id,
-                        response,
-                        tell: !response,
-                    },
-                    _ => Lost {
-                        error,
-                        // JSON-RPC 2.0 §5: what is not JSON is answered under the id null.
-                        response: !found.request && found.id.is_some(),
-                        id: found.id.filter(|_| !found.request),
-                        tell: true,
-                    },
-                }
-            })
-        }
-        Frame::TooLong { head, tail, len } => {
-            let found = salvage(&head, &tail);
-            let text = format!("a message of {len} bytes is over the limit");
-            Err(Lost {
-                error: Error::new(code::INVALID_REQUEST, text),
-                response: !found.request && found.id.is_some(),
-                id: found.id,
-                tell: true,
-            })
-        }
-    }
-}
-
 /// What there was to do.
 enum Turn {
     Wrote(Peer, std::io::Result<()>),
@@ -252,8 +148,6 @@ enum Turn {
     Finished(super::router::Finished),
     More,
 }
-
-type Reader = LineReader<Box<dyn AsyncRead + Unpin>>;
 
 /// One end: what we write to, what we read from.
 struct Side {

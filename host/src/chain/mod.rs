@@ -11,6 +11,8 @@ mod connection;
 mod edge;
 mod exchange;
 mod hop;
+mod lobby;
+mod lost;
 mod parcel;
 mod router;
 mod start;

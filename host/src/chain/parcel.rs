@@ -81,6 +81,22 @@ pub struct Parcel {
 }
 
 impl Parcel {
+    /// A message that sets out from a position; no answer, and part of no open request.
+    pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
+        Self {
+            method: message.method().clone(),
+            toward,
+            route,
+            at,
+            from: at,
+            exchange: None,
+            home: None,
+            arrival: 0,
+            request_session: None,
+            message,
+        }
+    }
+
     /// The session that the message belongs to.
     pub fn session(&self) -> Option<&Arc<str>> {
         self.request_session

@@ -4,6 +4,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Proxy;
 use crate::native::Process;
+use crate::rpc::LineReader;
+
+/// The lines that come from one end.
+pub(super) type Reader = LineReader<Box<dyn AsyncRead + Unpin>>;
 
 /// Everything behind the client: the proxies in order, and the agent.
 #[derive(Debug)]

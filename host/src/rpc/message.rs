@@ -356,7 +356,7 @@ mod tests {
     fn written(message: &Message, id: Option<&str>) -> String {
         let mut out = Outbox::default();
         message.write(id, &mut out);
-        out.to_text()
+        out.into_text()
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Outbox {
     }
 
     #[cfg(test)]
-    pub(crate) fn to_text(mut self) -> String {
+    pub(crate) fn into_text(mut self) -> String {
         String::from_utf8(self.copy_to_bytes(self.remaining()).to_vec()).unwrap()
     }
 }

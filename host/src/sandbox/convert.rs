@@ -95,7 +95,7 @@ pub fn error(message: &rpc::Message) -> rpc::Error {
 
 pub fn borrowed(error: &rpc::Error) -> wit::ErrorParam<'_> {
     wit::ErrorParam {
-        code: error.code.clamp(i32::MIN.into(), i32::MAX.into()) as i32,
+        code: i32::try_from(error.code).unwrap_or(if error.code < 0 { i32::MIN } else { i32::MAX }),
         message: &error.message,
         data: error.data.as_ref().map(|data| data.get()),
     }

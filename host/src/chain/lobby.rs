@@ -1,0 +1,55 @@
+//! Where a client is received before there is a chain: nothing but `initialize` gets past.
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use super::lost::read;
+use super::start::Reader;
+use crate::channel::Peer;
+use crate::rpc::{Error, Frame, Id, Kind, Message, Outbox, code};
+
+/// Where a client is received before there is a chain.
+pub struct Lobby {
+    pub input: Box<dyn AsyncWrite + Unpin>,
+    pub outbox: Outbox,
+}
+
+impl Lobby {
+    /// Waits for `initialize`; refuses everything else. `None` if the client leaves.
+    pub async fn wait(&mut self, reader: &mut Reader) -> Option<Message> {
+        loop {
+            while let Some(frame) = reader.next_frame() {
+                match read(frame) {
+                    Ok(message) if message.kind() == Kind::Request => {
+                        if &**message.method() == "initialize" {
+                            return Some(message);
+                        }
+                        let text = format!("{} came before initialize", message.method());
+                        let id = message.id().unwrap_or_else(Id::null);
+                        self.tell(&id, &Error::new(code::INVALID_REQUEST, text))
+                            .await;
+                    }
+                    Ok(message) => {
+                        tracing::warn!("dropped a message before initialize: {}", message.method());
+                    }
+                    Err(lost) => {
+                        let id = lost.id_for_sender(Peer::Client).unwrap_or_else(Id::null);
+                        self.tell(&id, &lost.error).await;
+                    }
+                }
+            }
+            if !reader.fill().await.unwrap_or(false) {
+                if let Some(Frame::Torn(_)) = reader.next_frame() {
+                    tracing::warn!("the client left in the middle of a line");
+                }
+                return None;
+            }
+        }
+    }
+
+    pub async fn tell(&mut self, id: &Id, error: &Error) {
+        Message::error(error).write(Some(id.as_str()), &mut self.outbox);
+        // A client that cannot be written to will not be read from for long.
+        let _ = self.input.write_all_buf(&mut self.outbox).await;
+        let _ = self.input.flush().await;
+    }
+}

@@ -1,0 +1,79 @@
+//! Cancellation: `$/cancel_request` names an id of one hop only, so the host translates it at every
+//! hop, and no proxy sees it (RFD request-cancellation).
+
+use super::Router;
+use crate::chain::exchange::Stage;
+use crate::chain::hop::Item;
+use crate::chain::parcel::ExchangeId;
+use crate::channel::Peer;
+use crate::rpc::{Id, Message, resolve};
+
+/// The method that withdraws a request.
+pub(super) const CANCEL: &str = "$/cancel_request";
+
+impl Router {
+    pub(super) fn receive_cancel(&mut self, from: Peer, message: &Message) {
+        let Some(id) = cancelled_id(message) else {
+            tracing::warn!(
+                "dropped a {CANCEL} from the {} that names no request",
+                from.as_str()
+            );
+            return;
+        };
+        match self.edge(from).open.get(&id).copied() {
+            Some(number) => self.withdraw(number, message.clone()),
+            // The answer and the cancellation crossed.
+            None => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
+        }
+    }
+
+    /// Passes a cancellation on to whoever has the request now.
+    pub(super) fn withdraw(&mut self, number: ExchangeId, cancel: Message) {
+        let Some(exchange) = self.exchanges.get_mut(&number) else {
+            return;
+        };
+        exchange.cancel = Some(cancel);
+        match exchange.stage {
+            Stage::Held(hop, id) => {
+                self.hops[hop].push(Item::Cancel(id));
+                self.make_ready(hop);
+            }
+            Stage::Out => self.send_cancel(number),
+            // Whoever gets the request next is told behind it.
+            Stage::Moving | Stage::Returning => {}
+        }
+    }
+
+    pub(super) fn send_cancel(&mut self, number: ExchangeId) {
+        let Some(exchange) = self.exchanges.get(&number) else {
+            return;
+        };
+        if let Some(cancel) = &exchange.cancel {
+            let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
+            self.edge(toward).send(&cancel, None);
+        }
+    }
+}
+
+/// A cancellation of the host's own.
+pub(super) fn new_cancel() -> Message {
+    Message::notification(CANCEL, r#"{"requestId":null}"#)
+}
+
+fn cancelled_id(cancel: &Message) -> Option<Id> {
+    let id = resolve(cancel.body(), "/requestId").ok()??;
+    Id::parse(id)
+}
+
+/// The same cancellation for the next hop: only the id is exchanged.
+fn with_cancelled_id(cancel: &Message, number: ExchangeId) -> Message {
+    let body = cancel.body();
+    match resolve(body, "/requestId") {
+        Ok(Some(id)) => {
+            let start = id.as_ptr().addr() - body.as_ptr().addr();
+            let end = start + id.len();
+            cancel.with_body(&format!("{}{number}{}", &body[..start], &body[end..]))
+        }
+        _ => new_cancel(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Messages that come in at the ends, and ends that fall silent.
+
+use super::Router;
+use super::cancel::CANCEL;
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::parcel::{ExchangeId, Parcel};
+use crate::channel::Peer;
+use crate::rpc::{Error, Id, Kind, Message, code};
+
+impl Router {
+    /// Takes in a message from one end.
+    pub fn receive(&mut self, from: Peer, message: Message) {
+        match message.kind() {
+            Kind::Request => self.receive_request(from, message),
+            Kind::Notification if &**message.method() == CANCEL => {
+                self.receive_cancel(from, &message);
+            }
+            Kind::Notification if is_host_method(message.method()) => {
+                tracing::warn!("dropped a {} from the {}", message.method(), from.as_str());
+            }
+            Kind::Notification => {
+                let route = self.route(message.session());
+                let at = route.edge(from);
+                self.travel(Parcel::new(message, route, at, from.opposite()));
+            }
+            Kind::Result | Kind::Error => self.receive_response(from, message),
+        }
+    }
+
+    pub(super) fn receive_request(&mut self, from: Peer, message: Message) {
+        // A request has an id.
+        let id = message.id().unwrap_or_else(Id::null);
+        if is_host_method(message.method()) {
+            let reason = format!(
+                "{} is spoken between a conductor and its proxies",
+                message.method()
+            );
+            return self.refuse_request(from, &id, reason);
+        }
+        if self.edge(from).open.contains_key(&id) {
+            let reason = format!(
+                "the id {} belongs to a request that is still open",
+                id.as_str()
+            );
+            return self.refuse_request(from, &id, reason);
+        }
+        let route = self.route(message.session());
+        let (at, toward) = (route.edge(from), from.opposite());
+        let number = self.open(Origin::Edge(from, id.clone()), toward, route, &message);
+        self.edge(from).open.insert(id, number);
+        self.send_request(number, at, message);
+    }
+
+    pub(super) fn refuse_request(&mut self, from: Peer, id: &Id, reason: String) {
+        tracing::warn!("refused a request from the {}: {reason}", from.as_str());
+        let error = Error::new(code::INVALID_REQUEST, reason);
+        self.tell(from, Some(id), &error);
+    }
+
+    /// Answers one end directly, past all proxies; without an id, with the id null.
+    pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
+        let id = id.map_or("null", Id::as_str);
+        self.edge(to).send(&Message::error(error), Some(id));
+    }
+
+    pub(super) fn receive_response(&mut self, from: Peer, message: Message) {
+        let id = message.id();
+        let Some(number) = id.as_ref().and_then(|id| self.awaited(from, id)) else {
+            let id = id.as_ref().map_or("null", Id::as_str);
+            tracing::warn!(
+                "dropped a response of the {} to no open request: id {id}",
+                from.as_str()
+            );
+            return;
+        };
+        self.answer(number, from, message);
+    }
+
+    /// The request at this end that an id belongs to.
+    pub(super) fn awaited(&self, from: Peer, id: &Id) -> Option<ExchangeId> {
+        let number = id.as_str().parse().ok()?;
+        let exchange = self.exchanges.get(&number)?;
+        (exchange.stage == Stage::Out && exchange.toward == from).then_some(number)
+    }
+
+    /// Gives up a request whose answer was lost on the way in. Says whether there was one.
+    pub fn lose_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
+        let Some(number) = self.awaited(from, id) else {
+            return false;
+        };
+        self.answer(number, from, Message::error(error));
+        true
+    }
+
+    /// An end can no longer be reached: what it was asked is answered with this error, and so is
+    /// whatever it would be asked from now on.
+    pub fn lose(&mut self, peer: Peer, error: Error) {
+        let edge = self.edge(peer);
+        edge.outbox.clear();
+        edge.gone = true;
+        self.lose_answers(peer, &error);
+    }
+
+    /// An end will answer nothing any more, though it may still read: what it was asked is
+    /// answered with this error.
+    pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
+        self.edge(peer).mute = Some(error.clone());
+        self.fail_outstanding(peer, error);
+    }
+
+    pub(super) fn fail_outstanding(&mut self, peer: Peer, error: &Error) {
+        let mut lost: Vec<_> = self
+            .exchanges
+            .iter()
+            .filter(|(_, exchange)| exchange.stage == Stage::Out && exchange.toward == peer)
+            .map(|(number, _)| *number)
+            .collect();
+        lost.sort_unstable();
+        for number in lost {
+            self.answer(number, peer, Message::error(error));
+        }
+    }
+
+    /// Answers all open requests of one end at once, past the proxies that keep them.
+    pub fn settle_debts(&mut self, peer: Peer, error: &Error) {
+        let open: Vec<_> = self.edge(peer).open.drain().collect();
+        for (id, number) in open {
+            self.exchanges.remove(&number);
+            self.tell(peer, Some(&id), error);
+        }
+    }
+}
+
+/// Methods that exist only between a conductor and its proxies (RFD proxy-chains).
+fn is_host_method(method: &str) -> bool {
+    matches!(method, "proxy/initialize" | "proxy/successor")
+}

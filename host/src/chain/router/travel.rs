@@ -1,0 +1,152 @@
+//! Messages on their way: from hop to hop, and out at the ends.
+
+use super::Router;
+use crate::chain::exchange::{Exchange, Origin, Stage};
+use crate::chain::hop::Item;
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route};
+use crate::channel::Peer;
+use crate::rpc::Message;
+use crate::trace::Leg;
+
+impl Router {
+    pub(super) fn open(
+        &mut self,
+        origin: Origin,
+        toward: Peer,
+        route: Route,
+        message: &Message,
+    ) -> ExchangeId {
+        let number = self.next_exchange;
+        self.next_exchange += 1;
+        let exchange = Exchange {
+            origin,
+            toward,
+            route,
+            method: message.method().clone(),
+            session: message.session().cloned(),
+            stage: Stage::Moving,
+            seen: Vec::new(),
+            cancel: None,
+        };
+        self.exchanges.insert(number, exchange);
+        number
+    }
+
+    pub(super) fn send_request(&mut self, number: ExchangeId, at: usize, message: Message) {
+        let Some(exchange) = self.exchanges.get(&number) else {
+            return;
+        };
+        let mut parcel = Parcel::new(message, exchange.route.clone(), at, exchange.toward);
+        parcel.exchange = Some(number);
+        self.travel(parcel);
+    }
+
+    /// Sends the answer to an open request on its way back, from the end that gave it.
+    pub(super) fn answer(&mut self, number: ExchangeId, from: Peer, message: Message) {
+        if let Some(exchange) = self.exchanges.get(&number) {
+            let at = exchange.route.edge(from);
+            self.answer_at(number, at, message);
+        }
+    }
+
+    pub(super) fn answer_at(&mut self, number: ExchangeId, at: usize, message: Message) {
+        let Some(exchange) = self.exchanges.get_mut(&number) else {
+            return;
+        };
+        exchange.stage = Stage::Returning;
+        let home = match exchange.origin {
+            Origin::Hop(hop, _) => Some(hop),
+            Origin::Edge(..) => None,
+        };
+        let toward = exchange.toward.opposite();
+        let mut parcel = Parcel::new(message, exchange.route.clone(), at, toward);
+        parcel.exchange = Some(number);
+        parcel.method = exchange.method.clone();
+        parcel.request_session = exchange.session.clone();
+        parcel.home = home;
+        self.travel(parcel);
+    }
+
+    /// Carries a message on from where it is, until a proxy takes it or it leaves.
+    pub(super) fn travel(&mut self, mut parcel: Parcel) {
+        loop {
+            match parcel.toward {
+                Peer::Client => parcel.at -= 1,
+                Peer::Agent => parcel.at += 1,
+            }
+            let index = match parcel.route.place(parcel.at) {
+                Place::Edge(peer) => return self.leave(peer, &parcel),
+                Place::Hop(index) => index,
+            };
+            let hop = &mut self.hops[index];
+            parcel.arrival = hop.next_arrival();
+            let enters = parcel.home == Some(index)
+                || hop.subscription(&parcel).is_some()
+                || hop.is_behind(&parcel);
+            if enters {
+                hop.push(Item::Message(parcel));
+                return self.make_ready(index);
+            }
+            if hop.must_wait(&parcel) {
+                return hop.park(parcel);
+            }
+        }
+    }
+
+    /// Sends a message on from a proxy that is done with it, unless it must wait there.
+    pub(super) fn depart(&mut self, index: HopIndex, parcel: Parcel) {
+        let hop = &mut self.hops[index];
+        if hop.must_wait(&parcel) {
+            hop.park(parcel);
+        } else {
+            self.travel(parcel);
+        }
+    }
+
+    /// Writes a message to the end that it was for.
+    pub(super) fn leave(&mut self, peer: Peer, parcel: &Parcel) {
+        self.trace(parcel);
+        let Some(number) = parcel.exchange else {
+            return self.edge(peer).send(&parcel.message, None);
+        };
+        if parcel.is_response() {
+            let Some(exchange) = self.exchanges.remove(&number) else {
+                return;
+            };
+            if let Origin::Edge(peer, id) = exchange.origin {
+                let edge = self.edge(peer);
+                edge.open.remove(&id);
+                edge.send(&parcel.message, Some(id.as_str()));
+            }
+            return;
+        }
+        if let Some(error) = self.edge(peer).mute.clone() {
+            return self.answer(number, peer, Message::error(&error));
+        }
+        self.edge(peer)
+            .send(&parcel.message, Some(&number.to_string()));
+        self.stage(number, Stage::Out);
+        self.send_cancel(number);
+    }
+
+    pub(super) fn stage(&mut self, number: ExchangeId, stage: Stage) {
+        if let Some(exchange) = self.exchanges.get_mut(&number) {
+            exchange.stage = stage;
+        }
+    }
+
+    pub(super) fn trace(&mut self, parcel: &Parcel) {
+        let Some(trace) = &mut self.trace else { return };
+        let name = |at| match parcel.route.place(at) {
+            Place::Edge(peer) => peer.as_str(),
+            Place::Hop(index) => &self.hops[index].name,
+        };
+        trace.record(&Leg {
+            from: name(parcel.from),
+            to: name(parcel.at),
+            method: &parcel.method,
+            session: parcel.session().map(|session| &**session),
+            message: &parcel.message,
+        });
+    }
+}
