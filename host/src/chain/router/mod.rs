@@ -7,6 +7,9 @@ mod intake;
 mod travel;
 mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
