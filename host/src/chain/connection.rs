@@ -32,6 +32,9 @@ const BUDGET: usize = 256;
 /// How long the agent may work on open requests when the client has closed its side.
 const DRAIN: Duration = Duration::from_secs(2);
 
+/// How long the output of an agent that has exited may take to end.
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
 /// How long what is left may take to be written at the end.
 const FLUSH: Duration = Duration::from_secs(1);
 
@@ -135,6 +138,7 @@ pub async fn serve(
             ended: false,
         },
         process,
+        last_output: None,
     };
     // Requests may have come in one burst with `initialize`.
     session.take_frames(Peer::Client);
@@ -146,6 +150,7 @@ enum Turn {
     Wrote(Peer, std::io::Result<()>),
     Read(Peer, std::io::Result<bool>),
     Finished(super::router::Finished),
+    Exited,
     More,
 }
 
@@ -161,6 +166,8 @@ struct Connection {
     client: Side,
     agent: Side,
     process: Option<Process>,
+    /// Until when output of an agent that has exited is waited for.
+    last_output: Option<Instant>,
 }
 
 impl Connection {
@@ -185,6 +192,7 @@ impl Connection {
                 biased;
                 () = &mut stop => break false,
                 () = at(drained) => break true,
+                () = at(self.last_output) => self.agent.ended = true,
                 () = self.turn() => {}
             }
         };
@@ -206,6 +214,7 @@ impl Connection {
                 written = write(&mut self.agent.input, agent_box) => Turn::Wrote(Peer::Agent, written),
                 filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
                 filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
+                () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                 finished = busy => Turn::Finished(finished),
                 () = std::future::ready(()), if more => Turn::More,
             }
@@ -215,7 +224,9 @@ impl Connection {
             Turn::Wrote(peer, Err(error)) => {
                 tracing::info!("the {} takes nothing any more: {error}", peer.as_str());
                 self.side(peer).input = None;
-                self.router.outbox(peer).clear();
+                let text = format!("acp-chain: the {} takes nothing any more", peer.as_str());
+                let error = Error::new(code::INTERNAL_ERROR, text);
+                self.router.stop_writing(peer, &error);
             }
             Turn::Read(peer, filled) => {
                 let more = filled.unwrap_or_else(|error| {
@@ -228,6 +239,13 @@ impl Connection {
                 }
             }
             Turn::Finished(finished) => self.router.finished(finished),
+            Turn::Exited => {
+                // What it started may keep its output open; what it wrote itself is still read.
+                if let Some(process) = &mut self.process {
+                    process.kill();
+                }
+                self.last_output = Some(Instant::now() + LAST_OUTPUT);
+            }
         }
     }
 
@@ -305,7 +323,7 @@ impl Connection {
         };
         let error = self.obituary(status).await;
         tracing::error!("{error}");
-        self.router.lose(Peer::Agent, error.clone());
+        self.router.lose(Peer::Agent, &error);
         self.router.pump(BUDGET);
         self.router.settle_debts(Peer::Client, &error);
         self.flush_client().await;
@@ -336,6 +354,14 @@ impl Connection {
             };
             let _ = tokio::time::timeout(FLUSH, write).await;
         }
+    }
+}
+
+/// Done when the process has ended. Cancel safe.
+async fn exited(process: &mut Option<Process>) {
+    match process {
+        Some(process) => drop(process.wait().await),
+        None => std::future::pending().await,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Bounds {
     pub requests: usize,
     /// Messages that it holds.
     pub held: usize,
+    /// Bytes of the messages that it holds.
+    pub held_bytes: usize,
     /// Effects of one call.
     pub effects: usize,
 }
@@ -46,6 +48,7 @@ pub struct Ledger {
     /// Own requests without an answer yet.
     asked: HashSet<MessageId>,
     held: usize,
+    held_bytes: usize,
     effects: Vec<Effect>,
     bounds: Bounds,
     started: bool,
@@ -66,6 +69,7 @@ impl Ledger {
             messages: HashMap::new(),
             asked: HashSet::new(),
             held: 0,
+            held_bytes: 0,
             effects: Vec::new(),
             bounds,
             started: false,
@@ -104,27 +108,24 @@ impl Ledger {
     /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
     /// action is checked against what the message can take.
     pub fn take_back(&mut self, id: MessageId, action: Action) -> Result<Action, ChannelError> {
-        let kind = self.messages.get(&id).map(|entry| entry.message.kind());
-        let checked = kind
-            .ok_or(ChannelError::UnknownMessage)
-            .and_then(|kind| check(kind, action));
-        match &checked {
-            Ok(Action::Hold) if self.held >= self.bounds.held => {
-                self.messages.remove(&id);
-                Err(ChannelError::Full)
-            }
-            Ok(Action::Hold) => {
+        let entry = self
+            .messages
+            .get_mut(&id)
+            .ok_or(ChannelError::UnknownMessage)?;
+        let action = check(entry.message.kind(), action);
+        if matches!(action, Ok(Action::Hold)) {
+            let size = entry.message.len();
+            if self.held < self.bounds.held && self.held_bytes + size <= self.bounds.held_bytes {
+                entry.held = true;
                 self.held += 1;
-                if let Some(entry) = self.messages.get_mut(&id) {
-                    entry.held = true;
-                }
-                checked
+                self.held_bytes += size;
+                return action;
             }
-            _ => {
-                self.messages.remove(&id);
-                checked
-            }
+            self.messages.remove(&id);
+            return Err(ChannelError::Full);
         }
+        self.messages.remove(&id);
+        action
     }
 
     /// Takes back a message that is not to be decided on, such as the answer to an own request.
@@ -175,8 +176,10 @@ impl Ledger {
             ));
         }
         self.push(Effect::Settle { id, action })?;
-        self.messages.remove(&id);
-        self.held -= 1;
+        if let Some(entry) = self.messages.remove(&id) {
+            self.held -= 1;
+            self.held_bytes -= entry.message.len();
+        }
         Ok(())
     }
 
@@ -265,6 +268,7 @@ mod tests {
     const BOUNDS: Bounds = Bounds {
         requests: 2,
         held: 1,
+        held_bytes: 100,
         effects: 4,
     };
 
@@ -363,7 +367,17 @@ mod tests {
             ledger.take_back(two, Action::Hold),
             Err(ChannelError::Full)
         ));
-        ledger.request(Peer::Client, "m", "{}").unwrap();
+        ledger.settle(one, Action::Discard).unwrap();
+        ledger.take_effects();
+        let long = Message::notification("m", &format!("[{}]", "0,".repeat(50) + "0"));
+        let long = deliver(&mut ledger, long);
+        assert!(matches!(
+            ledger.take_back(long, Action::Hold),
+            Err(ChannelError::Full)
+        ));
+        for _ in 0..3 {
+            ledger.notify(Peer::Client, "m", "{}").unwrap();
+        }
         ledger.notify(Peer::Client, "m", "{}").unwrap();
         assert_eq!(
             ledger.notify(Peer::Client, "m", "{}"),

@@ -136,6 +136,11 @@ impl Process {
         ended.ok().and_then(Result::ok)
     }
 
+    /// Kills the process and all that it started.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+    }
+
     fn signal(&self, signal: Signal) {
         // Nobody of the group may be left, which is well.
         let _ = kill_process_group(self.group, signal);

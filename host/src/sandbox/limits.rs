@@ -20,6 +20,8 @@ pub struct Limits {
     pub requests: usize,
     /// Messages that it holds.
     pub held: usize,
+    /// Bytes of the messages that it holds.
+    pub held_bytes: usize,
     /// Messages that it sends or settles while it handles one.
     pub effects: usize,
 }
@@ -33,6 +35,7 @@ impl Default for Limits {
             init_time: Duration::from_secs(10),
             requests: 1024,
             held: 1024,
+            held_bytes: 64 << 20,
             effects: 2048,
         }
     }
@@ -43,6 +46,7 @@ impl Limits {
         Bounds {
             requests: self.requests,
             held: self.held,
+            held_bytes: self.held_bytes,
             effects: self.effects,
         }
     }

@@ -94,11 +94,18 @@ impl Router {
 
     /// An end can no longer be reached: what it was asked is answered with this error, and so is
     /// whatever it would be asked from now on.
-    pub fn lose(&mut self, peer: Peer, error: Error) {
+    pub fn lose(&mut self, peer: Peer, error: &Error) {
+        self.stop_writing(peer, error);
+        self.fail_outstanding(peer, error);
+    }
+
+    /// An end takes nothing any more, though it may still speak: new requests to it are answered
+    /// with this error.
+    pub fn stop_writing(&mut self, peer: Peer, error: &Error) {
         let edge = self.edge(peer);
         edge.outbox.clear();
         edge.gone = true;
-        self.lose_answers(peer, &error);
+        edge.mute = Some(error.clone());
     }
 
     /// An end will answer nothing any more, though it may still read: what it was asked is

@@ -17,6 +17,7 @@ use crate::rpc::{self, Message};
 const BOUNDS: Bounds = Bounds {
     requests: 100,
     held: 100,
+    held_bytes: 1 << 20,
     effects: 100,
 };
 
@@ -467,7 +468,7 @@ fn when_a_proxy_dies_everything_that_it_had_is_answered() {
 fn when_the_agent_is_lost_nobody_waits_for_it() {
     let mut router = Router::new(vec![forwards("*")], None);
     client(&mut router, PROMPT);
-    router.lose(Peer::Agent, rpc::Error::new(-32603, "gone"));
+    router.lose(Peer::Agent, &rpc::Error::new(-32603, "gone"));
     router.pump(1000);
     client(
         &mut router,
