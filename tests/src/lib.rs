@@ -1,1 +1,12 @@
-//! 
+//! What the end to end tests are made of: generated protocol messages, a JSON-RPC end that tests
+//! drive by hand, and the transcript of what crossed the wire.
+//!
+//! Everything here treats a message as text. How a number, a string or a key is spelt is part of
+//! what acp-chain promises to keep, so nothing is read and written anew on the way to an
+//! assertion.
+
+pub mod envelope;
+pub mod process;
+pub mod schema;
+pub mod transcript;
+pub mod wire;

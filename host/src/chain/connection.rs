@@ -41,9 +41,9 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// The two streams of the client.
 pub struct Client {
     /// What the client writes.
-    pub output: Box<dyn AsyncRead + Unpin>,
+    pub output: Box<dyn AsyncRead + Send + Unpin>,
     /// What the client reads.
-    pub input: Box<dyn AsyncWrite + Unpin>,
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
 }
 
 impl std::fmt::Debug for Client {
@@ -156,7 +156,7 @@ enum Turn {
 
 /// One end: what we write to, what we read from.
 struct Side {
-    input: Option<Box<dyn AsyncWrite + Unpin>>,
+    input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     reader: Reader,
     ended: bool,
 }
@@ -374,7 +374,7 @@ async fn at(time: Option<Instant>) {
 
 /// Writes some of what waits. Does not return while nothing does. Cancel safe.
 async fn write(
-    input: &mut Option<Box<dyn AsyncWrite + Unpin>>,
+    input: &mut Option<Box<dyn AsyncWrite + Send + Unpin>>,
     outbox: &mut Outbox,
 ) -> std::io::Result<()> {
     match input {
@@ -388,5 +388,32 @@ async fn write(
             Ok(())
         }
         _ => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_send<T: Send>(_: &T) {}
+
+    #[test]
+    fn a_connection_may_be_served_on_any_runtime() {
+        let client = Client {
+            output: Box::new(tokio::io::empty()),
+            input: Box::new(tokio::io::sink()),
+        };
+        let start = async || {
+            Err(StartError {
+                message: String::new(),
+                exit_code: 1,
+            })
+        };
+        assert_send(&serve(
+            client,
+            start,
+            std::future::pending(),
+            Settings::default(),
+        ));
     }
 }

@@ -9,7 +9,7 @@ use crate::rpc::{Error, Frame, Id, Kind, Message, Outbox, code};
 
 /// Where a client is received before there is a chain.
 pub struct Lobby {
-    pub input: Box<dyn AsyncWrite + Unpin>,
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
     pub outbox: Outbox,
 }
 

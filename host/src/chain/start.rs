@@ -7,7 +7,7 @@ use crate::native::Process;
 use crate::rpc::LineReader;
 
 /// The lines that come from one end.
-pub(super) type Reader = LineReader<Box<dyn AsyncRead + Unpin>>;
+pub(super) type Reader = LineReader<Box<dyn AsyncRead + Send + Unpin>>;
 
 /// Everything behind the client: the proxies in order, and the agent.
 #[derive(Debug)]
@@ -21,9 +21,9 @@ pub struct Chain {
 /// The two streams of an agent, and its process if it has one.
 pub struct AgentLink {
     /// What the agent writes.
-    pub output: Box<dyn AsyncRead + Unpin>,
+    pub output: Box<dyn AsyncRead + Send + Unpin>,
     /// What the agent reads.
-    pub input: Box<dyn AsyncWrite + Unpin>,
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
     /// The process, which ends with the connection.
     pub process: Option<Process>,
 }

@@ -148,10 +148,10 @@ pub enum Outcome {
 }
 
 /// A call that goes on. It gives the part back with its reply.
-pub type Call = Pin<Box<dyn Future<Output = (Box<dyn Part>, Reply)>>>;
+pub type Call = Pin<Box<dyn Future<Output = (Box<dyn Part>, Reply)> + Send>>;
 
 /// A proxy, whatever it is made of. It handles one event at a time.
-pub trait Part {
+pub trait Part: Send {
     /// A number for a message that is about to be delivered.
     fn allot(&mut self) -> MessageId;
 

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
 /// What we are told.
-pub fn input() -> std::io::Result<Box<dyn AsyncRead + Unpin>> {
+pub fn input() -> std::io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     let fd = std::io::stdin().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
         FileType::Fifo => Box::new(pipe::Receiver::from_owned_fd(fd)?),
@@ -22,7 +22,7 @@ pub fn input() -> std::io::Result<Box<dyn AsyncRead + Unpin>> {
 }
 
 /// What we say.
-pub fn output() -> std::io::Result<Box<dyn AsyncWrite + Unpin>> {
+pub fn output() -> std::io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     let fd = std::io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
         FileType::Fifo => Box::new(pipe::Sender::from_owned_fd(fd)?),

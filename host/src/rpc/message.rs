@@ -4,14 +4,15 @@
 //! the very bytes that came in; only the id is exchanged, since every hop has ids of its own.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use serde::Deserialize;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::pointer::{member, spells};
 use super::{Error, Id};
 
 /// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
@@ -51,7 +52,7 @@ pub struct Message {
     method: Arc<str>,
     id: Option<Range<usize>>,
     body: Option<Range<usize>>,
-    session: OnceCell<Option<Arc<str>>>,
+    session: OnceLock<Option<Arc<str>>>,
 }
 
 /// Why a line is no message.
@@ -90,32 +91,56 @@ impl Malformed {
     }
 }
 
-/// The envelope's fields. A field given twice is refused: two readers could disagree about it.
-#[derive(Deserialize)]
+/// The envelope's fields, as far as a line has them.
+#[derive(Default)]
 struct Envelope<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     method: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     params: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     error: Option<&'a RawValue>,
 }
 
-/// Keeps a `null` that is there apart from a field that is not.
-fn present<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<&'de RawValue>, D::Error> {
-    <&RawValue>::deserialize(field).map(Some)
+impl<'de> Deserialize<'de> for Envelope<'de> {
+    fn deserialize<D: Deserializer<'de>>(line: D) -> Result<Self, D::Error> {
+        line.deserialize_map(Fields)
+    }
 }
 
-#[derive(Deserialize)]
-struct SessionField<'a> {
-    #[serde(borrow, rename = "sessionId")]
-    session_id: Option<Cow<'a, str>>,
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+        let mut envelope = Envelope::default();
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            let slots = [
+                ("jsonrpc", &mut envelope.jsonrpc),
+                ("id", &mut envelope.id),
+                ("method", &mut envelope.method),
+                ("params", &mut envelope.params),
+                ("result", &mut envelope.result),
+                ("error", &mut envelope.error),
+            ];
+            match slots.into_iter().find(|(field, _)| spells(name, field)) {
+                None => drop(map.next_value::<IgnoredAny>()?),
+                // Two readers could disagree about it.
+                Some((field, Some(_))) => {
+                    return Err(serde::de::Error::custom(format!(
+                        "it has two fields `{field}`"
+                    )));
+                }
+                Some((_, slot)) => *slot = Some(map.next_value()?),
+            }
+        }
+        Ok(envelope)
+    }
 }
 
 impl Message {
@@ -177,7 +202,7 @@ impl Message {
             method,
             id,
             body,
-            session: OnceCell::new(),
+            session: OnceLock::new(),
         })
     }
 
@@ -250,7 +275,7 @@ impl Message {
             method,
             id,
             body: span,
-            session: OnceCell::new(),
+            session: OnceLock::new(),
         }
     }
 
@@ -283,8 +308,9 @@ impl Message {
     pub fn session(&self) -> Option<&Arc<str>> {
         self.session
             .get_or_init(|| {
-                let field = serde_json::from_str::<SessionField>(self.body()).ok()?;
-                Some(Arc::from(field.session_id?))
+                let text = member(self.body(), "sessionId").filter(|text| text.starts_with('"'))?;
+                // What cannot be decoded still tells one session from another.
+                Some(serde_json::from_str::<Cow<str>>(text).map_or(text.into(), Arc::from))
             })
             .as_ref()
     }
@@ -391,6 +417,10 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"m","params":{"a":{"sessionId":"no"},"sessionId":"\u0041"}}"#,
         );
         assert_eq!(message.unwrap().session().map(|s| &**s), Some("A"));
+        let odd = parse(
+            r#"{"\ud800":0,"jsonrpc":"2.0","method":"m","params":{"\ud800":0,"\u0073essionId":"A"}}"#,
+        );
+        assert_eq!(odd.unwrap().session().map(|s| &**s), Some("A"));
         for none in [r#"{"sessionId":7}"#, "[1]", "{}", r#"{"sessionId":null}"#] {
             let message = parse(&format!(
                 r#"{{"jsonrpc":"2.0","sessionId":"no","method":"m","params":{none}}}"#

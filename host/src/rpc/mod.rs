@@ -16,5 +16,5 @@ pub use frame::{Frame, LineReader};
 pub use id::Id;
 pub use message::{Kind, Malformed, Message};
 pub use outbox::Outbox;
-pub use pointer::{InvalidPointer, resolve};
+pub use pointer::{InvalidPointer, member, resolve};
 pub use salvage::{Salvaged, salvage};

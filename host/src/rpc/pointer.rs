@@ -13,24 +13,16 @@ pub struct InvalidPointer(String);
 /// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
 pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, InvalidPointer> {
     let invalid = || InvalidPointer(pointer.to_owned());
-    let mut value = json;
     if pointer.is_empty() {
-        return Ok(Some(value));
+        return Ok(Some(json));
     }
     let tokens = pointer.strip_prefix('/').ok_or_else(invalid)?;
-    let mut found = true;
+    let mut value = Some(json);
     for token in tokens.split('/') {
         let token = unescape(token).ok_or_else(invalid)?;
-        if !found {
-            continue;
-        }
-        let step = serde_json::Deserializer::from_str(value).deserialize_any(Step(&token));
-        match step {
-            Ok(Some(next)) => value = next.get(),
-            _ => found = false,
-        }
+        value = value.and_then(|value| step(value, &token));
     }
-    Ok(found.then_some(value))
+    Ok(value)
 }
 
 fn unescape(token: &str) -> Option<String> {
@@ -47,7 +39,28 @@ fn unescape(token: &str) -> Option<String> {
     Some(plain)
 }
 
+/// The text of a member of the object at the top of `json`; `None` if there is no such member, or
+/// no object.
+pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
+    step(json, name).filter(|_| json.trim_ascii_start().starts_with('{'))
+}
+
+/// Whether the JSON text of a member's name spells this name. A name may be no decodable text, as
+/// half a surrogate pair is not; it is then no name that anybody asks for.
+pub fn spells(text: &RawValue, name: &str) -> bool {
+    let text = text.get();
+    match text.contains('\\') {
+        false => text.get(1..text.len() - 1) == Some(name),
+        true => serde_json::from_str::<String>(text).is_ok_and(|decoded| decoded == name),
+    }
+}
+
 /// One step down, to the member or element that a reference token names.
+fn step<'a>(json: &'a str, token: &str) -> Option<&'a str> {
+    let found = serde_json::Deserializer::from_str(json).deserialize_any(Step(token));
+    found.ok().flatten().map(RawValue::get)
+}
+
 struct Step<'t>(&'t str);
 
 impl<'de> Visitor<'de> for Step<'_> {
@@ -60,8 +73,8 @@ impl<'de> Visitor<'de> for Step<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
         // Of equal names the last one counts, as for nearly every JSON reader.
-        while let Some(name) = map.next_key::<std::borrow::Cow<str>>()? {
-            if name == self.0 {
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            if spells(name, self.0) {
                 found = Some(map.next_value()?);
             } else {
                 map.next_value::<IgnoredAny>()?;
@@ -116,6 +129,15 @@ mod tests {
         for pointer in ["foo", "/~", "/~2", "/a/~"] {
             assert!(resolve("{}", pointer).is_err(), "{pointer}");
         }
+    }
+
+    #[test]
+    fn names_are_compared_decoded_and_need_not_be_decodable() {
+        let json = r#"{"lone\ud800":1,"\u0061":2,"b":3,"b":4}"#;
+        assert_eq!(member(json, "a"), Some("2"));
+        assert_eq!(member(json, "b"), Some("4"));
+        assert_eq!(member(json, "c"), None);
+        assert_eq!(member("[7]", "0"), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Finding out whose a broken or over-long line was, so that nobody waits for it for ever.
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Id;
+use super::pointer::{member, spells};
 
 /// What could still be read of a line that is lost.
 #[derive(Debug, Default)]
@@ -39,10 +39,10 @@ fn read_fields(head: &str, found: &mut Salvaged) {
             f.write_str("an object")
         }
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-            while let Some(key) = map.next_key::<String>()? {
-                self.0.request |= key == "method";
+            while let Some(name) = map.next_key::<&RawValue>()? {
+                self.0.request |= spells(name, "method");
                 let value = map.next_value::<&RawValue>()?;
-                if key == "id" {
+                if spells(name, "id") {
                     self.0.id = Id::parse(value.get());
                 }
             }
@@ -58,14 +58,9 @@ fn read_fields(head: &str, found: &mut Salvaged) {
 
 /// The value in `: VALUE }`, if that is all there is.
 fn last_field(text: &str) -> Option<Id> {
-    #[derive(Deserialize)]
-    struct Only<'a> {
-        #[serde(borrow)]
-        id: &'a RawValue,
-    }
     let object = format!("{{\"id\"{text}");
-    let only = serde_json::from_str::<Only>(&object).ok()?;
-    Id::parse(only.id.get())
+    serde_json::from_str::<&RawValue>(&object).ok()?;
+    Id::parse(member(&object, "id")?)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::chain::exchange::Stage;
 use crate::chain::hop::Item;
 use crate::chain::parcel::ExchangeId;
 use crate::channel::Peer;
-use crate::rpc::{Id, Message, resolve};
+use crate::rpc::{Id, Message, member};
 
 /// The method that withdraws a request.
 pub(super) const CANCEL: &str = "$/cancel_request";
@@ -61,19 +61,19 @@ pub(super) fn new_cancel() -> Message {
 }
 
 fn cancelled_id(cancel: &Message) -> Option<Id> {
-    let id = resolve(cancel.body(), "/requestId").ok()??;
+    let id = member(cancel.body(), "requestId")?;
     Id::parse(id)
 }
 
 /// The same cancellation for the next hop: only the id is exchanged.
 fn with_cancelled_id(cancel: &Message, number: ExchangeId) -> Message {
     let body = cancel.body();
-    match resolve(body, "/requestId") {
-        Ok(Some(id)) => {
+    match member(body, "requestId") {
+        Some(id) => {
             let start = id.as_ptr().addr() - body.as_ptr().addr();
             let end = start + id.len();
             cancel.with_body(&format!("{}{number}{}", &body[..start], &body[end..]))
         }
-        _ => new_cancel(),
+        None => new_cancel(),
     }
 }

@@ -1,8 +1,7 @@
 //! The router's promises, on exact lines. Proxies are scripts; the ends are their outboxes.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
 use tokio::sync::oneshot;
@@ -27,7 +26,7 @@ struct Scripted<F> {
     script: F,
 }
 
-impl<F: FnMut(&Event, &mut Ledger) -> Outcome + 'static> Part for Scripted<F> {
+impl<F: FnMut(&Event, &mut Ledger) -> Outcome + Send + 'static> Part for Scripted<F> {
     fn allot(&mut self) -> MessageId {
         self.ledger.allot()
     }
@@ -55,7 +54,7 @@ impl<F: FnMut(&Event, &mut Ledger) -> Outcome + 'static> Part for Scripted<F> {
 }
 
 /// A proxy that is busy with each message until it is told to go on.
-struct Slow(Rc<RefCell<VecDeque<oneshot::Receiver<()>>>>, MessageId);
+struct Slow(Arc<Mutex<VecDeque<oneshot::Receiver<()>>>>, MessageId);
 
 impl Part for Slow {
     fn allot(&mut self) -> MessageId {
@@ -64,7 +63,7 @@ impl Part for Slow {
     }
 
     fn call(self: Box<Self>, _: Event) -> Call {
-        let go = self.0.borrow_mut().pop_front().unwrap();
+        let go = self.0.lock().unwrap().pop_front().unwrap();
         let reply = Reply {
             effects: Vec::new(),
             outcome: Outcome::Decided(Action::Forward),
@@ -92,7 +91,7 @@ fn wants(method: &str) -> Vec<Subscription> {
 fn scripted(
     name: &str,
     method: &str,
-    script: impl FnMut(&Event, &mut Ledger) -> Outcome + 'static,
+    script: impl FnMut(&Event, &mut Ledger) -> Outcome + Send + 'static,
 ) -> Proxy {
     let mut ledger = Ledger::new(BOUNDS);
     ledger.start();
@@ -487,7 +486,7 @@ fn when_the_agent_is_lost_nobody_waits_for_it() {
 #[tokio::test]
 async fn a_busy_proxy_keeps_only_what_it_may_concern() {
     let (go, wait) = oneshot::channel();
-    let waits = Rc::new(RefCell::new(VecDeque::from([wait])));
+    let waits = Arc::new(Mutex::new(VecDeque::from([wait])));
     let slow = Proxy {
         name: "slow".to_owned(),
         subscriptions: wants("session/prompt"),

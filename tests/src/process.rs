@@ -1,0 +1,139 @@
+//! A program under test that speaks JSON-RPC on its standard input and output.
+//!
+//! Its standard error is kept, for tests that want it silent and for those that want it to name
+//! a cause. It is killed when a test drops it.
+
+use std::io;
+use std::process::{ExitStatus, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, Command};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::envelope::Message;
+use crate::transcript::Transcript;
+use crate::wire::{WATCHDOG, Wire, watched};
+
+/// A running program.
+pub struct Process {
+    /// The test's end of its standard input and output.
+    pub wire: Wire,
+    child: Child,
+    stderr: JoinHandle<String>,
+    transcript: Transcript,
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Exit {
+    /// Its exit code or signal.
+    pub status: ExitStatus,
+    /// All that it wrote to standard error.
+    pub stderr: String,
+    /// Messages that the test had not read before.
+    pub rest: Vec<Message>,
+}
+
+impl Process {
+    /// Starts a program. `end` names the test's side of the connection: `"client"` if the program
+    /// is an agent. Call it within a tokio runtime.
+    ///
+    /// # Errors
+    /// If the program cannot be started.
+    pub fn start(
+        end: &'static str,
+        transcript: &Transcript,
+        mut command: Command,
+    ) -> io::Result<Self> {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let (Some(stdin), Some(stdout), Some(mut stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(io::Error::other("the program came without its pipes"));
+        };
+        let stderr = tokio::spawn(async move {
+            let mut bytes = Vec::new();
+            // What was read before an error is what there is.
+            let _ = stderr.read_to_end(&mut bytes).await;
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
+        Ok(Self {
+            wire: Wire::new(end, transcript, stdout, stdin),
+            child,
+            stderr,
+            transcript: transcript.clone(),
+        })
+    }
+
+    /// Its process id; none once it was waited for.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Closes its input, reads its output and its standard error to their ends, and waits for
+    /// it. Whoever inherited its pipes has to be gone as well.
+    ///
+    /// # Errors
+    /// If it cannot be waited for.
+    pub async fn finish(mut self) -> io::Result<Exit> {
+        let rest = self.wire.finish().await;
+        let status = watched(&self.transcript, "the program's exit", self.child.wait()).await?;
+        let end = "the end of the program's standard error";
+        let stderr = watched(&self.transcript, end, self.stderr).await?;
+        Ok(Exit {
+            status,
+            stderr,
+            rest,
+        })
+    }
+
+    /// Waits for it to exit by itself, its input still open.
+    ///
+    /// # Errors
+    /// If it cannot be waited for.
+    pub async fn exited(&mut self) -> io::Result<ExitStatus> {
+        watched(&self.transcript, "the program's exit", self.child.wait()).await
+    }
+
+    /// Kills it, and it alone, as an editor does that is in a hurry.
+    ///
+    /// # Errors
+    /// If it cannot be killed or waited for.
+    pub async fn kill(&mut self) -> io::Result<()> {
+        self.child.kill().await
+    }
+}
+
+/// Waits until no process of that id runs, whoever's child it is.
+///
+/// # Errors
+/// If `id` is no process id, or the system cannot watch it.
+///
+/// # Panics
+/// If it still runs after [`WATCHDOG`].
+pub async fn gone(transcript: &Transcript, id: u32) -> io::Result<()> {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other(format!("{id} is no process id")))?;
+    let process = match pidfd_open(pid, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Ok(()),
+        opened => opened?,
+    };
+    let timeout = Timespec::try_from(WATCHDOG).map_err(io::Error::other)?;
+    let exited =
+        spawn_blocking(move || poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&timeout)));
+    let exited = exited.await??;
+    assert!(
+        exited > 0,
+        "process {id} still runs; the transcript:\n{transcript}"
+    );
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! What the agent reads of the bodies that it is sent.
+//!
+//! Only what it needs is decoded: a body may hold numbers and strings that no program can.
+
+use acp_chain_tests::envelope::Message;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+/// Parameters of any method.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Params {
+    pub(crate) session_id: String,
+    pub(crate) prompt: Vec<Block>,
+    pub(crate) request_id: Option<Box<RawValue>>,
+}
+
+/// A block of a prompt.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Block {
+    pub(crate) text: Option<String>,
+}
+
+/// Results of the agent's own requests.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Answer {
+    pub(crate) content: Option<String>,
+    pub(crate) outcome: Option<Outcome>,
+}
+
+/// What became of a request for permission.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Outcome {
+    pub(crate) outcome: String,
+    pub(crate) option_id: Option<String>,
+}
+
+impl Params {
+    /// Those of a message; empty ones if there are none, or if they cannot be decoded.
+    pub(crate) fn of(message: &Message) -> Self {
+        decoded(message.params.as_deref())
+    }
+
+    /// The `requestId`, as it was spelt.
+    pub(crate) fn request_id(&self) -> &str {
+        self.request_id.as_deref().map_or("null", RawValue::get)
+    }
+}
+
+impl Answer {
+    /// The result of a response; an empty one if there is none, or if it cannot be decoded.
+    pub(crate) fn of(message: &Message) -> Self {
+        decoded(message.result.as_deref())
+    }
+}
+
+fn decoded<T: DeserializeOwned + Default>(body: Option<&str>) -> T {
+    body.and_then(|body| serde_json::from_str(body).ok())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_decoded_is_passed_over() {
+        let line = r#"{"params":{"x":1e400,"y":"\ud800","sessionId":"s","requestId":null,
+            "prompt":[{"type":"image","data":-0.0},{"type":"text","text":"t"}]}}"#;
+        let params = Params::of(&Message::parse(line).unwrap());
+        assert_eq!(params.session_id, "s");
+        assert_eq!(params.request_id(), "null");
+        let texts: Vec<_> = params
+            .prompt
+            .iter()
+            .map(|block| block.text.as_deref())
+            .collect();
+        assert_eq!(texts, [None, Some("t")]);
+    }
+}
