@@ -6,6 +6,7 @@
 //! assertion.
 
 pub mod envelope;
+pub mod host;
 pub mod process;
 pub mod schema;
 pub mod transcript;

@@ -1,0 +1,122 @@
+//! A proxy for tests: it sees everything and changes nothing. It can hold notifications for a
+//! while, and settles them so that the order stays what it was.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use acp_chain_proxy::{
+    Action, Configure, Head, MessageId, Notification, Peer, Proxy, Request, Response, Result,
+    Subscription, export, settle,
+};
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct Config {
+    /// Whether bodies come with the messages.
+    with_body: bool,
+    /// Every how many notifications one is held; never if 0.
+    hold_every: u32,
+    /// Held notifications are settled before the next message of their session that goes their
+    /// way; or else after so many further messages of any session, with responses unseen.
+    late: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            with_body: true,
+            hold_every: 0,
+            late: 0,
+        }
+    }
+}
+
+struct Pass {
+    config: Config,
+    notifications: Cell<u32>,
+    /// What is held, each with how many messages may still pass it.
+    held: RefCell<BTreeMap<MessageId, Held>>,
+}
+
+struct Held {
+    sender: Peer,
+    session: Option<String>,
+    left: u32,
+}
+
+impl Configure for Pass {
+    type Config = Config;
+
+    fn new(config: Config) -> std::result::Result<Self, String> {
+        Ok(Self {
+            config,
+            notifications: Cell::default(),
+            held: RefCell::default(),
+        })
+    }
+}
+
+impl Pass {
+    /// Settles what need not or must not be held any longer now that this message is here.
+    fn settle_before(&self, head: &Head) -> Result<()> {
+        let late = self.config.late > 0;
+        let mut due = Vec::new();
+        for (id, held) in self.held.borrow_mut().iter_mut() {
+            held.left = held.left.saturating_sub(1);
+            let next = held.sender == head.sender && held.session == head.session;
+            if if late { held.left == 0 } else { next } {
+                due.push(*id);
+            }
+        }
+        for id in due {
+            self.held.borrow_mut().remove(&id);
+            settle(id, Action::Forward)?;
+        }
+        Ok(())
+    }
+}
+
+impl Proxy for Pass {
+    fn subscriptions(&self) -> Vec<Subscription> {
+        let mut all = vec![
+            Subscription::requests("*"),
+            Subscription::notifications("*"),
+        ];
+        if self.config.late == 0 {
+            all.push(Subscription::responses("*"));
+        }
+        if !self.config.with_body {
+            all = all.into_iter().map(Subscription::without_body).collect();
+        }
+        all
+    }
+
+    async fn on_request(&self, request: Request) -> Result {
+        self.settle_before(&request.head)?;
+        Ok(Action::Forward)
+    }
+
+    async fn on_notification(&self, notification: Notification) -> Result {
+        let head = notification.head;
+        self.settle_before(&head)?;
+        let count = self.notifications.get() + 1;
+        self.notifications.set(count);
+        if self.config.hold_every == 0 || count % self.config.hold_every != 0 {
+            return Ok(Action::Forward);
+        }
+        let held = Held {
+            sender: head.sender,
+            session: head.session,
+            left: self.config.late,
+        };
+        self.held.borrow_mut().insert(head.id, held);
+        Ok(Action::Hold)
+    }
+
+    async fn on_response(&self, response: Response) -> Result {
+        self.settle_before(&response.head)?;
+        Ok(Action::Forward)
+    }
+}
+
+export!(Pass);

@@ -1,0 +1,207 @@
+//! acp-chain under test: its program, and its library in this process.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use acp_chain::chain::{self, AgentLink, Chain, Client, Exit, Proxy, Settings, StartError};
+use acp_chain::sandbox::{Component, Engine, Instance, Limits};
+use tokio::process::Command;
+
+use crate::transcript::Transcript;
+use crate::wire::Wire;
+
+/// What a stream between the test and the host holds before its writer waits.
+const PIPE: usize = 64 * 1024;
+
+/// The folder in which cargo puts what it builds, from the place of the test that runs.
+fn target() -> PathBuf {
+    let test = env::current_exe().unwrap_or_default();
+    // target/PROFILE/deps/TEST
+    test.ancestors()
+        .nth(3)
+        .unwrap_or(Path::new("target"))
+        .to_owned()
+}
+
+fn built(path: PathBuf) -> PathBuf {
+    assert!(
+        path.exists(),
+        "{} is missing; `cargo xtask test` makes it",
+        path.display()
+    );
+    path
+}
+
+/// The program.
+///
+/// # Panics
+/// If it was not built.
+#[must_use]
+pub fn program() -> PathBuf {
+    let test = env::current_exe().unwrap_or_default();
+    let profile = test.ancestors().nth(2).unwrap_or(Path::new("target/debug"));
+    built(profile.join("acp-chain"))
+}
+
+/// The component of a proxy of this project.
+///
+/// # Panics
+/// If it was not built.
+#[must_use]
+pub fn component(name: &str) -> PathBuf {
+    built(
+        target()
+            .join("components")
+            .join(name)
+            .with_extension("wasm"),
+    )
+}
+
+/// Something that was fetched for the tests, by its path in `target/peers`.
+///
+/// # Panics
+/// If it was not fetched.
+#[must_use]
+pub fn peer(path: &str) -> PathBuf {
+    built(target().join("peers").join(path))
+}
+
+/// `acp-chain run`, with a manifest if there is one, in front of an agent.
+pub fn run<I: AsRef<OsStr>>(
+    manifest: Option<&Path>,
+    agent: impl IntoIterator<Item = I>,
+) -> Command {
+    let mut command = Command::new(program());
+    command.arg("run").env_remove("ACP_CHAIN_LOG");
+    if let Some(manifest) = manifest {
+        command.arg("--manifest").arg(manifest);
+    }
+    command.arg("--").args(agent);
+    command
+}
+
+/// Writes a manifest with these proxies, each an id, a component and the inside of its
+/// `[proxy.config]`.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<PathBuf> {
+    let mut text = String::new();
+    for (id, path, config) in proxies {
+        let path = path.display();
+        let _ = write!(
+            text,
+            "[[proxy]]\nid = {id:?}\npath = '{path}'\nlimits.memory-mib = 512\n\
+             [proxy.config]\n{config}\n\n"
+        );
+    }
+    let path = folder.join("acp-chain.toml");
+    fs::write(&path, text)?;
+    Ok(path)
+}
+
+/// The engine of all chains in this process. Compiled components are kept for the next run.
+static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let cache = target().join("test-cache");
+    Engine::new(Some(&cache)).unwrap_or_else(|error| panic!("{error}"))
+});
+
+/// A chain in this process: the test is its client and its agent.
+pub struct InProcess {
+    /// The client's end.
+    pub client: Wire,
+    /// The agent's end.
+    pub agent: Wire,
+    /// The record of both ends.
+    pub transcript: Transcript,
+    /// How it ends.
+    pub host: tokio::task::JoinHandle<Exit>,
+}
+
+impl InProcess {
+    /// Starts a chain of these proxies, each a component and its configuration as JSON.
+    ///
+    /// # Panics
+    /// If a proxy does not start.
+    pub async fn start(proxies: &[(&str, &str)]) -> Self {
+        let mut parts = Vec::new();
+        for (at, (name, config)) in proxies.iter().enumerate() {
+            parts.push(proxy(&format!("{name}-{at}"), name, config).await);
+        }
+        let (client, client_end) = tokio::io::duplex(PIPE);
+        let (agent, agent_end) = tokio::io::duplex(PIPE);
+        let (output, input) = tokio::io::split(client_end);
+        let client_end = Client {
+            output: Box::new(output),
+            input: Box::new(input),
+        };
+        let (output, input) = tokio::io::split(agent_end);
+        let mut chain = Some(Chain {
+            proxies: parts,
+            agent: AgentLink {
+                output: Box::new(output),
+                input: Box::new(input),
+                process: None,
+            },
+        });
+        let start = async move || {
+            chain.take().ok_or_else(|| StartError {
+                message: "this chain starts once".to_owned(),
+                exit_code: 1,
+            })
+        };
+        let host = tokio::spawn(chain::serve(
+            client_end,
+            start,
+            std::future::pending(),
+            Settings::default(),
+        ));
+        let transcript = Transcript::new();
+        Self {
+            client: Wire::over("client", &transcript, client),
+            agent: Wire::over("agent", &transcript, agent),
+            transcript,
+            host,
+        }
+    }
+
+    /// The same, past the `initialize` of client and agent, which the transcript then holds.
+    ///
+    /// # Panics
+    /// If a proxy does not start, or `initialize` does not get through.
+    pub async fn initialized(proxies: &[(&str, &str)]) -> Self {
+        let mut chain = Self::start(proxies).await;
+        let id = chain.client.ask("initialize", r#"{"protocolVersion":1}"#);
+        let initialize = chain.agent.receive().await.expect("the agent is asked");
+        for answer in initialize.result(r#"{"protocolVersion":1}"#) {
+            chain.agent.send(answer);
+        }
+        chain.client.response(&id).await;
+        chain
+    }
+}
+
+/// A proxy that is ready for a chain.
+///
+/// # Panics
+/// If it does not start.
+pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
+    let file = Component::load(&ENGINE, &component(name));
+    let file = file.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let limits = Limits {
+        memory: 512 << 20,
+        ..Limits::default()
+    };
+    let started = Instance::start(&ENGINE, &file, id, config, limits).await;
+    let (instance, subscriptions) = started.unwrap_or_else(|error| panic!("{name}: {error}"));
+    Proxy {
+        name: id.to_owned(),
+        subscriptions,
+        part: Box::new(instance),
+    }
+}

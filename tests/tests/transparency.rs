@@ -1,0 +1,119 @@
+//! A message that no proxy changes arrives byte for byte, whatever it is, in both directions.
+//!
+//! The proxies subscribe to everything and forward it, with bodies and without. Messages are
+//! generated from the protocol's schemas; only ids are the host's on the way.
+
+use acp_chain_tests::envelope::{self, Message, quoted};
+use acp_chain_tests::host::InProcess;
+use acp_chain_tests::schema::{Exchange, Kind, Side, exchanges, methods};
+use acp_chain_tests::wire::Wire;
+use proptest::collection::vec;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+
+/// Exchanges of each method, in flight at once.
+const BATCH: usize = 20;
+
+const PASS: (&str, &str) = ("pass", "{}");
+const PASS_WITHOUT_BODY: (&str, &str) = ("pass", r#"{"with-body":false}"#);
+
+#[tokio::test]
+async fn everything_crosses_no_proxy_byte_for_byte() {
+    everything_crosses(&[]).await;
+}
+
+#[tokio::test]
+async fn everything_crosses_one_proxy_byte_for_byte() {
+    everything_crosses(&[PASS]).await;
+}
+
+#[tokio::test]
+async fn everything_crosses_five_proxies_byte_for_byte() {
+    everything_crosses(&[PASS, PASS_WITHOUT_BODY, PASS, PASS_WITHOUT_BODY, PASS]).await;
+}
+
+async fn everything_crosses(proxies: &[(&str, &str)]) {
+    let mut chain = InProcess::initialized(proxies).await;
+    let mut runner = TestRunner::default();
+    for method in methods() {
+        let mut batch = || {
+            let some = vec(exchanges(move |other| other == method), BATCH);
+            some.new_tree(&mut runner)
+                .expect("it can be generated")
+                .current()
+        };
+        match method.side {
+            Side::Agent => cross(&mut chain.client, &mut chain.agent, &batch()).await,
+            Side::Client => cross(&mut chain.agent, &mut chain.client, &batch()).await,
+            // The host's own words, which name ids of one hop.
+            Side::Protocol | Side::Proxy => {}
+        }
+    }
+}
+
+/// Sends a batch from one end, checks it at the other, answers it, and checks the answers.
+async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange]) {
+    for (at, exchange) in batch.iter().enumerate() {
+        near.send(said(at, exchange));
+    }
+    let mut answers = Vec::new();
+    for (at, exchange) in batch.iter().enumerate() {
+        let came = far.receive().await.expect("the message arrives");
+        let id = came.id.clone();
+        assert_eq!(came.line, with_id(&said(at, exchange), at, id.as_deref()));
+        let Some(outcome) = &exchange.outcome else {
+            continue;
+        };
+        answers.push((at, id.expect("a request has an id"), outcome));
+    }
+    for (_, id, outcome) in &answers {
+        far.send(answer(id, outcome));
+    }
+    for (at, _, outcome) in &answers {
+        let came: Message = near.receive().await.expect("the answer arrives");
+        assert_eq!(came.line, answer(&own_id(*at), outcome));
+    }
+}
+
+/// Ids of all sorts, each unlike the others.
+fn own_id(at: usize) -> String {
+    match at % 4 {
+        0 => at.to_string(),
+        1 => format!("-{at}"),
+        2 => quoted(&format!("f81d4fae-7dec-11d0-a765-00a0c91e6bf6/{at}")),
+        _ => format!(r#""\u00e9\/{at}""#),
+    }
+}
+
+/// The line of a message, with members that no JSON-RPC message has.
+fn said(at: usize, exchange: &Exchange) -> String {
+    let method = quoted(&exchange.method.name);
+    let params = &exchange.params;
+    match exchange.method.kind {
+        Kind::Request => format!(
+            r#"{{ "x":[1e400],"id" :{id},"jsonrpc":"2.0","params": {params}, "method":{method}}}"#,
+            id = own_id(at)
+        ),
+        Kind::Notification => {
+            format!(r#"{{"jsonrpc":"2.0","method":{method} ,"params":{params},"\u0078":-0.0}}"#)
+        }
+    }
+}
+
+fn with_id(line: &str, at: usize, id: Option<&str>) -> String {
+    match id {
+        Some(id) => line.replacen(
+            &format!(r#""id" :{}"#, own_id(at)),
+            &format!(r#""id" :{id}"#),
+            1,
+        ),
+        None => line.to_owned(),
+    }
+}
+
+fn answer(id: &str, outcome: &Result<String, String>) -> String {
+    match outcome {
+        Ok(result) => envelope::result(id, result),
+        Err(error) => envelope::error(id, error),
+    }
+}
