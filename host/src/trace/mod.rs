@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::Serialize;
@@ -47,9 +48,14 @@ struct Line<'a> {
 }
 
 impl Trace {
-    /// Appends to a file, which is made if it is not there.
+    /// Appends to a file. If it is not there, it is made for its owner alone: it will hold all
+    /// that is said.
     pub fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::options().create(true).append(true).open(path)?;
+        let file = File::options()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(path)?;
         Ok(Self {
             file: BufWriter::new(file),
         })
