@@ -9,15 +9,17 @@
 
 mod connection;
 mod edge;
+mod ending;
 mod exchange;
 mod hop;
 mod lobby;
 mod lost;
 mod parcel;
 mod router;
+mod serve;
 mod start;
 
-pub use connection::{Client, Exit, Settings, serve};
 pub use hop::Proxy;
 pub use router::Router;
+pub use serve::{Client, Exit, Settings, serve};
 pub use start::{AgentLink, Chain, StartError};

@@ -3,6 +3,7 @@
 //! Only the envelope of a message is ever read: its kind, its id, its method and its session.
 //! The body is text that is handed along, and leaves as it came.
 
+mod envelope;
 mod error;
 mod frame;
 mod id;
@@ -11,10 +12,11 @@ mod outbox;
 mod pointer;
 mod salvage;
 
+pub use envelope::Malformed;
 pub use error::{Error, code};
 pub use frame::{Frame, LineReader};
 pub use id::Id;
-pub use message::{Kind, Malformed, Message};
+pub use message::{Kind, Message};
 pub use outbox::Outbox;
 pub use pointer::{InvalidPointer, member, resolve};
 pub use salvage::{Salvaged, salvage};

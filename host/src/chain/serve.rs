@@ -1,0 +1,123 @@
+//! The way in: a client is received, a chain is started for it, and served until either end is
+//! gone. Nothing behind the client runs before its `initialize` is there.
+
+use std::pin::pin;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::connection::Connection;
+use super::lobby::Lobby;
+use super::{Chain, StartError};
+use crate::rpc::{Error, Id, LineReader, Outbox, code};
+use crate::trace::Trace;
+
+/// The two streams of the client.
+pub struct Client {
+    /// What the client writes.
+    pub output: Box<dyn AsyncRead + Send + Unpin>,
+    /// What the client reads.
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
+
+/// How a connection works.
+#[derive(Debug)]
+pub struct Settings {
+    /// The longest message that is taken, in bytes.
+    pub message_limit: usize,
+    /// Where every leg of every message is written.
+    pub trace: Option<Trace>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            message_limit: 64 << 20,
+            trace: None,
+        }
+    }
+}
+
+/// How a connection ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Exit {
+    /// The code to exit with: the agent's own, or that of a chain that never began.
+    pub code: u8,
+}
+
+/// Serves a client until it closes its side, the agent ends, or `stop` is done.
+///
+/// `start` is called at the client's `initialize`, and again at the next one if it fails.
+pub async fn serve(
+    client: Client,
+    mut start: impl AsyncFnMut() -> Result<Chain, StartError>,
+    stop: impl Future<Output = ()>,
+    settings: Settings,
+) -> Exit {
+    let mut stop = pin!(stop);
+    let mut reader = LineReader::new(client.output, settings.message_limit);
+    let mut lobby = Lobby {
+        input: client.input,
+        outbox: Outbox::default(),
+    };
+    let mut exit = Exit::default();
+    let (initialize, chain) = loop {
+        let waited = tokio::select! {
+            initialize = lobby.wait(&mut reader) => initialize,
+            () = &mut stop => None,
+        };
+        let Some(initialize) = waited else {
+            return exit;
+        };
+        let started = tokio::select! {
+            started = start() => started,
+            () = &mut stop => return exit,
+        };
+        match started {
+            Ok(chain) => break (initialize, chain),
+            Err(error) => {
+                tracing::error!("the chain did not start: {error}");
+                exit.code = error.exit_code;
+                let text = format!("acp-chain: {error}");
+                let id = initialize.id().unwrap_or_else(Id::null);
+                lobby
+                    .tell(&id, &Error::new(code::INTERNAL_ERROR, text))
+                    .await;
+            }
+        }
+    };
+    let connection = Connection::new(lobby.input, reader, chain, settings, initialize);
+    connection.run(stop).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_send<T: Send>(_: &T) {}
+
+    #[test]
+    fn a_connection_may_be_served_on_any_runtime() {
+        let client = Client {
+            output: Box::new(tokio::io::empty()),
+            input: Box::new(tokio::io::sink()),
+        };
+        let start = async || {
+            Err(StartError {
+                message: String::new(),
+                exit_code: 1,
+            })
+        };
+        assert_send(&serve(
+            client,
+            start,
+            std::future::pending(),
+            Settings::default(),
+        ));
+    }
+}

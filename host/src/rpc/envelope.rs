@@ -1,0 +1,126 @@
+//! The envelope of a line: the fields that JSON-RPC gives a meaning, each as the text it has.
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::pointer::spells;
+use super::{Error, Id};
+
+/// Why a line is no message.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// The bytes are not UTF-8 (ACP transports: messages must be).
+    #[error("the message is not UTF-8: {0}")]
+    NotUtf8(#[from] std::str::Utf8Error),
+    /// The text is not JSON.
+    #[error("the message is not JSON: {0}")]
+    NotJson(serde_json::Error),
+    /// It is JSON, but an array: ACP has no batches.
+    #[error("batches are not part of the Agent Client Protocol; send one message a line")]
+    Batch,
+    /// It is JSON, but not a JSON-RPC 2.0 message.
+    #[error("{reason}")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+        /// Its id, if that could be read.
+        id: Option<Id>,
+        /// Whether it looks like an answer, so that somebody may be waiting for it.
+        response: bool,
+    },
+}
+
+impl Malformed {
+    /// The error object that tells the sender.
+    #[must_use]
+    pub fn to_error(&self) -> Error {
+        let code = match self {
+            Self::NotUtf8(_) | Self::NotJson(_) => super::code::PARSE_ERROR,
+            Self::Batch | Self::Invalid { .. } => super::code::INVALID_REQUEST,
+        };
+        Error::new(code, self.to_string())
+    }
+}
+
+/// The envelope's fields, as far as a line has them.
+#[derive(Default)]
+pub(super) struct Envelope<'a> {
+    pub jsonrpc: Option<&'a RawValue>,
+    pub id: Option<&'a RawValue>,
+    pub method: Option<&'a RawValue>,
+    pub params: Option<&'a RawValue>,
+    pub result: Option<&'a RawValue>,
+    pub error: Option<&'a RawValue>,
+}
+
+impl<'a> Envelope<'a> {
+    /// Finds the fields in the text of a line.
+    pub fn read(line: &'a str) -> Result<Self, Malformed> {
+        serde_json::from_str(line).map_err(|error| explain(line, error))
+    }
+}
+
+impl<'de> Deserialize<'de> for Envelope<'de> {
+    fn deserialize<D: Deserializer<'de>>(line: D) -> Result<Self, D::Error> {
+        line.deserialize_map(Fields)
+    }
+}
+
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+        let mut envelope = Envelope::default();
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            let slots = [
+                ("jsonrpc", &mut envelope.jsonrpc),
+                ("id", &mut envelope.id),
+                ("method", &mut envelope.method),
+                ("params", &mut envelope.params),
+                ("result", &mut envelope.result),
+                ("error", &mut envelope.error),
+            ];
+            match slots.into_iter().find(|(field, _)| spells(name, field)) {
+                None => drop(map.next_value::<IgnoredAny>()?),
+                // Two readers could disagree about it.
+                Some((field, Some(_))) => {
+                    return Err(serde::de::Error::custom(format!(
+                        "it has two fields `{field}`"
+                    )));
+                }
+                Some((_, slot)) => *slot = Some(map.next_value()?),
+            }
+        }
+        Ok(envelope)
+    }
+}
+
+/// Says what a text that is no envelope is instead.
+fn explain(text: &str, error: serde_json::Error) -> Malformed {
+    if error.is_syntax() || error.is_eof() {
+        return Malformed::NotJson(error);
+    }
+    // The envelope's own complaints come before the rest of the text was read.
+    if let Err(error) = serde_json::from_str::<&RawValue>(text) {
+        return Malformed::NotJson(error);
+    }
+    match text.trim_start().as_bytes().first() {
+        Some(b'[') => Malformed::Batch,
+        Some(b'{') => Malformed::Invalid {
+            reason: format!("the message is not JSON-RPC: {error}"),
+            id: None,
+            response: false,
+        },
+        _ => Malformed::Invalid {
+            reason: "a message is a JSON object".to_owned(),
+            id: None,
+            response: false,
+        },
+    }
+}
