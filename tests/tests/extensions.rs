@@ -1,0 +1,142 @@
+//! Our extensions as the components that users get, in a chain, on exact lines. What they do in
+//! every case is tested beside their code.
+
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::InProcess;
+
+/// A chain past an `initialize` in which the client says that it reads files.
+async fn chain(proxies: &[(&str, &str)]) -> InProcess {
+    let mut chain = InProcess::start(proxies).await;
+    let params = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}"#;
+    let id = chain.client.ask("initialize", params);
+    answer(&mut chain, r#"{"protocolVersion":1}"#).await;
+    chain.client.response(&id).await;
+    let id = chain
+        .client
+        .ask("session/new", r#"{"cwd":"/project","mcpServers":[]}"#);
+    answer(&mut chain, r#"{"sessionId":"s"}"#).await;
+    chain.client.response(&id).await;
+    chain
+}
+
+/// The agent takes the next request and answers it.
+async fn answer(chain: &mut InProcess, result: &str) -> Message {
+    let request = chain.agent.receive().await.expect("a request");
+    for line in request.result(result) {
+        chain.agent.send(line);
+    }
+    request
+}
+
+fn prompt(text: &str) -> String {
+    format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"{text}"}}]}}"#)
+}
+
+fn chunk(text: &str) -> String {
+    format!(
+        r#"{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}"#
+    )
+}
+
+fn text(message: &Message) -> String {
+    let params: serde_json::Value =
+        serde_json::from_str(message.params.as_ref().expect("params")).expect("JSON");
+    let text = params
+        .pointer("/update/content/text")
+        .and_then(serde_json::Value::as_str);
+    text.expect("a text").to_owned()
+}
+
+#[tokio::test]
+async fn a_secret_that_is_split_over_chunks_never_reaches_the_client() {
+    let mut chain = chain(&[("pass", "{}"), ("redact", "{}")]).await;
+    let id = chain.client.ask("session/prompt", &prompt("tell me"));
+    let request = chain.agent.receive().await.expect("the prompt");
+    for part in [
+        "your key is AKIA",
+        "IOSFODNN",
+        "7EXAMPLE, and that is al",
+        "l. AKI",
+    ] {
+        chain.agent.notify("session/update", &chunk(part));
+    }
+    for line in request.result(r#"{"stopReason":"end_turn"}"#) {
+        chain.agent.send(line);
+    }
+    let mut told = String::new();
+    let stop = loop {
+        let message = chain.client.receive().await.expect("a message");
+        if message.answers(&id) {
+            break message;
+        }
+        told.push_str(&text(&message));
+    };
+    // All of the text is there before the response, and what only began like a secret is too.
+    assert_eq!(
+        told,
+        "your key is [redacted: aws-access-key-id], and that is all. AKI"
+    );
+    assert_eq!(stop.result.as_deref(), Some(r#"{"stopReason":"end_turn"}"#));
+}
+
+#[tokio::test]
+async fn a_secret_in_a_prompt_never_reaches_the_agent_and_the_rest_keeps_its_spelling() {
+    let mut chain = chain(&[("redact", "{}")]).await;
+    chain.client.ask(
+        "session/prompt",
+        r#"{"x":1e400,"sessionId":"s","prompt":[{"type":"text","text":"AKIAIOSFODNN7EXAMPLE"}],"_meta":{"y":-0.0}}"#,
+    );
+    let came = chain.agent.receive().await.expect("the prompt");
+    assert_eq!(
+        came.params.as_deref(),
+        Some(
+            r#"{"x":1e400,"sessionId":"s","prompt":[{"type":"text","text":"[redacted: aws-access-key-id]"}],"_meta":{"y":-0.0}}"#
+        )
+    );
+}
+
+#[tokio::test]
+async fn rules_come_before_the_first_prompt_of_a_session_only() {
+    let mut chain = chain(&[("rules", "{}"), ("pass", "{}")]).await;
+    chain.client.ask("session/prompt", &prompt("one"));
+    let read = chain.client.receive().await.expect("the proxy asks");
+    assert_eq!(read.method.as_deref(), Some("fs/read_text_file"));
+    let params = read.params.clone().expect("params");
+    assert!(params.contains(r#""/project/AGENTS.md""#), "{params}");
+    for line in read.result(r#"{"content":"Be kind."}"#) {
+        chain.client.send(line);
+    }
+    let first = answer(&mut chain, r#"{"stopReason":"end_turn"}"#)
+        .await
+        .params
+        .expect("params");
+    let (rules, own) = (first.find("Be kind."), first.find(r#""one""#));
+    assert!(rules.is_some() && rules < own, "{first}");
+    chain.client.ask("session/prompt", &prompt("two"));
+    let second = answer(&mut chain, r#"{"stopReason":"end_turn"}"#).await;
+    assert_eq!(second.params.as_deref(), Some(&*prompt("two")));
+}
+
+#[tokio::test]
+async fn a_permission_is_answered_by_rule_or_by_the_user() {
+    let config = r#"{"rules":[{"decision":"allow","kind":"read","path":"/project/**"}]}"#;
+    let mut chain = chain(&[("permissions", config)]).await;
+    let ask = |path: &str| {
+        format!(
+            r#"{{"sessionId":"s","toolCall":{{"toolCallId":"c","kind":"read","title":"Read","locations":[{{"path":"{path}"}}]}},"options":[{{"optionId":"yes","name":"Yes","kind":"allow_once"}},{{"optionId":"no","name":"No","kind":"reject_once"}}]}}"#
+        )
+    };
+    let id = chain
+        .agent
+        .ask("session/request_permission", &ask("/project/src/lib.rs"));
+    let allowed = chain.agent.response(&id).await;
+    assert_eq!(
+        allowed.result.as_deref(),
+        Some(r#"{"outcome":{"optionId":"yes","outcome":"selected"}}"#)
+    );
+    chain
+        .agent
+        .ask("session/request_permission", &ask("/project/../etc/passwd"));
+    let asked = chain.client.receive().await.expect("the user is asked");
+    assert_eq!(asked.method.as_deref(), Some("session/request_permission"));
+}
