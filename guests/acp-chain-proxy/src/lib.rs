@@ -1,1 +1,109 @@
-//! 
+//! Write a proxy for `acp-chain`: a WebAssembly component that stands between a client (an editor)
+//! and a coding agent which speak the Agent Client Protocol, and sees, changes, answers or adds
+//! messages.
+//!
+//! Everything that a proxy does not ask for passes by. This is a whole one, which asks the agent
+//! to be brief:
+//!
+//! ```
+//! use acp_chain_proxy::{Proxy, Request, Result, Subscription, export};
+//!
+//! #[derive(Default)]
+//! struct Brief;
+//!
+//! impl Proxy for Brief {
+//!     const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("session/prompt")];
+//!
+//!     async fn on_request(&self, request: Request) -> Result {
+//!         Ok(request.rewrite("/prompt/0/text", |text: String| text + "\n\nBe brief."))
+//!     }
+//! }
+//!
+//! export!(Brief);
+//! ```
+//!
+//! A proxy is a crate with `crate-type = ["cdylib", "rlib"]`, built for `wasm32-unknown-unknown`
+//! and turned into a component with `wit-component` (`wasm-tools component new` does it too).
+//!
+//! **Waiting is `.await`.** A handler that asks a neighbour and waits holds its message; others
+//! go on meanwhile. When the sender withdraws the message, the handler is dropped, and the
+//! requests that it waits for are withdrawn as well.
+//!
+//! ```
+//! use acp_chain_proxy::{Action, Peer, Proxy, Request, Result, Subscription};
+//! use serde_json::json;
+//!
+//! #[derive(Default)]
+//! struct Readme;
+//!
+//! impl Proxy for Readme {
+//!     const SUBSCRIPTIONS: &[Subscription] =
+//!         &[Subscription::requests("session/prompt").from(Peer::Client)];
+//!
+//!     async fn on_request(&self, mut request: Request) -> Result {
+//!         let file = json!({ "sessionId": request.head.session, "path": "/project/README.md" });
+//!         let answer = Peer::Client.request("fs/read_text_file", file).await?;
+//!         if let (Some(text), Some(blocks)) =
+//!             (answer.at::<String>("/content"), request.params.at_mut("/prompt"))
+//!             && let Some(blocks) = blocks.items_mut()
+//!         {
+//!             blocks.push(json!({ "type": "text", "text": text }).into());
+//!         }
+//!         Ok(Action::Replace(request.params))
+//!     }
+//! }
+//! ```
+//!
+//! **Bodies keep their spelling.** [`Json`] changes the parts that a proxy changes, and nothing
+//! else: members that no schema knows, `_meta`, the order of members and the digits of numbers
+//! stay. With the feature `typed`, `request.parse::<schema::v1::PromptRequest>()` gives the
+//! protocol's structs.
+//!
+//! **Tests need no host.** [`testing`] plays the host for `cargo test`.
+
+#[doc(hidden)]
+pub mod bindings;
+mod channel;
+mod component;
+mod host;
+mod instance;
+mod json;
+mod message;
+pub mod path;
+mod pending;
+mod proxy;
+mod sessions;
+mod subscription;
+mod tasks;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod testing;
+
+#[cfg(feature = "typed")]
+pub use agent_client_protocol_schema as schema;
+pub use channel::{Answer, ChannelError, Level, log, read, settle};
+#[doc(hidden)]
+pub use component::{Component, is_proxy};
+pub use json::{Json, Members};
+pub use message::{Action, Error, Head, MessageId, Notification, Peer, Request, Response};
+pub use proxy::{Configure, NoConfig, Proxy};
+pub use sessions::{Origin, Session, Sessions};
+pub use subscription::Subscription;
+pub use tasks::spawn;
+
+/// What a handler returns: anything that is an error may be thrown with `?`.
+pub type Result<T = Action> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// Makes a type the proxy of this component. Once a crate, and nothing outside `wasm32`.
+#[macro_export]
+macro_rules! export {
+    ($proxy:ty) => {
+        const _: () = $crate::is_proxy::<$proxy>();
+        #[cfg(target_arch = "wasm32")]
+        #[allow(unsafe_code, reason = "generated: exports are named by `unsafe` attributes")]
+        mod acp_chain_proxy_component {
+            use super::*;
+            type Component = $crate::Component<$proxy>;
+            $crate::bindings::export!(Component with_types_in $crate::bindings);
+        }
+    };
+}

@@ -1,0 +1,99 @@
+use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::{Error, Level, Peer};
+use serde_json::{Value, json};
+
+use super::Shout;
+
+fn host(config: Value) -> Host {
+    Host::start::<Shout>(config).expect("the configuration is right")
+}
+
+fn prompt() -> Value {
+    json!({ "sessionId": "s", "prompt": [
+        { "type": "text", "text": "hi" },
+        { "type": "image", "mimeType": "image/png", "data": "aGk=" },
+    ] })
+}
+
+#[test]
+fn text_is_upper_cased_and_nothing_else() {
+    let mut host = host(json!({}));
+    host.request(Peer::Client, "session/prompt", prompt());
+    let sent = host.sent();
+    assert_eq!(sent[0].at("/prompt/0/text"), "HI");
+    assert_eq!(sent[0].at("/prompt/1"), prompt()["prompt"][1]);
+}
+
+#[test]
+fn the_file_is_read_while_the_prompt_is_held() {
+    let mut host = host(json!({ "file": "/p/a.txt" }));
+    let held = host.request(Peer::Client, "session/prompt", prompt());
+    let asked = host.sent().remove(0);
+    assert_eq!(
+        (asked.to, asked.method.as_str()),
+        (Peer::Client, "fs/read_text_file")
+    );
+    assert_eq!(
+        asked.at(""),
+        json!({ "sessionId": "s", "path": "/p/a.txt" })
+    );
+    assert_eq!(host.held(), [held]);
+
+    host.answer(asked.id, json!({ "content": "from the file" }));
+    assert_eq!(
+        host.sent()[0].at("/prompt/2"),
+        json!({ "type": "text", "text": "FROM THE FILE" })
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_left_out() {
+    let mut host = host(json!({ "file": "/p/a.txt" }));
+    host.request(Peer::Client, "session/prompt", prompt());
+    let asked = host.sent().remove(0);
+    host.fail(asked.id, Error::new(-32002, "not found"));
+    assert_eq!(host.sent()[0].at("/prompt/2"), Value::Null);
+    assert_eq!(host.log()[0].0, Level::Warn);
+}
+
+#[test]
+fn a_withdrawn_prompt_withdraws_the_reading() {
+    let mut host = host(json!({ "file": "/p/a.txt" }));
+    let held = host.request(Peer::Client, "session/prompt", prompt());
+    let asked = host.sent().remove(0);
+    host.cancel(held);
+    let sent = host.sent();
+    assert_eq!((sent[0].what, sent[0].id), (What::Cancel, asked.id));
+    assert_eq!(
+        (sent[1].id, &sent[1].body),
+        (held, &Err(Error::cancelled()))
+    );
+
+    host.fail(asked.id, Error::cancelled());
+    assert!(host.sent().is_empty(), "the late answer is ignored");
+}
+
+#[test]
+fn the_answer_tells_how_many_chunks_there_were() {
+    let mut host = host(json!({}));
+    for turn in [2, 1] {
+        let prompt = host.request(Peer::Client, "session/prompt", prompt());
+        for kind in ["agent_message_chunk", "plan"].repeat(turn) {
+            let update = json!({ "sessionId": "s", "update": { "sessionUpdate": kind } });
+            host.notify(Peer::Agent, "session/update", update);
+        }
+        let result = json!({ "_meta": { "other": 1 }, "stopReason": "end_turn" });
+        host.answer(prompt, result);
+        let meta = host.sent().last().expect("the answer").at("/_meta");
+        assert_eq!(meta, json!({ "other": 1, "shout": { "chunks": turn } }));
+    }
+}
+
+#[test]
+fn a_misspelt_key_is_named() {
+    let error = Host::start::<Shout>(json!({ "fiel": "/a" })).expect_err("no such key");
+    assert_eq!(
+        error,
+        "in its configuration: unknown field `fiel`, expected `file`"
+    );
+}

@@ -1,0 +1,140 @@
+//! All that a proxy may do: talk to its two neighbours, through the host.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use serde::Serialize;
+
+use crate::host;
+use crate::pending;
+use crate::{Action, Error, Json, MessageId, Peer};
+
+/// Why the host did not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChannelError {
+    /// Not allowed here: while the proxy is being made, or a method that belongs to the host
+    /// (`initialize`, `proxy/…`, `$/…`).
+    Denied(String),
+    /// No such message, or it is settled already.
+    UnknownMessage,
+    /// Not JSON, or not what this message can take.
+    Invalid(String),
+    /// The proxy has too much outstanding.
+    Full,
+    /// Anything else.
+    Other(String),
+}
+
+impl fmt::Display for ChannelError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied(why) => write!(formatter, "the host does not allow it: {why}"),
+            Self::UnknownMessage => formatter.write_str("no such message, or it is settled"),
+            Self::Invalid(why) => write!(formatter, "the host cannot take it: {why}"),
+            Self::Full => formatter.write_str("this proxy has too much outstanding"),
+            Self::Other(why) => formatter.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ChannelError {}
+
+impl Peer {
+    /// Asks this neighbour. The request is sent at once; `.await` waits for the answer, and
+    /// dropping the [`Answer`] before it came withdraws the request.
+    pub fn request(self, method: &str, params: impl Serialize) -> Answer {
+        let sent = Json::of(&params)
+            .map_err(|error| ChannelError::Invalid(error.to_string()))
+            .and_then(|params| host::request(self, method, params));
+        match sent {
+            Ok(id) => {
+                pending::expect(id);
+                Answer(Waiting::For(id))
+            }
+            Err(refused) => {
+                let message = format!("{method} was not sent: {refused}");
+                Answer(Waiting::Refused(Error::new(Error::INTERNAL, message)))
+            }
+        }
+    }
+
+    /// Tells this neighbour.
+    pub fn notify(self, method: &str, params: impl Serialize) -> Result<(), ChannelError> {
+        let params = Json::of(&params).map_err(|error| ChannelError::Invalid(error.to_string()))?;
+        host::notify(self, method, params)
+    }
+}
+
+/// The answer to a request of the proxy's own, to be awaited.
+#[must_use = "a request whose answer is dropped is withdrawn"]
+pub struct Answer(Waiting);
+
+enum Waiting {
+    For(MessageId),
+    Refused(Error),
+    Done,
+}
+
+impl Future for Answer {
+    /// The neighbour's result or error; or an error with the code [`Error::INTERNAL`] if the host
+    /// did not send the request.
+    type Output = Result<Json, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let outcome = match &self.0 {
+            Waiting::For(id) => match pending::take(*id, context.waker()) {
+                Some(outcome) => outcome,
+                None => return Poll::Pending,
+            },
+            Waiting::Refused(error) => Err(error.clone()),
+            Waiting::Done => return Poll::Pending,
+        };
+        self.0 = Waiting::Done;
+        Poll::Ready(outcome)
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        if let Waiting::For(id) = self.0
+            && pending::abandon(id)
+        {
+            // The answer may have reached the host in the meantime; then there is nothing to do.
+            let _ = host::cancel(id);
+        }
+    }
+}
+
+/// Settles a message for which a handler returned [`Action::Hold`]. What was sent before goes
+/// out before it.
+pub fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
+    host::settle(id, action)
+}
+
+/// The part of a message's body at a JSON Pointer; the message is the one being handled or one
+/// that is held. See also [`Head::read`](crate::Head::read).
+pub fn read(id: MessageId, pointer: &str) -> Result<Option<Json>, ChannelError> {
+    host::read(id, pointer)
+}
+
+/// How much a line in the log matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Every step.
+    Trace,
+    /// For the author.
+    Debug,
+    /// For the user who looks.
+    Info,
+    /// Something did not work, and the proxy went on without it.
+    Warn,
+    /// The proxy could not do its work.
+    Error,
+}
+
+/// Writes to the host's log.
+pub fn log(level: Level, text: impl fmt::Display) {
+    host::log(level, &text.to_string());
+}

@@ -1,0 +1,170 @@
+//! The component's face: the exported `handler`, in terms of the types of this crate.
+
+use std::marker::PhantomData;
+
+use crate::bindings::acp_chain::proxy::types as wit;
+use crate::bindings::exports::acp_chain::proxy::handler::Guest;
+use crate::subscription::Kind;
+use crate::{
+    Action, Error, Head, Json, MessageId, Notification, Peer, Proxy, Request, Response,
+    Subscription, instance,
+};
+
+/// Exports a proxy; made by [`export!`](crate::export).
+#[doc(hidden)]
+pub struct Component<P>(PhantomData<P>);
+
+/// Uses the proxy where there is no component to export it from.
+#[doc(hidden)]
+pub const fn is_proxy<P: Proxy>() {}
+
+impl<P: Proxy> Guest for Component<P> {
+    fn init(config: String) -> Result<Vec<wit::Subscription>, String> {
+        std::panic::set_hook(Box::new(|panic| crate::log(crate::Level::Error, panic)));
+        let subscriptions = instance::init::<P>(&body(config)?)?;
+        Ok(subscriptions
+            .into_iter()
+            .map(wit::Subscription::from)
+            .collect())
+    }
+
+    fn on_request(request: wit::Request) -> Result<wit::Action, String> {
+        let params = body(request.params)?;
+        instance::on_request(Request {
+            head: request.head.into(),
+            params,
+        })
+        .map(Into::into)
+    }
+
+    fn on_notification(notification: wit::Notification) -> Result<wit::Action, String> {
+        let params = body(notification.params)?;
+        instance::on_notification(Notification {
+            head: notification.head.into(),
+            params,
+        })
+        .map(Into::into)
+    }
+
+    fn on_response(response: wit::Response) -> Result<wit::Action, String> {
+        let outcome = match response.outcome {
+            Ok(result) => Ok(body(result)?),
+            Err(error) => Err(error.try_into()?),
+        };
+        instance::on_response(Response {
+            head: response.head.into(),
+            outcome,
+        })
+        .map(Into::into)
+    }
+
+    fn on_cancel(id: MessageId) {
+        instance::on_cancel(id);
+    }
+}
+
+/// The text of a body. The host leaves it empty where the subscription is without body.
+fn body(text: String) -> Result<Json, String> {
+    if text.is_empty() {
+        return Ok(Json::null());
+    }
+    text.try_into()
+        .map_err(|error| format!("the host sent what is not JSON: {error}"))
+}
+
+impl From<Peer> for wit::Peer {
+    fn from(peer: Peer) -> Self {
+        match peer {
+            Peer::Client => Self::Client,
+            Peer::Agent => Self::Agent,
+        }
+    }
+}
+
+impl From<wit::Peer> for Peer {
+    fn from(peer: wit::Peer) -> Self {
+        match peer {
+            wit::Peer::Client => Self::Client,
+            wit::Peer::Agent => Self::Agent,
+        }
+    }
+}
+
+impl From<wit::Head> for Head {
+    fn from(head: wit::Head) -> Self {
+        let wit::Head {
+            id,
+            sender,
+            method,
+            session,
+            size,
+        } = head;
+        Self {
+            id,
+            sender: sender.into(),
+            method,
+            session,
+            size,
+        }
+    }
+}
+
+impl From<Error> for wit::Error {
+    fn from(error: Error) -> Self {
+        let Error {
+            code,
+            message,
+            data,
+        } = error;
+        Self {
+            code,
+            message,
+            data: data.map(String::from),
+        }
+    }
+}
+
+impl TryFrom<wit::Error> for Error {
+    type Error = String;
+
+    fn try_from(error: wit::Error) -> Result<Self, String> {
+        let wit::Error {
+            code,
+            message,
+            data,
+        } = error;
+        Ok(Self {
+            code,
+            message,
+            data: data.map(body).transpose()?,
+        })
+    }
+}
+
+impl From<Subscription> for wit::Subscription {
+    fn from(subscription: Subscription) -> Self {
+        Self {
+            method: subscription.method.into_owned(),
+            sender: subscription.sender.map(Into::into),
+            kinds: match subscription.kind {
+                Kind::Request => wit::Kinds::REQUEST,
+                Kind::Notification => wit::Kinds::NOTIFICATION,
+                Kind::Response => wit::Kinds::RESPONSE,
+            },
+            with_body: subscription.with_body,
+        }
+    }
+}
+
+impl From<Action> for wit::Action {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Forward => Self::Forward,
+            Action::Replace(body) => Self::Replace(body.into()),
+            Action::Respond(result) => Self::Respond(result.into()),
+            Action::Reject(error) => Self::Reject(error.into()),
+            Action::Discard => Self::Discard,
+            Action::Hold => Self::Hold,
+        }
+    }
+}

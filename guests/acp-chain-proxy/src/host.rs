@@ -1,0 +1,60 @@
+//! The calls to the host, in terms of the types of this crate. Outside a component the host is
+//! the one of [`testing`](crate::testing).
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) use crate::testing::channel::{cancel, log, notify, read, request, settle};
+#[cfg(target_arch = "wasm32")]
+pub(crate) use component::{cancel, log, notify, read, request, settle};
+
+#[cfg(target_arch = "wasm32")]
+mod component {
+    use crate::bindings::acp_chain::proxy::channel;
+    use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
+
+    type Result<T> = std::result::Result<T, ChannelError>;
+
+    pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId> {
+        Ok(channel::request(to.into(), method, &String::from(params))?)
+    }
+
+    pub(crate) fn notify(to: Peer, method: &str, params: Json) -> Result<()> {
+        Ok(channel::notify(to.into(), method, &String::from(params))?)
+    }
+
+    pub(crate) fn settle(id: MessageId, action: Action) -> Result<()> {
+        Ok(channel::settle(id, &action.into())?)
+    }
+
+    pub(crate) fn cancel(id: MessageId) -> Result<()> {
+        Ok(channel::cancel(id)?)
+    }
+
+    pub(crate) fn read(id: MessageId, pointer: &str) -> Result<Option<Json>> {
+        let part = channel::read(id, pointer)?;
+        let json = part.map(Json::try_from).transpose();
+        json.map_err(|error| ChannelError::Invalid(error.to_string()))
+    }
+
+    pub(crate) fn log(level: Level, text: &str) {
+        let level = match level {
+            Level::Trace => channel::Level::Trace,
+            Level::Debug => channel::Level::Debug,
+            Level::Info => channel::Level::Info,
+            Level::Warn => channel::Level::Warn,
+            Level::Error => channel::Level::Error,
+        };
+        channel::log(level, text);
+    }
+
+    impl From<channel::ChannelError> for ChannelError {
+        fn from(error: channel::ChannelError) -> Self {
+            match error {
+                channel::ChannelError::Denied(why) => Self::Denied(why),
+                channel::ChannelError::UnknownMessage => Self::UnknownMessage,
+                channel::ChannelError::Invalid(why) => Self::Invalid(why),
+                channel::ChannelError::Full => Self::Full,
+                channel::ChannelError::Other(why) => Self::Other(why),
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The one proxy of this component, and the host's calls to it. Kept apart from the WIT bindings,
+//! so that a test can make the same calls.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::subscription::Kind;
+use crate::tasks::{self, Held};
+use crate::{
+    Action, Configure, Json, MessageId, Notification, Proxy, Request, Response, Subscription,
+    channel, pending,
+};
+
+type Outcome = Result<Action, String>;
+
+/// A [`Proxy`] whose type is forgotten.
+trait Handler {
+    fn on_request(self: Rc<Self>, request: Request) -> Outcome;
+    fn on_notification(self: Rc<Self>, notification: Notification) -> Outcome;
+    fn on_response(self: Rc<Self>, response: Response) -> Outcome;
+    fn on_cancel(&self, id: MessageId) -> Option<Action>;
+}
+
+impl<P: Proxy> Handler for P {
+    fn on_request(self: Rc<Self>, request: Request) -> Outcome {
+        let held = Held {
+            id: request.head.id,
+            kind: Kind::Request,
+        };
+        tasks::handle(
+            held,
+            async move { Proxy::on_request(&*self, request).await },
+        )
+    }
+
+    fn on_notification(self: Rc<Self>, notification: Notification) -> Outcome {
+        let held = Held {
+            id: notification.head.id,
+            kind: Kind::Notification,
+        };
+        tasks::handle(held, async move {
+            Proxy::on_notification(&*self, notification).await
+        })
+    }
+
+    fn on_response(self: Rc<Self>, response: Response) -> Outcome {
+        let held = Held {
+            id: response.head.id,
+            kind: Kind::Response,
+        };
+        tasks::handle(
+            held,
+            async move { Proxy::on_response(&*self, response).await },
+        )
+    }
+
+    fn on_cancel(&self, id: MessageId) -> Option<Action> {
+        Proxy::on_cancel(self, id)
+    }
+}
+
+thread_local! {
+    static INSTANCE: RefCell<Option<Rc<dyn Handler>>> = const { RefCell::new(None) };
+}
+
+fn instance() -> Result<Rc<dyn Handler>, String> {
+    INSTANCE
+        .with_borrow(Clone::clone)
+        .ok_or_else(|| "the proxy was called before `init`".into())
+}
+
+pub(crate) fn init<P: Proxy>(config: &Json) -> Result<Vec<Subscription>, String> {
+    // By way of a `Value`: its errors name no line and column of a text that the user never saw.
+    let config = config
+        .parse::<serde_json::Value>()
+        .and_then(serde_json::from_value)
+        .map_err(|error| format!("in its configuration: {error}"))?;
+    let proxy = <P as Configure>::new(config)?;
+    let subscriptions = proxy.subscriptions();
+    INSTANCE.set(Some(Rc::new(proxy)));
+    Ok(subscriptions)
+}
+
+pub(crate) fn on_request(request: Request) -> Outcome {
+    instance()?.on_request(request)
+}
+
+pub(crate) fn on_notification(notification: Notification) -> Outcome {
+    instance()?.on_notification(notification)
+}
+
+pub(crate) fn on_response(response: Response) -> Outcome {
+    let Response { head, outcome } = response;
+    match pending::answer(head.id, outcome) {
+        Ok(()) => {
+            tasks::run(None);
+            Ok(Action::Forward)
+        }
+        Err(outcome) => instance()?.on_response(Response { head, outcome }),
+    }
+}
+
+pub(crate) fn on_cancel(id: MessageId) {
+    if let Some(action) = instance().ok().and_then(|proxy| proxy.on_cancel(id)) {
+        tasks::cancel(id);
+        if let Err(error) = channel::settle(id, action) {
+            channel::log(
+                crate::Level::Error,
+                format_args!("message {id} is not settled: {error}"),
+            );
+        }
+    }
+    tasks::run(None);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn clear() {
+    INSTANCE.set(None);
+}

@@ -1,0 +1,230 @@
+//! JSON that keeps its spelling: a value is text until a part of it is changed, and the parts
+//! that nobody touches go on byte for byte, whatever numbers, escapes or unknown members they
+//! hold. Always one valid JSON value.
+
+mod find;
+mod members;
+
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::{RawValue, to_raw_value};
+
+pub use members::Members;
+
+/// A JSON value, kept as it was spelt.
+///
+/// Reading takes a [JSON Pointer](https://www.rfc-editor.org/rfc/rfc6901) and the type that is
+/// expected there; changing takes apart only the objects and arrays on the way.
+///
+/// ```
+/// use acp_chain_proxy::Json;
+///
+/// let mut params: Json = r#"{"sessionId":"s","max":1e400,"prompt":[{"type":"text","text":"hi"}]}"#.parse()?;
+/// assert_eq!(params.at::<String>("/prompt/0/type").as_deref(), Some("text"));
+/// params.edit("/prompt/0/text", |text: String| text.to_uppercase());
+/// assert_eq!(
+///     params.to_string(),
+///     r#"{"sessionId":"s","max":1e400,"prompt":[{"type":"text","text":"HI"}]}"#
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Json(Node);
+
+#[derive(Clone)]
+enum Node {
+    /// Untouched text.
+    Raw(Box<RawValue>),
+    Array(Vec<Json>),
+    Object(Members),
+}
+
+impl Json {
+    /// The value `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        Self(Node::Raw(RawValue::NULL.to_owned()))
+    }
+
+    /// Any value that serde can write as JSON.
+    pub fn of(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
+        to_raw_value(value).map(|raw| Self(Node::Raw(raw)))
+    }
+
+    /// The whole value as a Rust type.
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        match &self.0 {
+            Node::Raw(raw) => serde_json::from_str(raw.get()),
+            Node::Array(_) | Node::Object(_) => serde_json::from_str(&self.to_string()),
+        }
+    }
+
+    /// The part at a JSON Pointer as a Rust type; none if nothing is there, or another type.
+    #[must_use]
+    pub fn at<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
+        find::find(self, pointer)?.parse().ok()
+    }
+
+    /// The part at a JSON Pointer, to be changed.
+    pub fn at_mut(&mut self, pointer: &str) -> Option<&mut Json> {
+        find::tokens(pointer)?.try_fold(self, |json, token| {
+            if json.text().starts_with('[') {
+                json.items_mut()?.get_mut(find::index(&token)?)
+            } else {
+                json.members_mut()?.get_mut(&token)
+            }
+        })
+    }
+
+    /// Rewrites the part at a JSON Pointer. False, and nothing is changed, if nothing of the type
+    /// `T` is there, or the new value cannot be written as JSON.
+    pub fn edit<T: DeserializeOwned, U: Serialize>(
+        &mut self,
+        pointer: &str,
+        change: impl FnOnce(T) -> U,
+    ) -> bool {
+        let Some(part) = self.at_mut(pointer) else {
+            return false;
+        };
+        let Ok(old) = part.parse() else { return false };
+        let Ok(new) = Json::of(&change(old)) else {
+            return false;
+        };
+        *part = new;
+        true
+    }
+
+    /// Puts a value at a JSON Pointer, with the objects on the way where they are missing or null.
+    /// Fails where something else than an object is in the way.
+    pub fn put(&mut self, pointer: &str, value: impl Serialize) -> serde_json::Result<()> {
+        let blocked = || serde_json::Error::custom(format!("no place for a value at `{pointer}`"));
+        let mut place = self;
+        for token in find::tokens(pointer).ok_or_else(blocked)? {
+            if place.text() == "null" {
+                *place = Self(Node::Object(Members::default()));
+            }
+            place = place.members_mut().ok_or_else(blocked)?.entry(&token);
+        }
+        *place = Json::of(&value)?;
+        Ok(())
+    }
+
+    /// The elements, if this is an array.
+    pub fn items_mut(&mut self) -> Option<&mut Vec<Json>> {
+        if let Node::Raw(raw) = &self.0 {
+            self.0 = Node::Array(serde_json::from_str(raw.get()).ok()?);
+        }
+        match &mut self.0 {
+            Node::Array(items) => Some(items),
+            Node::Raw(_) | Node::Object(_) => None,
+        }
+    }
+
+    /// The members, if this is an object.
+    pub fn members_mut(&mut self) -> Option<&mut Members> {
+        if let Node::Raw(raw) = &self.0 {
+            self.0 = Node::Object(serde_json::from_str(raw.get()).ok()?);
+        }
+        match &mut self.0 {
+            Node::Object(members) => Some(members),
+            Node::Raw(_) | Node::Array(_) => None,
+        }
+    }
+
+    /// The text as far as it tells the kind of value: all of it, or the opening bracket.
+    fn text(&self) -> &str {
+        match &self.0 {
+            Node::Raw(raw) => raw.get(),
+            Node::Array(_) => "[",
+            Node::Object(_) => "{",
+        }
+    }
+}
+
+impl std::str::FromStr for Json {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.to_owned().try_into()
+    }
+}
+
+impl TryFrom<String> for Json {
+    type Error = serde_json::Error;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        RawValue::from_string(text).map(|raw| Self(Node::Raw(raw)))
+    }
+}
+
+impl From<Json> for String {
+    fn from(json: Json) -> Self {
+        match json.0 {
+            Node::Raw(raw) => Box::<str>::from(raw).into(),
+            Node::Array(_) | Node::Object(_) => json.to_string(),
+        }
+    }
+}
+
+impl From<serde_json::Value> for Json {
+    fn from(value: serde_json::Value) -> Self {
+        Json::of(&value).expect("a JSON value is JSON")
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Self {
+        Json::of(text).expect("a string is JSON")
+    }
+}
+
+impl From<Vec<Json>> for Json {
+    fn from(items: Vec<Json>) -> Self {
+        Self(Node::Array(items))
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Node::Raw(raw) => formatter.write_str(raw.get()),
+            Node::Array(_) | Node::Object(_) => {
+                formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+impl PartialEq for Json {
+    /// Equal spelling.
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Node::Raw(raw) => raw.serialize(serializer),
+            Node::Array(items) => items.serialize(serializer),
+            Node::Object(members) => members.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(Node::Raw(raw)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! The members of a JSON object, in their order; names that occur twice stay twice.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::Json;
+
+/// The members of a JSON object, in the order in which they were written.
+#[derive(Clone, Default)]
+pub struct Members(Vec<(String, Json)>);
+
+impl Members {
+    /// The value of a member. Where a name occurs twice the last one counts, as in most parsers.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0
+            .iter()
+            .rev()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// The value of a member, to be changed.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
+        self.0
+            .iter_mut()
+            .rev()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Replaces the value of a member in its place, or adds the member at the end.
+    pub fn insert(&mut self, name: &str, value: Json) {
+        *self.entry(name) = value;
+    }
+
+    /// Takes a member out.
+    pub fn remove(&mut self, name: &str) -> Option<Json> {
+        let place = self.0.iter().rposition(|(key, _)| key == name)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// All members in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// All members in order, their values to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Json)> {
+        self.0
+            .iter_mut()
+            .map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The value of a member, which is added as `null` if it is missing.
+    pub(super) fn entry(&mut self, name: &str) -> &mut Json {
+        let place = self
+            .0
+            .iter()
+            .rposition(|(key, _)| key == name)
+            .unwrap_or_else(|| {
+                self.0.push((name.to_owned(), Json::null()));
+                self.0.len() - 1
+            });
+        &mut self.0[place].1
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}

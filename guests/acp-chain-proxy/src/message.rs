@@ -1,0 +1,203 @@
+//! What passes through a proxy, and what becomes of it.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Json;
+
+/// The host's number for one message at this proxy. Never used twice.
+pub type MessageId = u64;
+
+/// A neighbour of this proxy in the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// The predecessor: the side of the editor.
+    Client,
+    /// The successor: the side of the agent.
+    Agent,
+}
+
+/// A JSON-RPC error object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Error {
+    /// The code, see JSON-RPC 2.0 §5.1 and the protocol's `ErrorCode`.
+    pub code: i32,
+    /// One sentence for a human.
+    pub message: String,
+    /// Anything more.
+    pub data: Option<Json>,
+}
+
+impl Error {
+    /// The code of JSON-RPC's internal error.
+    pub const INTERNAL: i32 = -32603;
+    /// The code of a request that its sender has withdrawn.
+    pub const CANCELLED: i32 = -32800;
+
+    /// An error without data.
+    #[must_use]
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// The answer to a request that its sender has withdrawn.
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(Self::CANCELLED, "Request cancelled")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ({})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What all three kinds of message have in common.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The host's number for this message.
+    pub id: MessageId,
+    /// The neighbour it comes from.
+    pub sender: Peer,
+    /// Its method; for a response that of the request.
+    pub method: String,
+    /// The session it belongs to, where it names one.
+    pub session: Option<String>,
+    /// The size of its body in bytes.
+    pub size: u64,
+}
+
+impl Head {
+    /// The part of the body at a JSON Pointer, read from the host's copy: for messages that came
+    /// without their body. None if nothing is there, or another type.
+    #[must_use]
+    pub fn read<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
+        crate::channel::read(self.id, pointer).ok()??.parse().ok()
+    }
+}
+
+/// A request that passes by.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Number, sender, method, session, size.
+    pub head: Head,
+    /// The body; `null` if the request has none or the subscription is without body.
+    pub params: Json,
+}
+
+/// A notification that passes by.
+#[derive(Clone, Debug)]
+pub struct Notification {
+    /// Number, sender, method, session, size.
+    pub head: Head,
+    /// The body; `null` if the notification has none or the subscription is without body.
+    pub params: Json,
+}
+
+/// A response that passes by. Answers to the proxy's own requests come through
+/// [`Answer`](crate::Answer) instead.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The number here is that of the request, if the proxy saw it.
+    pub head: Head,
+    /// The result or the error; a result is `null` if the subscription is without body.
+    pub outcome: Result<Json, Error>,
+}
+
+impl Request {
+    /// The parameters as a Rust type, for instance (with the feature `typed`) one of the protocol's.
+    ///
+    #[cfg_attr(feature = "typed", doc = "```")]
+    #[cfg_attr(not(feature = "typed"), doc = "```ignore")]
+    /// use acp_chain_proxy::{Action, Proxy, Request, Result, schema::v1::PromptRequest};
+    ///
+    /// #[derive(Default)]
+    /// struct Quiet;
+    ///
+    /// impl Proxy for Quiet {
+    ///     async fn on_request(&self, request: Request) -> Result {
+    ///         let prompt: PromptRequest = request.parse()?;
+    ///         if prompt.prompt.is_empty() {
+    ///             return Err("there is nothing in this prompt".into());
+    ///         }
+    ///         Ok(Action::Forward)
+    ///     }
+    /// }
+    /// ```
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        self.params.parse()
+    }
+
+    /// Rewrites one part of the parameters and sends the request on; unchanged if nothing of the
+    /// type `T` is there. See [`Json::edit`].
+    #[must_use]
+    pub fn rewrite<T: DeserializeOwned, U: Serialize>(
+        self,
+        pointer: &str,
+        change: impl FnOnce(T) -> U,
+    ) -> Action {
+        Action::rewrite(self.params, pointer, change)
+    }
+}
+
+impl Notification {
+    /// The parameters as a Rust type, for instance one of the `schema` module.
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        self.params.parse()
+    }
+
+    /// Rewrites one part of the parameters and sends the notification on; unchanged if nothing
+    /// of the type `T` is there. See [`Json::edit`].
+    #[must_use]
+    pub fn rewrite<T: DeserializeOwned, U: Serialize>(
+        self,
+        pointer: &str,
+        change: impl FnOnce(T) -> U,
+    ) -> Action {
+        Action::rewrite(self.params, pointer, change)
+    }
+}
+
+/// What becomes of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Goes on unchanged, byte for byte.
+    Forward,
+    /// Goes on with this body in place of its own. A response goes on as this result.
+    Replace(Json),
+    /// Requests: answered here with this result, and never sent on.
+    Respond(Json),
+    /// Requests: answered here with this error. Responses: go on as this error.
+    Reject(Error),
+    /// Notifications: goes no further.
+    Discard,
+    /// Kept by the host until the proxy calls [`settle`](crate::settle). Not needed for waiting:
+    /// a handler that awaits something holds its message by itself. Later messages pass a held
+    /// one, but a response waits for the held notifications of its session and direction that
+    /// came before it: who holds notifications subscribes to that response and settles them
+    /// when it comes.
+    Hold,
+}
+
+impl Action {
+    fn rewrite<T: DeserializeOwned, U: Serialize>(
+        mut body: Json,
+        pointer: &str,
+        change: impl FnOnce(T) -> U,
+    ) -> Self {
+        if body.edit(pointer, change) {
+            Self::Replace(body)
+        } else {
+            Self::Forward
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! The proxy's own requests whose answers are still to come.
+//!
+//! Every id stays here until its answer came, also when nobody waits for it any more: this is how
+//! the answer to an own request is told from a response that passes by.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::task::Waker;
+
+use crate::{Error, Json, MessageId};
+
+enum Slot {
+    Waiting(Option<Waker>),
+    Answered(Result<Json, Error>),
+    Abandoned,
+}
+
+thread_local! {
+    static PENDING: RefCell<HashMap<MessageId, Slot>> = RefCell::default();
+}
+
+pub(crate) fn expect(id: MessageId) {
+    PENDING.with_borrow_mut(|pending| pending.insert(id, Slot::Waiting(None)));
+}
+
+/// The outcome if it is there; else the waker is called when it comes.
+pub(crate) fn take(id: MessageId, waker: &Waker) -> Option<Result<Json, Error>> {
+    PENDING.with_borrow_mut(|pending| match pending.remove(&id) {
+        Some(Slot::Answered(outcome)) => Some(outcome),
+        Some(Slot::Waiting(_)) => {
+            pending.insert(id, Slot::Waiting(Some(waker.clone())));
+            None
+        }
+        Some(Slot::Abandoned) | None => None,
+    })
+}
+
+/// Nobody waits any more. True if the answer did not come yet.
+pub(crate) fn abandon(id: MessageId) -> bool {
+    PENDING.with_borrow_mut(|pending| match pending.remove(&id) {
+        Some(Slot::Waiting(_)) => {
+            pending.insert(id, Slot::Abandoned);
+            true
+        }
+        Some(Slot::Answered(_) | Slot::Abandoned) | None => false,
+    })
+}
+
+/// An answer came. Gives it back if this is not one of the proxy's own requests.
+pub(crate) fn answer(
+    id: MessageId,
+    outcome: Result<Json, Error>,
+) -> Result<(), Result<Json, Error>> {
+    let waker = PENDING.with_borrow_mut(|pending| match pending.remove(&id) {
+        Some(Slot::Waiting(waker)) => {
+            pending.insert(id, Slot::Answered(outcome));
+            Ok(waker)
+        }
+        Some(Slot::Abandoned) => Ok(None),
+        Some(answered @ Slot::Answered(_)) => {
+            pending.insert(id, answered);
+            Ok(None)
+        }
+        None => Err(outcome),
+    })?;
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+    Ok(())
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn clear() {
+    PENDING.take();
+}

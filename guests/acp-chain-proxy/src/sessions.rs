@@ -1,0 +1,99 @@
+//! Which sessions a connection has, and in which directory each of them works.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::{MessageId, Peer, Request, Response, Subscription};
+
+/// How a session came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `session/new`: nothing has been said yet.
+    New,
+    /// `session/load`, `session/resume` or `session/fork`: there is a history.
+    Continued,
+}
+
+/// A session of this connection.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// Its working directory, an absolute path on the client's machine.
+    pub cwd: String,
+    /// How it came about.
+    pub origin: Origin,
+}
+
+/// The sessions of a connection, learnt from the messages that open them.
+///
+/// Give [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS) to the host, and every request and response to
+/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response).
+#[derive(Debug, Default)]
+pub struct Sessions {
+    asked: RefCell<HashMap<MessageId, Session>>,
+    open: RefCell<HashMap<String, Session>>,
+}
+
+impl Sessions {
+    /// The messages that open sessions.
+    pub const SUBSCRIPTIONS: &'static [Subscription] = &[
+        Subscription::requests("session/new")
+            .from(Peer::Client)
+            .without_body(),
+        Subscription::requests("session/load")
+            .from(Peer::Client)
+            .without_body(),
+        Subscription::requests("session/resume")
+            .from(Peer::Client)
+            .without_body(),
+        Subscription::requests("session/fork")
+            .from(Peer::Client)
+            .without_body(),
+        Subscription::responses("session/new")
+            .from(Peer::Agent)
+            .without_body(),
+        Subscription::responses("session/load")
+            .from(Peer::Agent)
+            .without_body(),
+        Subscription::responses("session/resume")
+            .from(Peer::Agent)
+            .without_body(),
+        Subscription::responses("session/fork")
+            .from(Peer::Agent)
+            .without_body(),
+    ];
+
+    /// Looks at a request; one that opens no session is passed over.
+    pub fn on_request(&self, request: &Request) {
+        let head = &request.head;
+        let origin = match head.method.as_str() {
+            "session/new" => Origin::New,
+            "session/load" | "session/resume" | "session/fork" => Origin::Continued,
+            _ => return,
+        };
+        if let Some(cwd) = head.read("/cwd") {
+            self.asked
+                .borrow_mut()
+                .insert(head.id, Session { cwd, origin });
+        }
+    }
+
+    /// Looks at a response; one that opens no session is passed over.
+    pub fn on_response(&self, response: &Response) {
+        let head = &response.head;
+        let Some(session) = self.asked.borrow_mut().remove(&head.id) else {
+            return;
+        };
+        if response.outcome.is_ok() {
+            // A fork has an id of its own in the result; a session that is loaded has none there.
+            if let Some(id) = head.read("/sessionId").or_else(|| head.session.clone()) {
+                self.open.borrow_mut().insert(id, session);
+            }
+        }
+    }
+
+    /// A session that was opened on this connection.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<Session> {
+        self.open.borrow().get(id).cloned()
+    }
+}

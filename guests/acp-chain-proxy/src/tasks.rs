@@ -1,0 +1,186 @@
+//! The executor: handlers and spawned futures, on the one thread that a component has.
+//!
+//! A handler that is done within the call of the host that started it answers that call. One that
+//! is not has its message held: it is polled when something that it waits for has come, and when
+//! it is done its message is settled. Nothing runs but within a call of the host.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::future::Future;
+use std::mem;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use crate::subscription::Kind;
+use crate::{Action, Error, Level, MessageId, Result, channel};
+
+/// A message that a task holds.
+#[derive(Clone, Copy)]
+pub(crate) struct Held {
+    pub(crate) id: MessageId,
+    pub(crate) kind: Kind,
+}
+
+type TaskId = u64;
+/// What a task ends with; for a spawned one it means nothing.
+type Outcome = std::result::Result<Action, String>;
+
+struct Task {
+    future: Pin<Box<dyn Future<Output = Outcome>>>,
+    waker: Waker,
+    held: Option<Held>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    last: TaskId,
+    parked: HashMap<TaskId, Task>,
+    ready: Arc<Ready>,
+}
+
+/// Tasks that are to be polled, in the order in which they were woken.
+#[derive(Default)]
+struct Ready(Mutex<Vec<TaskId>>);
+
+impl Ready {
+    fn push(&self, id: TaskId) {
+        let mut ready = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !ready.contains(&id) {
+            ready.push(id);
+        }
+    }
+
+    fn take(&self) -> Vec<TaskId> {
+        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+struct WakeTask {
+    id: TaskId,
+    ready: Arc<Ready>,
+}
+
+impl Wake for WakeTask {
+    fn wake(self: Arc<Self>) {
+        self.ready.push(self.id);
+    }
+}
+
+thread_local! {
+    static TASKS: RefCell<Tasks> = RefCell::default();
+}
+
+/// Runs a future that is not tied to a message, from the end of the current call on; one that is
+/// spawned while the proxy is made starts with the first message.
+pub fn spawn(future: impl Future<Output = ()> + 'static) {
+    let id = park(None, async {
+        future.await;
+        Ok(Action::Forward)
+    });
+    TASKS.with_borrow(|tasks| tasks.ready.push(id));
+}
+
+/// Runs a handler: what it decides, or that its message is held until it does.
+pub(crate) fn handle(held: Held, handler: impl Future<Output = Result> + 'static) -> Outcome {
+    let id = park(Some(held), async {
+        handler.await.map_err(|error| error.to_string())
+    });
+    TASKS.with_borrow(|tasks| tasks.ready.push(id));
+    // The host does not know yet that the message is held, so a handler that is done within this
+    // same call answers the call instead of settling.
+    run(Some(id)).unwrap_or(Ok(Action::Hold))
+}
+
+/// Polls what has been woken until nothing is left to do. Returns the outcome of the task whose
+/// message is being handled, if it came to one.
+pub(crate) fn run(current: Option<TaskId>) -> Option<Outcome> {
+    let mut outcome = None;
+    loop {
+        let ready = TASKS.with_borrow(|tasks| tasks.ready.take());
+        if ready.is_empty() {
+            return outcome;
+        }
+        for id in ready {
+            // Out of the map while it runs, so that it may spawn others.
+            let Some(mut task) = TASKS.with_borrow_mut(|tasks| tasks.parked.remove(&id)) else {
+                continue;
+            };
+            match task
+                .future
+                .as_mut()
+                .poll(&mut Context::from_waker(&task.waker))
+            {
+                Poll::Pending => {
+                    TASKS.with_borrow_mut(|tasks| tasks.parked.insert(id, task));
+                }
+                Poll::Ready(done) if current == Some(id) => outcome = Some(done),
+                Poll::Ready(done) => {
+                    if let Some(held) = task.held {
+                        settle(held, done);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Drops the task that holds a message, and with it the requests that it waits for.
+pub(crate) fn cancel(message: MessageId) {
+    let task = TASKS.with_borrow_mut(|tasks| {
+        let holds = |task: &Task| task.held.is_some_and(|held| held.id == message);
+        let id = tasks
+            .parked
+            .iter()
+            .find(|(_, task)| holds(task))
+            .map(|(id, _)| *id)?;
+        tasks.parked.remove(&id)
+    });
+    // Only here, where nothing is borrowed: what it drops may wake others.
+    drop(task);
+}
+
+fn park(held: Option<Held>, future: impl Future<Output = Outcome> + 'static) -> TaskId {
+    TASKS.with_borrow_mut(|tasks| {
+        tasks.last += 1;
+        let id = tasks.last;
+        let waker = Arc::new(WakeTask {
+            id,
+            ready: Arc::clone(&tasks.ready),
+        })
+        .into();
+        tasks.parked.insert(
+            id,
+            Task {
+                future: Box::pin(future),
+                waker,
+                held,
+            },
+        );
+        id
+    })
+}
+
+fn settle(held: Held, outcome: Outcome) {
+    let action = outcome.unwrap_or_else(|failure| match held.kind {
+        Kind::Request | Kind::Response => Action::Reject(Error::new(Error::INTERNAL, failure)),
+        Kind::Notification => {
+            channel::log(
+                Level::Error,
+                format_args!("a notification is dropped: {failure}"),
+            );
+            Action::Discard
+        }
+    });
+    if let Err(error) = channel::settle(held.id, action) {
+        channel::log(
+            Level::Error,
+            format_args!("message {} is not settled: {error}", held.id),
+        );
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn clear() {
+    drop(TASKS.take());
+}

@@ -1,0 +1,200 @@
+//! The host, played for the tests of a proxy.
+//!
+//! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out
+//! the bodies that it does not want, lets a response wait for the held notifications before it, and
+//! fails the test where an action is none that the message can take. One host at a time on a
+//! thread.
+//!
+//! ```
+//! use acp_chain_proxy::testing::Host;
+//! use acp_chain_proxy::{Peer, Proxy, Request, Result, Subscription};
+//! use serde_json::json;
+//!
+//! #[derive(Default)]
+//! struct Upper;
+//!
+//! impl Proxy for Upper {
+//!     const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("session/prompt")];
+//!
+//!     async fn on_request(&self, request: Request) -> Result {
+//!         Ok(request.rewrite("/prompt/0/text", |text: String| text.to_uppercase()))
+//!     }
+//! }
+//!
+//! let mut host = Host::start::<Upper>(json!({})).unwrap();
+//! let prompt = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "hi" }] });
+//! host.request(Peer::Client, "session/prompt", prompt);
+//! let sent = host.sent();
+//! assert_eq!(sent[0].to, Peer::Agent);
+//! assert_eq!(sent[0].at("/prompt/0/text"), "HI");
+//! ```
+
+pub(crate) mod channel;
+mod line;
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use line::{Sent, What};
+
+use crate::subscription::Kind;
+use crate::{
+    Action, Error, Head, Json, Level, MessageId, Notification, Peer, Proxy, Request, Response,
+    Subscription, instance, pending, tasks,
+};
+use line::{LINE, Message};
+
+/// The host of one proxy.
+pub struct Host {
+    subscriptions: Vec<Subscription>,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Host").finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Makes the proxy with its configuration.
+    pub fn start<P: Proxy>(config: Value) -> Result<Self, String> {
+        clear();
+        let subscriptions = instance::init::<P>(&config.into())?;
+        LINE.with_borrow_mut(|line| line.open = true);
+        Ok(Self { subscriptions })
+    }
+
+    /// A request arrives from a neighbour. Returns its number.
+    pub fn request(&mut self, sender: Peer, method: &str, params: impl Serialize) -> MessageId {
+        self.arrive(Kind::Request, sender, method, Ok(json(params)), None)
+    }
+
+    /// A notification arrives from a neighbour. Returns its number.
+    pub fn notify(&mut self, sender: Peer, method: &str, params: impl Serialize) -> MessageId {
+        self.arrive(Kind::Notification, sender, method, Ok(json(params)), None)
+    }
+
+    /// A neighbour answers a request that went through the proxy or came from it.
+    pub fn answer(&mut self, request: MessageId, result: impl Serialize) {
+        self.outcome(request, Ok(json(result)));
+    }
+
+    /// A neighbour answers a request with an error.
+    pub fn fail(&mut self, request: MessageId, error: Error) {
+        self.outcome(request, Err(error));
+    }
+
+    /// The sender of a request withdraws it.
+    pub fn cancel(&mut self, request: MessageId) {
+        let held = LINE.with_borrow(|line| line.held.contains_key(&request));
+        if held {
+            instance::on_cancel(request);
+        }
+    }
+
+    /// What left the proxy since this was last called, in order.
+    pub fn sent(&mut self) -> Vec<Sent> {
+        LINE.with_borrow_mut(|line| std::mem::take(&mut line.sent))
+    }
+
+    /// The messages that are held, oldest first.
+    #[must_use]
+    pub fn held(&self) -> Vec<MessageId> {
+        LINE.with_borrow(|line| line.held.keys().copied().collect())
+    }
+
+    /// What the proxy logged since this was last called.
+    pub fn log(&mut self) -> Vec<(Level, String)> {
+        LINE.with_borrow_mut(|line| std::mem::take(&mut line.log))
+    }
+
+    fn outcome(&mut self, request: MessageId, outcome: Result<Json, Error>) {
+        let asked = LINE.with_borrow_mut(|line| line.asked.remove(&request));
+        let asked = asked.unwrap_or_else(|| panic!("no request {request} waits for an answer"));
+        if asked.own {
+            let head = line::head(request, asked.to, &asked.method, asked.session, &outcome);
+            let _ = instance::on_response(Response { head, outcome });
+            return;
+        }
+        let session = asked.session;
+        self.arrive(
+            Kind::Response,
+            asked.to,
+            &asked.method,
+            outcome,
+            Some((request, session)),
+        );
+    }
+
+    fn arrive(
+        &mut self,
+        kind: Kind,
+        sender: Peer,
+        method: &str,
+        body: Result<Json, Error>,
+        request: Option<(MessageId, Option<String>)>,
+    ) -> MessageId {
+        let session = request.as_ref().and_then(|(_, session)| session.clone());
+        let id = request.map_or_else(line::next_id, |(id, _)| id);
+        let head = line::head(id, sender, method, session, &body);
+        let wanted = self
+            .subscriptions
+            .iter()
+            .find(|wanted| wanted.matches(kind, &head));
+        let with_body = wanted.is_some_and(|wanted| wanted.with_body);
+        let seen = wanted.is_some();
+
+        line::hold(Message {
+            kind,
+            head: head.clone(),
+            body: body.clone(),
+        });
+        let params = match &body {
+            Ok(body) if with_body => body.clone(),
+            _ => Json::null(),
+        };
+        let action = match kind {
+            _ if !seen => Ok(Action::Forward),
+            Kind::Request => instance::on_request(Request { head, params }),
+            Kind::Notification => instance::on_notification(Notification { head, params }),
+            Kind::Response => {
+                let outcome = body.map(|_| params);
+                instance::on_response(Response { head, outcome })
+            }
+        };
+        match action {
+            Ok(action) => line::settle(id, action).expect("the message is being handled"),
+            Err(failure) => line::refuse(id, &failure),
+        }
+        id
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        clear();
+    }
+}
+
+impl Subscription {
+    fn matches(&self, kind: Kind, head: &Head) -> bool {
+        let method = match self.method.strip_suffix('*') {
+            Some(prefix) => head.method.starts_with(prefix),
+            None => head.method == self.method,
+        };
+        method && kind == self.kind && self.sender.is_none_or(|sender| sender == head.sender)
+    }
+}
+
+fn json(value: impl Serialize) -> Json {
+    Json::of(&value).expect("a value that can be written as JSON")
+}
+
+fn clear() {
+    tasks::clear();
+    instance::clear();
+    pending::clear();
+    LINE.take();
+}

@@ -1,0 +1,88 @@
+//! The channel that a proxy under test talks to.
+
+use super::line::{self, Asked, LINE, Line, Sent, What};
+use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
+
+type Result<T> = std::result::Result<T, ChannelError>;
+
+pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId> {
+    allowed(method)?;
+    let id = line::next_id();
+    let session = params.at("/sessionId");
+    LINE.with_borrow_mut(|line| {
+        line.asked.insert(
+            id,
+            Asked {
+                to,
+                method: method.to_owned(),
+                session,
+                own: true,
+            },
+        );
+        line.send(to, id, What::Request, method, params);
+    });
+    Ok(id)
+}
+
+pub(crate) fn notify(to: Peer, method: &str, params: Json) -> Result<()> {
+    allowed(method)?;
+    let id = line::next_id();
+    LINE.with_borrow_mut(|line| line.send(to, id, What::Notification, method, params));
+    Ok(())
+}
+
+pub(crate) fn settle(id: MessageId, action: Action) -> Result<()> {
+    line::settle(id, action)
+}
+
+pub(crate) fn cancel(id: MessageId) -> Result<()> {
+    LINE.with_borrow_mut(|line| {
+        let Some(Asked {
+            to,
+            method,
+            own: true,
+            ..
+        }) = line.asked.get(&id)
+        else {
+            return Err(ChannelError::UnknownMessage);
+        };
+        let (to, method) = (*to, method.clone());
+        line.send(to, id, What::Cancel, &method, Json::null());
+        Ok(())
+    })
+}
+
+pub(crate) fn read(id: MessageId, pointer: &str) -> Result<Option<Json>> {
+    LINE.with_borrow(|line| {
+        let message = line.held.get(&id).ok_or(ChannelError::UnknownMessage)?;
+        Ok(message.body.as_ref().ok().and_then(|body| body.at(pointer)))
+    })
+}
+
+pub(crate) fn log(level: Level, text: &str) {
+    LINE.with_borrow_mut(|line| line.log.push((level, text.to_owned())));
+}
+
+fn allowed(method: &str) -> Result<()> {
+    if !LINE.with_borrow(|line| line.open) {
+        return Err(ChannelError::Denied("there are no neighbours yet".into()));
+    }
+    if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
+        return Err(ChannelError::Denied(format!(
+            "`{method}` belongs to the host"
+        )));
+    }
+    Ok(())
+}
+
+impl Line {
+    fn send(&mut self, to: Peer, id: MessageId, what: What, method: &str, body: Json) {
+        self.sent.push(Sent {
+            to,
+            id,
+            what,
+            method: method.to_owned(),
+            body: Ok(body),
+        });
+    }
+}

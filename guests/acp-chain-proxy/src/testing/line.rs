@@ -1,0 +1,222 @@
+//! What the played host knows: messages that are held, requests that wait for their answers, and
+//! all that was sent on.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::subscription::Kind;
+use crate::{Action, ChannelError, Error, Head, Json, Level, MessageId, Peer};
+
+/// A message that left the proxy.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// The neighbour that receives it.
+    pub to: Peer,
+    /// The number of the message; of an answer or a withdrawal, that of the request.
+    pub id: MessageId,
+    /// Its kind.
+    pub what: What,
+    /// Its method; of an answer that of the request.
+    pub method: String,
+    /// Its body, or the error of an answer.
+    pub body: Result<Json, Error>,
+}
+
+/// The kinds of what leaves a proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A request, passed on or the proxy's own.
+    Request,
+    /// A notification, passed on or the proxy's own.
+    Notification,
+    /// The answer to a request.
+    Response,
+    /// The withdrawal of a request of the proxy's own.
+    Cancel,
+}
+
+impl Sent {
+    /// The part of the body at a JSON Pointer; null if nothing is there.
+    #[must_use]
+    pub fn at(&self, pointer: &str) -> Value {
+        self.get(pointer).unwrap_or_default()
+    }
+
+    /// The part of the body at a JSON Pointer as a Rust type.
+    #[must_use]
+    pub fn get<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
+        self.body.as_ref().ok()?.at(pointer)
+    }
+}
+
+pub(super) struct Message {
+    pub(super) kind: Kind,
+    pub(super) head: Head,
+    pub(super) body: Result<Json, Error>,
+}
+
+/// A request that left the proxy and waits for its answer.
+pub(super) struct Asked {
+    pub(super) to: Peer,
+    pub(super) method: String,
+    pub(super) session: Option<String>,
+    pub(super) own: bool,
+}
+
+#[derive(Default)]
+pub(super) struct Line {
+    /// False while the proxy is being made.
+    pub(super) open: bool,
+    last: MessageId,
+    pub(super) held: BTreeMap<MessageId, Message>,
+    /// Responses that wait for held notifications, oldest first.
+    waiting: Vec<Message>,
+    pub(super) asked: BTreeMap<MessageId, Asked>,
+    pub(super) sent: Vec<Sent>,
+    pub(super) log: Vec<(Level, String)>,
+}
+
+thread_local! {
+    pub(super) static LINE: RefCell<Line> = RefCell::default();
+}
+
+pub(super) fn next_id() -> MessageId {
+    LINE.with_borrow_mut(|line| {
+        line.last += 1;
+        line.last
+    })
+}
+
+pub(super) fn head(
+    id: MessageId,
+    sender: Peer,
+    method: &str,
+    session: Option<String>,
+    body: &Result<Json, Error>,
+) -> Head {
+    let body = body.as_ref().ok();
+    let session = session.or_else(|| body?.at("/sessionId"));
+    let size = body.map_or(0, |body| body.to_string().len() as u64);
+    Head {
+        id,
+        sender,
+        method: method.to_owned(),
+        session,
+        size,
+    }
+}
+
+pub(super) fn hold(message: Message) {
+    LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
+}
+
+/// What becomes of a message that is being handled or held.
+pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
+    if action == Action::Hold {
+        return Ok(());
+    }
+    LINE.with_borrow_mut(|line| {
+        let message = line.held.remove(&id).ok_or(ChannelError::UnknownMessage)?;
+        let (sender, kind) = (message.head.sender, message.kind);
+        match (message.kind, action) {
+            (_, Action::Forward) => line.pass(message),
+            (_, Action::Replace(body)) => line.pass(Message {
+                body: Ok(body),
+                ..message
+            }),
+            (Kind::Request, Action::Respond(result)) => line.respond(sender, message, Ok(result)),
+            (Kind::Request, Action::Reject(error)) => line.respond(sender, message, Err(error)),
+            (Kind::Response, Action::Reject(error)) => {
+                line.pass(Message {
+                    body: Err(error),
+                    ..message
+                });
+            }
+            (Kind::Notification, Action::Discard) => {}
+            (kind, action) => panic!("{action:?} is nothing that a {kind:?} can take"),
+        }
+        if kind == Kind::Notification {
+            for response in std::mem::take(&mut line.waiting) {
+                line.pass(response);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The proxy could not decide.
+pub(super) fn refuse(id: MessageId, failure: &str) {
+    let message = LINE.with_borrow(|line| line.held.get(&id).map(|message| message.kind));
+    let action = match message {
+        Some(Kind::Request | Kind::Response) => {
+            Action::Reject(Error::new(Error::INTERNAL, failure))
+        }
+        _ => Action::Discard,
+    };
+    settle(id, action).expect("the message is being handled");
+}
+
+impl Line {
+    fn pass(&mut self, message: Message) {
+        let Message { kind, head, body } = message;
+        let to = opposite(head.sender);
+        let what = match kind {
+            Kind::Request => {
+                let (method, session) = (head.method.clone(), head.session.clone());
+                self.asked.insert(
+                    head.id,
+                    Asked {
+                        to,
+                        method,
+                        session,
+                        own: false,
+                    },
+                );
+                What::Request
+            }
+            Kind::Notification => What::Notification,
+            Kind::Response if self.waits(&head) => {
+                self.waiting.push(Message { kind, head, body });
+                return;
+            }
+            Kind::Response => What::Response,
+        };
+        self.sent.push(Sent {
+            to,
+            id: head.id,
+            what,
+            method: head.method,
+            body,
+        });
+    }
+
+    /// Whether a response has to wait for a held notification of its session and direction.
+    fn waits(&self, response: &Head) -> bool {
+        self.held.values().any(|held| {
+            held.kind == Kind::Notification
+                && held.head.sender == response.sender
+                && held.head.session == response.session
+        })
+    }
+
+    fn respond(&mut self, to: Peer, request: Message, body: Result<Json, Error>) {
+        let Head { id, method, .. } = request.head;
+        self.sent.push(Sent {
+            to,
+            id,
+            what: What::Response,
+            method,
+            body,
+        });
+    }
+}
+
+fn opposite(peer: Peer) -> Peer {
+    match peer {
+        Peer::Client => Peer::Agent,
+        Peer::Agent => Peer::Client,
+    }
+}

@@ -1,0 +1,345 @@
+use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::{Error, MessageId, Peer};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::Redact;
+
+/// A secret by the configuration of these tests, which knows no other.
+const SECRET: &str = "acme-0123456789";
+const MARKER: &str = "[redacted: acme]";
+
+fn host() -> Host {
+    host_with(json!({}))
+}
+
+fn host_with(more: Value) -> Host {
+    let mut config = json!({ "patterns": [{ "name": "acme", "regex": "acme-[0-9]{10}" }] });
+    for (key, value) in more.as_object().expect("a table") {
+        config[key] = value.clone();
+    }
+    Host::start::<Redact>(config).expect("the configuration is right")
+}
+
+fn prompt(host: &mut Host) -> MessageId {
+    let text = json!({ "type": "text", "text": "go on" });
+    let id = host.request(
+        Peer::Client,
+        "session/prompt",
+        json!({ "sessionId": "s", "prompt": [text] }),
+    );
+    host.sent();
+    id
+}
+
+fn chunk(host: &mut Host, kind: &str, message: &str, text: &str) {
+    let content = json!({ "type": "text", "text": text });
+    update(
+        host,
+        json!({ "sessionUpdate": kind, "messageId": message, "content": content }),
+    );
+}
+
+fn update(host: &mut Host, update: Value) {
+    host.notify(
+        Peer::Agent,
+        "session/update",
+        json!({ "sessionId": "s", "update": update }),
+    );
+}
+
+/// The texts that were streamed to the client, one after the other.
+fn streamed(sent: &[Sent]) -> String {
+    sent.iter()
+        .filter_map(|sent| sent.get::<String>("/update/content/text"))
+        .collect()
+}
+
+#[test]
+fn prompts_lose_their_secrets_in_text_and_embedded_resources() {
+    let mut host = host();
+    let params = json!({ "sessionId": "s", "prompt": [
+        { "type": "text", "text": format!("use {SECRET}") },
+        { "type": "resource", "resource": {
+            "uri": format!("file:///{SECRET}"), "text": format!("KEY={SECRET}\n") } },
+        { "type": "image", "mimeType": "image/png", "data": SECRET },
+    ] });
+    host.request(Peer::Client, "session/prompt", &params);
+    let sent = host.sent().remove(0);
+    assert_eq!(sent.at("/prompt/0/text"), format!("use {MARKER}"));
+    assert_eq!(
+        sent.at("/prompt/1/resource/text"),
+        format!("KEY={MARKER}\n")
+    );
+    assert_eq!(
+        sent.at("/prompt/1/resource/uri"),
+        params["prompt"][1]["resource"]["uri"]
+    );
+    assert_eq!(sent.at("/prompt/2"), params["prompt"][2]);
+}
+
+#[test]
+fn a_secret_in_two_chunks_is_found_and_the_rest_is_not_delayed() {
+    let mut host = host();
+    prompt(&mut host);
+    chunk(&mut host, "agent_message_chunk", "1", "it is acme-01234");
+    assert_eq!(streamed(&host.sent()), "it is ");
+    chunk(&mut host, "agent_message_chunk", "1", "56789, they say");
+    assert_eq!(streamed(&host.sent()), format!("{MARKER}, they say"));
+}
+
+#[test]
+fn what_is_kept_back_goes_out_before_the_turn_ends() {
+    let mut host = host();
+    let id = prompt(&mut host);
+    chunk(&mut host, "agent_message_chunk", "1", "a word: acme");
+    host.answer(id, json!({ "stopReason": "end_turn" }));
+    let sent = host.sent();
+    let kinds: Vec<_> = sent.iter().map(|sent| sent.what).collect();
+    assert_eq!(
+        kinds,
+        [What::Notification, What::Notification, What::Response]
+    );
+    assert_eq!(sent[1].at("/update/content/text"), "acme");
+    assert_eq!(sent[1].at("/update/messageId"), "1");
+    assert_eq!(sent[1].at("/sessionId"), "s");
+}
+
+#[test]
+fn what_is_kept_back_goes_out_before_anything_else_is_shown() {
+    let other_things: &[fn(&mut Host)] = &[
+        |host| chunk(host, "agent_thought_chunk", "1", "!"),
+        |host| chunk(host, "agent_message_chunk", "2", "!"),
+        |host| {
+            update(
+                host,
+                json!({ "sessionUpdate": "tool_call", "toolCallId": "t" }),
+            );
+        },
+        |host| {
+            update(
+                host,
+                json!({ "sessionUpdate": "state_update", "state": "idle" }),
+            );
+        },
+        |host| {
+            let params = json!({ "sessionId": "s", "options": [] });
+            host.request(Peer::Agent, "session/request_permission", params);
+        },
+        |host| {
+            host.request(
+                Peer::Agent,
+                "elicitation/create",
+                json!({ "sessionId": "s" }),
+            );
+        },
+    ];
+    for other in other_things {
+        let mut host = host();
+        prompt(&mut host);
+        chunk(&mut host, "agent_message_chunk", "1", "acme");
+        other(&mut host);
+        let sent = host.sent();
+        assert_eq!(sent.len(), 3);
+        assert_eq!(sent[0].at("/update/content/text"), "");
+        assert_eq!(sent[1].at("/update/content/text"), "acme");
+    }
+}
+
+#[test]
+fn news_that_is_no_part_of_the_conversation_does_not_cut_a_secret_in_two() {
+    let mut host = host();
+    prompt(&mut host);
+    chunk(&mut host, "agent_message_chunk", "1", "acme-01234");
+    update(
+        &mut host,
+        json!({ "sessionUpdate": "usage_update", "used": 1, "size": 2 }),
+    );
+    chunk(&mut host, "agent_message_chunk", "1", "56789");
+    chunk(&mut host, "agent_message_chunk", "1", " is it");
+    assert_eq!(streamed(&host.sent()), format!("{MARKER} is it"));
+}
+
+#[test]
+fn sessions_do_not_mix() {
+    let mut host = host();
+    for (session, text) in [
+        ("a", "acme-01"),
+        ("b", "acme-98"),
+        ("a", "23456789 ."),
+        ("b", "76543210 ."),
+    ] {
+        let content = json!({ "type": "text", "text": text });
+        let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+        host.notify(
+            Peer::Agent,
+            "session/update",
+            json!({ "sessionId": session, "update": update }),
+        );
+    }
+    let (a, b): (Vec<_>, Vec<_>) = host
+        .sent()
+        .into_iter()
+        .partition(|sent| sent.at("/sessionId") == "a");
+    assert_eq!(
+        (streamed(&a), streamed(&b)),
+        (format!("{MARKER} ."), format!("{MARKER} ."))
+    );
+}
+
+#[test]
+fn the_text_of_a_subagent_ends_with_the_news_that_it_has_ended() {
+    let mut host = host();
+    let content = json!({ "type": "text", "text": "acme" });
+    let chunk = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+    host.notify(
+        Peer::Agent,
+        "session/update",
+        json!({ "sessionId": "child", "update": chunk }),
+    );
+    update(
+        &mut host,
+        json!({ "sessionUpdate": "subagent_update", "sessionId": "child" }),
+    );
+    assert_eq!(streamed(&host.sent()), "acme");
+}
+
+#[test]
+fn tool_calls_lose_their_secrets_and_keep_their_ids() {
+    let mut host = host();
+    update(
+        &mut host,
+        json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": SECRET,
+            "content": [{ "type": "content", "content": { "type": "text", "text": SECRET } }],
+            "rawInput": { "command": ["echo", SECRET] }, "rawOutput": SECRET,
+        }),
+    );
+    let sent = host.sent().remove(0);
+    assert_eq!(sent.at("/update/toolCallId"), SECRET);
+    assert_eq!(sent.at("/update/content/0/content/text"), MARKER);
+    assert_eq!(sent.at("/update/rawInput/command/1"), MARKER);
+    assert_eq!(sent.at("/update/rawOutput"), MARKER);
+}
+
+#[test]
+fn what_has_no_secret_goes_on_as_it_was_spelt() {
+    let mut host = host();
+    let params = r#"{"update":{"content":{"text":"\u0041b","type":"text"},"sessionUpdate":"agent_message_chunk","x":1e400},"sessionId":"s"}"#;
+    let params: acp_chain_proxy::Json = params.parse().expect("JSON");
+    host.notify(Peer::Agent, "session/update", &params);
+    assert_eq!(host.sent()[0].body, Ok(params));
+}
+
+fn read(host: &mut Host) {
+    let params = json!({ "sessionId": "s", "path": "/p/.env" });
+    let id = host.request(Peer::Agent, "fs/read_text_file", params);
+    host.answer(id, json!({ "content": format!("KEY={SECRET}\n") }));
+}
+
+fn write(host: &mut Host, content: &str) -> Sent {
+    let params = json!({ "sessionId": "s", "path": "/p/.env", "content": content });
+    host.request(Peer::Agent, "fs/write_text_file", params);
+    host.sent().pop().expect("the request or its answer")
+}
+
+#[test]
+fn files_that_the_agent_reads_lose_their_secrets_unless_switched_off() {
+    for (reads, expected) in [(true, MARKER), (false, SECRET)] {
+        let mut host = host_with(json!({ "reads": reads }));
+        read(&mut host);
+        assert_eq!(host.sent()[1].at("/content"), format!("KEY={expected}\n"));
+    }
+}
+
+#[test]
+fn a_secret_is_never_overwritten_by_what_stands_for_it() {
+    let mut host = host();
+    let before = write(&mut host, MARKER);
+    assert_eq!(before.what, What::Request, "the agent's own words");
+    read(&mut host);
+    let refused = write(&mut host, &format!("KEY={MARKER}\nMORE=1\n"));
+    assert_eq!(refused.to, Peer::Agent);
+    let Err(Error { message, .. }) = refused.body else {
+        panic!("an error")
+    };
+    assert!(message.contains(MARKER), "{message}");
+    assert_eq!(write(&mut host, "MORE=1\n").to, Peer::Client);
+}
+
+#[test]
+fn what_is_wrong_with_the_configuration_is_named() {
+    for (config, expected) in [
+        (json!({ "pattern": [] }), "unknown field `pattern`"),
+        (
+            json!({ "without": ["jwt"] }),
+            "`without` names `jwt`, expected one of `private-key`",
+        ),
+        (
+            json!({ "patterns": [{ "name": "a", "regex": "(" }] }),
+            "the regex of the pattern `a` is not right",
+        ),
+        (
+            json!({ "patterns": [{ "name": "a", "regex": "a*" }] }),
+            "matches the empty text",
+        ),
+        (
+            json!({ "patterns": [{ "name": "a", "regex": r"\bx" }] }),
+            r"write `(?-u:\b)`",
+        ),
+        (
+            json!({ "patterns": [{ "name": "[", "regex": "x" }] }),
+            "cannot have the name `[`",
+        ),
+    ] {
+        let error = Host::start::<Redact>(config).expect_err("refused");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn default_patterns_can_be_done_without() {
+    let key = format!("AKIA{}", "ABCD2345".repeat(2));
+    let text = |mut host: Host| {
+        let text = json!({ "type": "text", "text": key });
+        host.request(
+            Peer::Client,
+            "session/prompt",
+            json!({ "sessionId": "s", "prompt": [text] }),
+        );
+        host.sent()[0].at("/prompt/0/text")
+    };
+    assert_eq!(text(host()), "[redacted: aws-access-key-id]");
+    assert_eq!(
+        text(host_with(json!({ "without": ["aws-access-key-id"] }))),
+        key
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_turn_loses_no_text_and_no_secret(
+        chunks in proptest::collection::vec(("[ace0m-]{0,3}", any::<bool>(), 0..4_u8), 1..60),
+    ) {
+        let mut host = host_with(json!({ "patterns": [{ "name": "acme", "regex": "a[cm]+e" }] }));
+        let id = prompt(&mut host);
+        let mut texts: Vec<(String, String)> = Vec::new();
+        for (text, thought, message) in chunks {
+            let kind = if thought { "agent_thought_chunk" } else { "agent_message_chunk" };
+            let message = if message == 0 { "other" } else { "one" };
+            chunk(&mut host, kind, message, &text);
+            let key = format!("{kind}/{message}");
+            match texts.last_mut() {
+                Some((last, whole)) if *last == key => whole.push_str(&text),
+                _ => texts.push((key, text)),
+            }
+        }
+        host.answer(id, json!({}));
+        let secret = regex::Regex::new("a[cm]+e").expect("right");
+        let expected: String =
+            texts.iter().map(|(_, text)| secret.replace_all(text, MARKER)).collect();
+        let sent = host.sent();
+        prop_assert_eq!(streamed(&sent), expected);
+        prop_assert_eq!(sent.last().expect("the answer").what, What::Response);
+    }
+}

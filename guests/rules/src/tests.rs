@@ -1,0 +1,285 @@
+use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::{Error, Level, MessageId, Peer};
+use serde_json::{Value, json};
+
+use super::Rules;
+
+/// A host whose client reads files, with the session `s` in `/proj`.
+fn host(config: Value) -> Host {
+    let mut host = Host::start::<Rules>(config).expect("the configuration is right");
+    let reads = json!({ "fs": { "readTextFile": true } });
+    host.request(
+        Peer::Client,
+        "initialize",
+        json!({ "clientCapabilities": reads }),
+    );
+    open(&mut host, "/proj");
+    host
+}
+
+fn open(host: &mut Host, cwd: &str) {
+    let id = host.request(
+        Peer::Client,
+        "session/new",
+        json!({ "cwd": cwd, "mcpServers": [] }),
+    );
+    host.answer(id, json!({ "sessionId": "s" }));
+    host.sent();
+}
+
+fn prompt(host: &mut Host, text: &str) -> MessageId {
+    let block = json!({ "type": "text", "text": text });
+    host.request(
+        Peer::Client,
+        "session/prompt",
+        json!({ "sessionId": "s", "prompt": [block] }),
+    )
+}
+
+/// Answers every reading from these files, until nothing more is asked. Returns what went on to
+/// the agent, and which paths were asked for.
+fn serve(host: &mut Host, files: &[(&str, &str)]) -> (Vec<Sent>, Vec<String>) {
+    let (mut prompts, mut asked) = (Vec::new(), Vec::new());
+    loop {
+        let sent = host.sent();
+        if sent.is_empty() {
+            return (prompts, asked);
+        }
+        for message in sent {
+            if message.method == "fs/read_text_file" {
+                let path: String = message.get("/path").expect("a path");
+                match files.iter().find(|(name, _)| path == *name) {
+                    Some((_, content)) => host.answer(message.id, json!({ "content": content })),
+                    None => host.fail(message.id, Error::new(-32002, "Resource not found")),
+                }
+                asked.push(path);
+            } else {
+                prompts.push(message);
+            }
+        }
+    }
+}
+
+fn texts(sent: &Sent) -> Vec<String> {
+    let blocks: Vec<Value> = sent.get("/prompt").expect("a prompt");
+    blocks
+        .iter()
+        .map(|block| block["text"].as_str().expect("text").to_owned())
+        .collect()
+}
+
+const AGENTS: (&str, &str) = ("/proj/AGENTS.md", "Use tabs.\n");
+const CLAUDE: (&str, &str) = ("/proj/CLAUDE.md", "Use spaces.\n");
+const TABS: &str = "The rules of this project, from its file `AGENTS.md`:\n\nUse tabs.\n\n\
+                    (End of `AGENTS.md`.)\n\n";
+
+#[test]
+fn the_first_prompt_of_a_session_gets_the_rules_and_no_other() {
+    let mut host = host(json!({}));
+    prompt(&mut host, "hi");
+    let (prompts, asked) = serve(&mut host, &[AGENTS, CLAUDE]);
+    assert_eq!(texts(&prompts[0]), [TABS, "hi"]);
+    assert_eq!(asked, ["/proj/AGENTS.md"]);
+    prompt(&mut host, "again");
+    let (prompts, asked) = serve(&mut host, &[AGENTS]);
+    assert_eq!(
+        (texts(&prompts[0]), asked.len()),
+        (vec!["again".to_owned()], 0)
+    );
+}
+
+#[test]
+fn the_names_are_tried_in_order() {
+    let mut host = host(json!({ "files": ["docs/RULES.md", "AGENTS.md", "CLAUDE.md"] }));
+    prompt(&mut host, "hi");
+    let (prompts, asked) = serve(&mut host, &[CLAUDE]);
+    assert_eq!(
+        asked,
+        ["/proj/AGENTS.md", "/proj/docs/RULES.md", "/proj/CLAUDE.md"]
+    );
+    assert!(texts(&prompts[0])[0].contains("`CLAUDE.md`:\n\nUse spaces."));
+}
+
+#[test]
+fn all_files_are_taken_on_demand() {
+    let mut host = host(json!({ "all": true }));
+    prompt(&mut host, "hi");
+    let (prompts, asked) = serve(&mut host, &[AGENTS, CLAUDE]);
+    assert_eq!(asked.len(), 5);
+    let texts = texts(&prompts[0]);
+    assert_eq!(texts.len(), 3);
+    assert!(texts[0].contains("Use tabs.") && texts[1].contains("Use spaces."));
+}
+
+#[test]
+fn a_prompt_without_rules_goes_on_as_it_was() {
+    let mut host = host(json!({}));
+    prompt(&mut host, "hi");
+    let (prompts, _) = serve(&mut host, &[("/proj/AGENTS.md", " \n")]);
+    assert_eq!(texts(&prompts[0]), ["hi"]);
+    prompt(&mut host, "again");
+    assert_eq!(
+        serve(&mut host, &[AGENTS]).1.len(),
+        0,
+        "it was looked for once"
+    );
+}
+
+#[test]
+fn what_is_too_long_is_cut_between_two_characters_and_says_so() {
+    for (limit, kept) in [(4, "äö"), (5, "äö"), (6, "äöü"), (7, "äöü")] {
+        let mut host = host(json!({ "limit": limit }));
+        prompt(&mut host, "hi");
+        let (prompts, _) = serve(&mut host, &[("/proj/AGENTS.md", "äöü!")]);
+        let text = &texts(&prompts[0])[0];
+        assert_eq!(
+            text.contains("is cut here: it has 7 bytes"),
+            limit < 7,
+            "{text}"
+        );
+        assert!(text.contains(&format!("\n\n{kept}")), "{text}");
+    }
+}
+
+#[test]
+fn the_limit_is_for_all_files_together() {
+    let mut host = host(json!({ "all": true, "limit": 15 }));
+    prompt(&mut host, "hi");
+    let (prompts, _) = serve(&mut host, &[AGENTS, CLAUDE]);
+    let texts = texts(&prompts[0]);
+    assert!(texts[0].contains("Use tabs.\n\n(End"));
+    assert!(texts[1].contains("\n\nUse s\n\n(`CLAUDE.md` is cut here"));
+}
+
+#[test]
+fn a_client_that_reads_no_files_is_told_of_once_and_left_alone() {
+    for capabilities in [
+        json!({}),
+        json!({ "clientCapabilities": { "fs": { "readTextFile": false } } }),
+        json!({ "capabilities": {}, "protocolVersion": 2 }),
+    ] {
+        let mut host = Host::start::<Rules>(json!({})).expect("right");
+        host.request(Peer::Client, "initialize", capabilities);
+        open(&mut host, "/proj");
+        for _ in 0..2 {
+            prompt(&mut host, "hi");
+            assert_eq!(texts(&host.sent()[0]), ["hi"]);
+        }
+        let warnings = host
+            .log()
+            .into_iter()
+            .filter(|(level, _)| *level == Level::Warn);
+        assert_eq!(warnings.count(), 1);
+    }
+}
+
+#[test]
+fn a_session_with_a_history_gets_no_rules() {
+    let mut host = host(json!({}));
+    let id = host.request(
+        Peer::Client,
+        "session/load",
+        json!({ "sessionId": "s", "cwd": "/proj" }),
+    );
+    host.answer(id, json!({}));
+    host.sent();
+    prompt(&mut host, "hi");
+    assert_eq!(texts(&host.sent()[0]), ["hi"]);
+}
+
+#[test]
+fn a_slash_command_stays_first_and_the_rules_wait() {
+    let mut host = host(json!({}));
+    prompt(&mut host, "/compact");
+    assert_eq!(texts(&host.sent()[0]), ["/compact"]);
+    prompt(&mut host, "hi");
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    assert_eq!(texts(&prompts[0]), [TABS, "hi"]);
+}
+
+#[test]
+fn prompts_that_come_while_reading_wait_for_their_turn() {
+    let mut host = host(json!({}));
+    let first = prompt(&mut host, "first");
+    let second = prompt(&mut host, "second");
+    assert_eq!(host.held(), [first, second]);
+    let (prompts, asked) = serve(&mut host, &[AGENTS]);
+    assert_eq!(asked.len(), 1);
+    assert_eq!(texts(&prompts[0]), [TABS, "first"]);
+    assert_eq!(texts(&prompts[1]), ["second"]);
+}
+
+#[test]
+fn a_prompt_that_is_withdrawn_while_reading_leaves_the_rules_to_the_next() {
+    let mut host = host(json!({}));
+    let first = prompt(&mut host, "first");
+    prompt(&mut host, "second");
+    let reading = host.sent().remove(0);
+    host.cancel(first);
+    let sent = host.sent();
+    assert_eq!((sent[0].what, sent[0].id), (What::Cancel, reading.id));
+    assert_eq!(
+        (sent[1].id, &sent[1].body),
+        (first, &Err(Error::cancelled()))
+    );
+    // The second prompt reads for itself.
+    assert_eq!(sent[2].method, "fs/read_text_file");
+    host.answer(sent[2].id, json!({ "content": "Use tabs." }));
+    assert_eq!(texts(&host.sent()[0]), [TABS, "second"]);
+}
+
+#[test]
+fn a_prompt_that_the_agent_did_not_take_leaves_the_rules_to_the_next() {
+    let mut host = host(json!({}));
+    let first = prompt(&mut host, "first");
+    serve(&mut host, &[AGENTS]);
+    host.fail(first, Error::new(-32000, "Authentication required"));
+    host.sent();
+    let second = prompt(&mut host, "second");
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    assert_eq!(texts(&prompts[0]), [TABS, "second"]);
+    host.answer(second, json!({ "stopReason": "end_turn" }));
+    let third = prompt(&mut host, "third");
+    host.sent();
+    host.fail(third, Error::new(-32603, "Internal error"));
+    prompt(&mut host, "fourth");
+    assert_eq!(
+        serve(&mut host, &[AGENTS]).1.len(),
+        0,
+        "the second prompt had them"
+    );
+}
+
+#[test]
+fn windows_paths_are_joined_in_their_own_style() {
+    let mut host = host(json!({ "files": [".github/copilot-instructions.md"] }));
+    open(&mut host, r"C:\proj");
+    prompt(&mut host, "hi");
+    let (_, asked) = serve(&mut host, &[]);
+    assert_eq!(
+        asked,
+        [
+            r"C:\proj\AGENTS.md",
+            r"C:\proj\.github\copilot-instructions.md"
+        ]
+    );
+}
+
+#[test]
+fn what_is_wrong_with_the_configuration_is_named() {
+    for (config, expected) in [
+        (
+            json!({ "file": [] }),
+            "unknown field `file`, expected one of `files`, `all`, `limit`",
+        ),
+        (
+            json!({ "files": ["/etc/rules"] }),
+            "`files` has `/etc/rules`",
+        ),
+        (json!({ "files": [""] }), "`files` has ``"),
+        (json!({ "limit": 0 }), "`limit` is 0"),
+    ] {
+        let error = Host::start::<Rules>(config).expect_err("refused");
+        assert!(error.contains(expected), "{error}");
+    }
+}
