@@ -1,2 +1,73 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands of the workspace: `cargo xtask --help`.
+//!
+//! Whatever a command needs it fetches and builds itself, into `target/`; what is up to date is
+//! left alone.
+
+mod demo;
+mod fetch;
+mod guests;
+mod peers;
+mod progress;
+mod stamp;
+mod test;
+mod workspace;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::workspace::Workspace;
+
+/// Developer commands of acp-chain.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the proxies, ours and the examples in four languages, into `target/components`.
+    Guests {
+        /// The components to build, by name; all of them by default.
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
+    /// Fetch the third-party clients and agents that the tests talk to, into `target/peers`.
+    Peers,
+    /// Show one turn through the real host: what each proxy makes of each message.
+    Demo,
+    /// The agent of the demo, on standard input and output.
+    #[command(hide = true)]
+    DemoAgent {
+        /// Where to write down what comes in.
+        received: PathBuf,
+    },
+    /// Build everything, fetch the peers, and run all tests.
+    Test {
+        /// Passed to `cargo test`.
+        #[arg(last = true, value_name = "ARGS")]
+        args: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    run(Cli::parse().command).unwrap_or_else(|error| {
+        eprintln!("Error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Guests { names } => guests::build(&Workspace::find()?, &names)?,
+        Command::Peers => peers::fetch(&Workspace::find()?)?,
+        Command::Demo => return demo::run(&Workspace::find()?),
+        Command::DemoAgent { received } => demo::agent::run(&received)?,
+        Command::Test { args } => return test::run(&Workspace::find()?, &args),
+    }
+    Ok(ExitCode::SUCCESS)
+}

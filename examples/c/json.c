@@ -1,0 +1,116 @@
+#include "json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void *allocate(size_t size) {
+  void *memory = malloc(size ? size : 1);
+  if (!memory) abort();
+  return memory;
+}
+
+static const uint8_t *skip_space(const uint8_t *at, const uint8_t *end) {
+  while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
+  return at;
+}
+
+// The end of the string that starts at `at`.
+static const uint8_t *skip_string(const uint8_t *at, const uint8_t *end) {
+  for (at++; at < end && *at != '"'; at++)
+    if (*at == '\\') at++;
+  return at < end ? at + 1 : end;
+}
+
+// The value at `at`. No recursion, so that deep nesting cannot exhaust the stack.
+static span value_at(const uint8_t *at, const uint8_t *end) {
+  const uint8_t *start = at;
+  size_t depth = 0;
+  while (at < end) {
+    uint8_t c = *at;
+    if (c == '"') {
+      at = skip_string(at, end);
+      if (depth == 0) break;
+      continue;
+    }
+    if (depth == 0 && (c == ',' || c == '}' || c == ']' || c <= ' ')) break;
+    at++;
+    if (c == '{' || c == '[') depth++;
+    if ((c == '}' || c == ']') && --depth == 0) break;
+  }
+  return (span){(uint8_t *)start, at - start};
+}
+
+bool span_is(span s, span other) {
+  return s.len == other.len && memcmp(s.ptr, other.ptr, s.len) == 0;
+}
+
+span json_member(span object, span name) {
+  const uint8_t *at = object.ptr, *end = at + object.len;
+  if (object.len == 0 || *at != '{') return (span){0};
+  while ((at = skip_space(at + 1, end)) < end && *at == '"') {
+    const uint8_t *key = at + 1;
+    at = skip_string(at, end);
+    span found = {(uint8_t *)key, at - 1 - key};
+    at = skip_space(skip_space(at, end) + 1, end);  // over the colon
+    span value = value_at(at, end);
+    if (span_is(found, name)) return value;
+    at = skip_space(at + value.len, end);
+  }
+  return (span){0};
+}
+
+bool json_next(span array, span *element) {
+  if (array.len == 0 || *array.ptr != '[') return false;
+  const uint8_t *end = array.ptr + array.len;
+  const uint8_t *at = element->len ? skip_space(element->ptr + element->len, end) : array.ptr;
+  if (at >= end || *at == ']') return false;
+  *element = value_at(skip_space(at + 1, end), end);  // over the bracket or the comma
+  return element->len > 0;
+}
+
+void json_splice(proxy_string_t *text, span part, span with) {
+  size_t before = part.ptr - text->ptr;
+  size_t after = text->len - before - part.len;
+  uint8_t *joined = allocate(before + with.len + after);
+  memcpy(joined, text->ptr, before);
+  memcpy(joined + before, with.ptr, with.len);
+  memcpy(joined + before + with.len, part.ptr + part.len, after);
+  free(text->ptr);
+  *text = (proxy_string_t){joined, before + with.len + after};
+}
+
+void json_set(proxy_string_t *text, span object, span name, span value) {
+  if (object.len == 0 || *object.ptr != '{') return;
+  span old = json_member(object, name);
+  if (old.len) return json_splice(text, old, value);
+  bool empty = *skip_space(object.ptr + 1, object.ptr + object.len) == '}';
+  proxy_string_t member =
+      CONCAT(SPAN("\""), name, SPAN("\":"), value, empty ? SPAN("") : SPAN(","));
+  json_splice(text, (span){object.ptr + 1, 0}, member);
+  free(member.ptr);
+}
+
+void json_shout(span string) {
+  for (size_t i = 0; i < string.len; i++) {
+    uint8_t *c = string.ptr + i;
+    if (*c >= 'a' && *c <= 'z') {
+      *c -= 'a' - 'A';
+    } else if (*c == '\\' && c[1] != 'u') {
+      i += 1;
+    } else if (*c == '\\') {
+      i += 5;
+      // \u0061 to \u007a are letters too, spelt the long way: \u0041 to \u005a.
+      uint8_t low = c[5] | 0x20;
+      bool letter = (c[4] == '6' && low != '0') || (c[4] == '7' && (low <= '9' || low == 'a'));
+      if (c[2] == '0' && c[3] == '0' && letter) c[4] -= 2;
+    }
+  }
+}
+
+proxy_string_t json_concat(size_t count, const span *parts) {
+  size_t len = 0;
+  for (size_t i = 0; i < count; i++) len += parts[i].len;
+  uint8_t *ptr = allocate(len), *at = ptr;
+  for (size_t i = 0; i < count; at += parts[i++].len) memcpy(at, parts[i].ptr, parts[i].len);
+  return (proxy_string_t){ptr, len};
+}

@@ -1,0 +1,123 @@
+"""A proxy that shouts: it turns the text of prompts into capitals, adds a file that it asks the
+client for, and counts the chunks that stream back."""
+
+import functools
+import json
+import re
+from collections import Counter
+
+from componentize_py_types import Err, Ok
+from wit_world import exports
+from wit_world.imports import channel
+from wit_world.imports.channel import Level
+from wit_world.imports.types import (
+    Action,
+    Action_Forward,
+    Action_Hold,
+    Action_Reject,
+    Action_Replace,
+    Error,
+    Kinds,
+    Notification,
+    Peer,
+    Request,
+    Response,
+    Result,
+    Subscription,
+)
+
+# The state is the module's: a `Handler` is made anew for every call.
+config = {}
+held = []  # (prompt, file, params): prompts that wait for the file
+chunks = Counter()  # by session, since its last answer
+
+
+def shout(text: str) -> str:
+    """ASCII letters only: `upper` would turn "ß" into "SS"."""
+    return re.sub("[a-z]+", lambda letters: letters[0].upper(), text)
+
+
+def replace(body: dict) -> Action:
+    return Action_Replace(json.dumps(body))
+
+
+def take(id: int):
+    """Takes the prompt with this number, or the one that waits for the file with this number."""
+    for one in held:
+        if id in one[:2]:
+            held.remove(one)
+            return one
+    return None
+
+
+def on_file(prompt: int, params: dict, outcome: Result[str, Error]) -> None:
+    match json.loads(outcome.value) if isinstance(outcome, Ok) else outcome.value:
+        case {"content": str(content)}:
+            params["prompt"].append({"type": "text", "text": shout(content)})
+        case other:
+            channel.log(Level.WARN, f"the client did not give {config['file']}: {other}")
+    channel.settle(prompt, replace(params))
+
+
+def refusing(handle):
+    """An exception becomes the handler's `err`, and the message is refused. Uncaught, it would be
+    a trap and the end of this instance."""
+
+    @functools.wraps(handle)
+    def call(self, message):
+        try:
+            return handle(self, message)
+        except Exception as error:
+            raise Err(f"{type(error).__name__}: {error}") from error
+
+    return call
+
+
+class Handler(exports.Handler):
+    @refusing
+    def init(self, table: str) -> list[Subscription]:
+        config.update(json.loads(table))
+        return [
+            Subscription("session/prompt", Peer.CLIENT, Kinds.REQUEST, with_body=True),
+            Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=True),
+            Subscription("session/update", Peer.AGENT, Kinds.NOTIFICATION, with_body=False),
+        ]
+
+    @refusing
+    def on_request(self, request: Request) -> Action:
+        params = json.loads(request.params)
+        for block in params["prompt"]:
+            if block["type"] == "text":
+                block["text"] = shout(block["text"])
+        if "file" not in config:
+            return replace(params)
+        ask = {"sessionId": params["sessionId"], "path": config["file"]}
+        file = channel.request(Peer.CLIENT, "fs/read_text_file", json.dumps(ask))
+        held.append((request.head.id, file, params))
+        return Action_Hold()
+
+    @refusing
+    def on_notification(self, notification: Notification) -> Action:
+        head = notification.head
+        if channel.read(head.id, "/update/sessionUpdate") == '"agent_message_chunk"':
+            chunks[head.session] += 1
+        return Action_Forward()
+
+    @refusing
+    def on_response(self, response: Response) -> Action:
+        head = response.head
+        match take(head.id), response.outcome:
+            case (prompt, _, params), outcome:
+                on_file(prompt, params, outcome)
+            case None, Ok(answer) if head.method == "session/prompt":
+                result = json.loads(answer)
+                shouted = {"chunks": chunks.pop(head.session, 0)}
+                result["_meta"] = {**(result.get("_meta") or {}), "shout": shouted}
+                return replace(result)
+        return Action_Forward()
+
+    def on_cancel(self, id: int) -> None:
+        if found := take(id):
+            prompt, file, _ = found
+            channel.cancel(file)
+            channel.settle(prompt, Action_Reject(Error(-32800, "Request cancelled", None)))

@@ -1,0 +1,58 @@
+//! What is said in the demo. The key and the token are the examples of their makers' manuals.
+
+use std::path::Path;
+
+/// The project's `AGENTS.md`.
+pub const RULES: &str = "# House rules\n- Answer in one sentence.\n- Never push to main.\n";
+
+/// The user's prompt: a question, and a secret that slipped in.
+pub const QUESTION: &str = "Why does the upload fail?";
+pub const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
+
+/// A token that the agent streams in three chunks.
+pub const TOKEN: [&str; 3] = ["ghp_16C7e4", "2F292c6912E7710c", "838347Ae178B4a"];
+
+/// What the agent says when its edit is allowed.
+pub const ALLOWED: &str = "I was allowed to edit src/upload.rs.";
+
+/// The whole prompt.
+pub fn prompt() -> String {
+    format!("{QUESTION} I use the key {KEY}.")
+}
+
+/// The chunks in which the agent leaks the token.
+pub fn leak() -> [String; 3] {
+    let [one, two, three] = TOKEN;
+    [
+        format!("The upload sends {one}"),
+        two.to_owned(),
+        format!("{three}, which has expired."),
+    ]
+}
+
+/// The chain of the demo.
+pub fn manifest(components: &Path) -> String {
+    let path = |name: &str| components.join(name).display().to_string();
+    format!(
+        r#"[[proxy]]
+id = "rules"
+path = "{}"
+
+[[proxy]]
+id = "permissions"
+path = "{}"
+
+[[proxy.config.rules]]
+decision = "allow"
+kind = "edit"
+path = "./src/**"
+
+[[proxy]]
+id = "redact"
+path = "{}"
+"#,
+        path("rules.wasm"),
+        path("permissions.wasm"),
+        path("redact.wasm"),
+    )
+}

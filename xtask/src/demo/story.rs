@@ -1,0 +1,291 @@
+//! The trace as an account for people: each message of the turn with its way through the chain,
+//! and what each proxy made of it.
+
+use console::{measure_text_width, style, truncate_str};
+
+use super::trace::{Kind, Leg};
+
+/// Columns of the part of a line that says from where to where.
+const ROUTE: usize = 32;
+
+/// One message, and what proxies asked and answered because of it.
+struct Passage<'a> {
+    legs: Vec<&'a Leg>,
+}
+
+/// A stretch of the chain on which a message stayed the same.
+struct Stretch<'a> {
+    route: Vec<&'a str>,
+    /// What the text belongs to, if not to the passage's own message.
+    aside: String,
+    text: String,
+    before: Option<String>,
+}
+
+/// The chain and the turn, in lines of so many columns.
+pub fn of(legs: &[Leg], proxies: &[&str], width: usize) -> String {
+    let proxies: Vec<String> = proxies
+        .iter()
+        .map(|id| style(id).cyan().to_string())
+        .collect();
+    let mut story = vec![format!("\n  client ⇄ {} ⇄ agent", proxies.join(" ⇄ "))];
+    for passage in passages(legs) {
+        // What comes before the turn is told only if a proxy changed it.
+        let first = passage.legs[0];
+        let stretches = passage.stretches();
+        if matches!(&*first.method, "initialize" | "session/new") && stretches.len() == 1 {
+            continue;
+        }
+        let verb = match first.kind {
+            Kind::Request => "asks",
+            Kind::Notification => "tells",
+            Kind::Response => "answers",
+        };
+        let heading = format!("{} {verb} {}", first.from, first.method);
+        story.push(format!("\n{}", style(heading).bold()));
+        story.extend(stretches.iter().flat_map(|stretch| stretch.lines(width)));
+    }
+    story.join("\n")
+}
+
+/// Puts the legs of each message together, in the order in which the messages set out.
+fn passages(legs: &[Leg]) -> Vec<Passage<'_>> {
+    let mut passages: Vec<Passage> = Vec::new();
+    for leg in legs {
+        match passages
+            .iter_mut()
+            .find(|passage| passage.goes_on_with(leg))
+        {
+            Some(passage) => passage.legs.push(leg),
+            None => passages.push(Passage { legs: vec![leg] }),
+        }
+    }
+    passages
+}
+
+impl Passage<'_> {
+    /// Whether a leg is of this message, or of what a proxy asks or answers while it has it.
+    fn goes_on_with(&self, leg: &Leg) -> bool {
+        let first = self.legs[0];
+        let mut own = self.legs.iter().filter(|one| one.is_same_message(first));
+        let Some(reached) = own.next_back().map(|last| &last.to) else {
+            return false;
+        };
+        if leg.is_same_message(first) {
+            return leg.from == *reached;
+        }
+        if is_end(reached) {
+            return false;
+        }
+        match leg.kind {
+            Kind::Request => leg.from == *reached,
+            Kind::Notification => false,
+            // The answer to what the proxy asked, or the proxy's own answer on its way back.
+            Kind::Response => {
+                let mut asked = self.legs.iter().filter(|asked| asked.method == leg.method);
+                leg.to == *reached && asked.any(|asked| asked.from == *reached)
+                    || leg.method == first.method
+                        && self.legs.last().is_some_and(|last| last.to == leg.from)
+            }
+        }
+    }
+
+    fn stretches(&self) -> Vec<Stretch<'_>> {
+        let first = self.legs[0];
+        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut before: Option<String> = None;
+        for leg in &self.legs {
+            let text = leg.text();
+            let own = leg.is_same_message(first);
+            let aside = match (own, leg.kind) {
+                (true, _) => String::new(),
+                (_, Kind::Response) => "answer: ".to_owned(),
+                _ => format!("{}: ", leg.method),
+            };
+            match stretches.last_mut() {
+                Some(last) if last.goes_on_with(leg, &aside, &text) => last.route.push(&leg.to),
+                _ => stretches.push(Stretch {
+                    route: vec![&leg.from, &leg.to],
+                    aside,
+                    before: before.clone().filter(|_| own),
+                    text: text.clone(),
+                }),
+            }
+            if own {
+                before = Some(text);
+            }
+        }
+        stretches
+    }
+}
+
+impl Stretch<'_> {
+    fn goes_on_with(&self, leg: &Leg, aside: &str, text: &str) -> bool {
+        self.route.last() == Some(&&*leg.from) && self.aside == aside && self.text == text
+    }
+
+    fn lines(&self, width: usize) -> Vec<String> {
+        let route = self.route.join(" → ");
+        let pad = " ".repeat(ROUTE.saturating_sub(measure_text_width(&route)));
+        let mut start = format!("  {route}{pad}  {}", style(&self.aside).dim());
+        let mut told = Vec::new();
+        for line in changed_lines(self.before.as_deref(), &self.text) {
+            let room = width.saturating_sub(measure_text_width(&start));
+            told.push(format!("{start}{}", truncate_str(&line, room, "…")));
+            start = " ".repeat(measure_text_width(&start));
+        }
+        if told.is_empty() {
+            told.push(format!("{start}{}", style("(nothing)").dim()));
+        }
+        told
+    }
+}
+
+impl Leg {
+    fn is_same_message(&self, other: &Leg) -> bool {
+        self.kind == other.kind && self.method == other.method
+    }
+}
+
+fn is_end(part: &str) -> bool {
+    matches!(part, "client" | "agent")
+}
+
+/// The lines that were not there before, with what is new in them coloured.
+fn changed_lines(before: Option<&str>, text: &str) -> Vec<String> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let Some(before) = before else {
+        return lines.map(str::to_owned).collect();
+    };
+    let old: Vec<&str> = before.lines().collect();
+    let new = lines.filter(|line| !old.contains(line));
+    new.map(|line| {
+        let nearest = old.iter().max_by_key(|old| common_start(old, line).len());
+        highlight(nearest.copied().unwrap_or(""), line)
+    })
+    .collect()
+}
+
+fn highlight(old: &str, new: &str) -> String {
+    let start = common_start(old, new);
+    if start.is_empty() {
+        return style(new).green().to_string();
+    }
+    let (old, new) = (&old[start.len()..], &new[start.len()..]);
+    let same_end = old
+        .chars()
+        .rev()
+        .zip(new.chars().rev())
+        .take_while(|(a, b)| a == b);
+    let end: usize = same_end.map(|(letter, _)| letter.len_utf8()).sum();
+    let (middle, end) = new.split_at(new.len() - end);
+    format!("{start}{}{end}", style(middle).green())
+}
+
+fn common_start<'a>(old: &str, new: &'a str) -> &'a str {
+    let same = old.chars().zip(new.chars()).take_while(|(a, b)| a == b);
+    let length = same.map(|(letter, _)| letter.len_utf8()).sum();
+    &new[..length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leg(from: &str, to: &str, kind: &str, method: &str, body: &str) -> Leg {
+        let slot = if kind == "response" {
+            "result"
+        } else {
+            "params"
+        };
+        serde_json::from_str(&format!(
+            r#"{{"from":"{from}","to":"{to}","kind":"{kind}","method":"{method}","{slot}":{body}}}"#
+        ))
+        .unwrap()
+    }
+
+    fn prompt(from: &str, to: &str, text: &str) -> Leg {
+        let body = format!(r#"{{"prompt":[{{"type":"text","text":"{text}"}}]}}"#);
+        leg(from, to, "request", "session/prompt", &body)
+    }
+
+    fn chunk(from: &str, to: &str, text: &str) -> Leg {
+        let body = format!(r#"{{"update":{{"content":{{"text":"{text}"}}}}}}"#);
+        leg(from, to, "notification", "session/update", &body)
+    }
+
+    const EDIT: &str = r#"{"toolCall":{"title":"Edit a"}}"#;
+
+    #[test]
+    fn a_message_is_told_with_what_proxies_ask_and_answer_because_of_it() {
+        console::set_colors_enabled(false);
+        let (read, ask) = ("fs/read_text_file", "session/request_permission");
+        let legs = [
+            leg("client", "agent", "request", "initialize", "{}"),
+            prompt("client", "rules", "fix it with KEY"),
+            leg(
+                "rules",
+                "client",
+                "request",
+                read,
+                r#"{"path":"/p/AGENTS.md"}"#,
+            ),
+            leg(
+                "client",
+                "rules",
+                "response",
+                read,
+                r#"{"content":"be brief"}"#,
+            ),
+            prompt("rules", "redact", r"be brief\nfix it with KEY"),
+            prompt("redact", "agent", r"be brief\nfix it with ***"),
+            leg("agent", "redact", "request", ask, EDIT),
+            leg("redact", "permissions", "request", ask, EDIT),
+            leg(
+                "permissions",
+                "agent",
+                "response",
+                ask,
+                r#"{"outcome":{"optionId":"yes"}}"#,
+            ),
+            chunk("agent", "redact", "to"),
+            chunk("redact", "client", ""),
+            chunk("agent", "redact", "ken"),
+            chunk("redact", "client", "***"),
+            leg(
+                "agent",
+                "client",
+                "response",
+                "session/prompt",
+                r#"{"stopReason":"end_turn"}"#,
+            ),
+        ];
+        assert_eq!(
+            of(&legs, &["rules", "permissions", "redact"], 100),
+            "
+  client ⇄ rules ⇄ permissions ⇄ redact ⇄ agent
+
+client asks session/prompt
+  client → rules                    fix it with KEY
+  rules → client                    fs/read_text_file: /p/AGENTS.md
+  client → rules                    answer: be brief
+  rules → redact                    be brief
+  redact → agent                    fix it with ***
+
+agent asks session/request_permission
+  agent → redact → permissions      Edit a
+  permissions → agent               answer: yes
+
+agent tells session/update
+  agent → redact                    to
+  redact → client                   (nothing)
+
+agent tells session/update
+  agent → redact                    ken
+  redact → client                   ***
+
+agent answers session/prompt
+  agent → client                    end_turn"
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! The host's trace (`acp-chain run --trace`): what crossed from one part of the chain to the
+//! next, in the order it happened.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// One message on its way from the part that touched it last to the next that sees it.
+#[derive(Clone, Deserialize)]
+pub struct Leg {
+    pub from: String,
+    pub to: String,
+    pub kind: Kind,
+    pub method: String,
+    #[serde(default)]
+    params: Value,
+    #[serde(default)]
+    result: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Request,
+    Notification,
+    Response,
+}
+
+pub fn read(file: &Path) -> Result<Vec<Leg>> {
+    let text = fs::read_to_string(file)
+        .with_context(|| format!("acp-chain wrote no trace to {}", file.display()))?;
+    let legs = text.lines().map(serde_json::from_str);
+    legs.collect::<Result<_, _>>()
+        .context("the trace is not as expected")
+}
+
+impl Leg {
+    /// What a reader wants to know of the body.
+    pub fn text(&self) -> String {
+        match self.kind {
+            Kind::Request | Kind::Notification => text_of(&self.method, &self.params),
+            Kind::Response if !self.error.is_null() => {
+                let message = self.error["message"].as_str();
+                format!("error: {}", message.unwrap_or("?"))
+            }
+            Kind::Response => match self.method.as_str() {
+                "fs/read_text_file" => string(&self.result["content"]),
+                "session/prompt" => string(&self.result["stopReason"]),
+                "session/request_permission" => string(&self.result["outcome"]["optionId"]),
+                _ => self.result.to_string(),
+            },
+        }
+    }
+}
+
+/// The text in the parameters of a request or notification.
+pub fn text_of(method: &str, params: &Value) -> String {
+    match method {
+        "session/prompt" => {
+            let blocks = params["prompt"].as_array().into_iter().flatten();
+            let texts: Vec<String> = blocks.map(block).collect();
+            texts.join("\n")
+        }
+        "session/update" => string(&params["update"]["content"]["text"]),
+        "session/request_permission" => string(&params["toolCall"]["title"]),
+        "fs/read_text_file" => string(&params["path"]),
+        _ => params.to_string(),
+    }
+}
+
+/// A content block: its own text, or that of the resource in it.
+fn block(block: &Value) -> String {
+    match &block["resource"]["text"] {
+        Value::Null => string(&block["text"]),
+        text => string(text),
+    }
+}
+
+fn string(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}

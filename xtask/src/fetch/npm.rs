@@ -1,0 +1,43 @@
+//! npm packages.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// Installs what the lock file in a folder of the checkout names, under `target/`. Returns the
+/// folder with the programs.
+pub fn install(
+    workspace: &Workspace,
+    progress: &Progress,
+    locked_in: &Path,
+    into: &Path,
+) -> Result<PathBuf> {
+    let modules = into.join("node_modules");
+    let (package, lock) = ("package.json", "package-lock.json");
+    let stamp = Stamp::new(workspace, &modules)
+        .on_path(&locked_in.join(package))?
+        .on_path(&locked_in.join(lock))?;
+    if !stamp.is_current() {
+        // Not `npm ci`: it refuses a lock that leaves out optional packages, and some packages
+        // name builds for platforms that were never published.
+        fs::create_dir_all(into)?;
+        fs::copy(locked_in.join(package), into.join(package))?;
+        fs::copy(locked_in.join(lock), into.join(lock))?;
+        let name = format!("npm packages in {}", workspace.name_in_target(into));
+        progress.step(&name, |step| {
+            step.run(
+                Command::new("npm")
+                    .args(["install", "--no-audit", "--no-fund"])
+                    .current_dir(into),
+            )
+        })?;
+        stamp.set()?;
+    }
+    Ok(modules.join(".bin"))
+}

@@ -1,0 +1,107 @@
+//! `cargo xtask guests`: proxies in four languages, each a component in `target/components`.
+//!
+//! The proxies in Rust are the workspace's members with a `cdylib`; those in other languages are
+//! `examples/LANGUAGE`. Every component is looked at when it is made, but those of the tests: it
+//! imports the channel and nothing else, and exports the handler.
+
+mod c;
+mod component;
+mod javascript;
+mod python;
+mod rust;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use anyhow::{Result, anyhow, bail};
+
+use crate::progress::Progress;
+use crate::workspace::{GuestCrate, Workspace};
+
+/// Makes a component of a folder, if it is not up to date.
+type Build = fn(&Workspace, &Progress, &Path, &Path) -> Result<()>;
+
+/// The languages other than Rust; `shout` in `examples/LANGUAGE` is written in each.
+const LANGUAGES: [(&str, Build); 3] = [
+    ("javascript", javascript::build),
+    ("python", python::build),
+    ("c", c::build),
+];
+
+/// What a component is made from.
+enum Source {
+    Rust(GuestCrate),
+    Other(Build, PathBuf),
+}
+
+/// Builds the components with these names, or all, and lists them.
+pub fn build(workspace: &Workspace, names: &[String]) -> Result<()> {
+    let progress = Progress::new(workspace);
+    for component in build_with(workspace, &progress, names)? {
+        let size = fs::metadata(&component)?.len().div_ceil(1024);
+        println!("{size:>7} KiB  {}", component.display());
+    }
+    Ok(())
+}
+
+/// The same, as a part of a larger command. Returns the files.
+pub fn build_with(
+    workspace: &Workspace,
+    progress: &Progress,
+    names: &[String],
+) -> Result<Vec<PathBuf>> {
+    let mut sources = sources(workspace);
+    if let Some(unknown) = names.iter().find(|name| !sources.contains_key(*name)) {
+        let known: Vec<&str> = sources.keys().map(String::as_str).collect();
+        bail!(
+            "no proxy is called {unknown}; there are {}",
+            known.join(", ")
+        );
+    }
+    sources.retain(|name, _| names.is_empty() || names.contains(name));
+
+    let folder = workspace.target("components");
+    fs::create_dir_all(&folder)?;
+    let (mut crates, mut others, mut components) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, source) in &sources {
+        let file = folder.join(name).with_extension("wasm");
+        components.push(file.clone());
+        match source {
+            Source::Rust(guest) => crates.push((guest, file)),
+            Source::Other(build, folder) => others.push((build, folder, file)),
+        }
+    }
+
+    // The crates, of which cargo compiles several at once, beside the others one by one.
+    thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            others
+                .iter()
+                .try_for_each(|(build, folder, file)| build(workspace, progress, folder, file))
+        });
+        let crates = rust::build(workspace, progress, &crates);
+        let others = others.join().map_err(|_| anyhow!("a build panicked"))?;
+        crates.and(others)
+    })?;
+    Ok(components)
+}
+
+/// All there are, by the name of the component: a crate's own, and in `examples/` the proxy's with
+/// its language.
+fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
+    let examples = workspace.path("examples");
+    let crates = workspace.guest_crates().into_iter().map(|guest| {
+        let name = match guest.folder.strip_prefix(&examples) {
+            Ok(language) => format!("{}-{}", guest.package, language.display()),
+            Err(_) => guest.package.clone(),
+        };
+        (name, Source::Rust(guest))
+    });
+    let others = LANGUAGES.iter().map(|(language, build)| {
+        let source = Source::Other(*build, examples.join(language));
+        (format!("shout-{language}"), source)
+    });
+    crates.chain(others).collect()
+}

@@ -1,0 +1,98 @@
+//! The proxy in C: bindings from wit-bindgen, compiled by `zig cc`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+use wit_bindgen_core::{Files, wit_parser::Resolve};
+
+use super::component;
+use crate::fetch::python;
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// Short names for the WIT interfaces, in place of `acp_chain_proxy_types_…`.
+const NAMES: [(&str, &str); 3] = [
+    ("acp-chain:proxy/types@0.1.0", "acp"),
+    ("acp-chain:proxy/channel@0.1.0", "channel"),
+    ("acp-chain:proxy/handler@0.1.0", "handler"),
+];
+
+const OPTIONS: [&str; 8] = [
+    "-target",
+    "wasm32-wasi",
+    "-mexec-model=reactor",
+    "-Os",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Wl,-z,stack-size=65536",
+];
+
+pub fn build(
+    workspace: &Workspace,
+    progress: &Progress,
+    folder: &Path,
+    component: &Path,
+) -> Result<()> {
+    let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
+    let sources = [folder.join("shout.c"), folder.join("json.c")];
+    let stamp = Stamp::new(workspace, component)
+        .on((NAMES, OPTIONS))
+        .on_path(&wit)?
+        .on_path(&requirements)?
+        .on_path(&folder.join("json.h"))?
+        .on_path(&sources[0])?
+        .on_path(&sources[1])?;
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let toolchain = workspace.target("toolchains/c");
+    let programs = python::install(workspace, progress, &requirements, &toolchain)?;
+    progress.step("proxy in C", |step| {
+        let made = workspace.target("xtask/c");
+        let generated = bindings(&wit, &made)?;
+        let module = made.join("shout.wasm");
+        step.run(
+            Command::new(programs.join("python"))
+                .args(["-m", "ziglang", "cc"])
+                .args(OPTIONS)
+                .arg("-I")
+                .arg(&made)
+                .args(sources)
+                .args(generated)
+                .arg("-o")
+                .arg(&module)
+                .env("ZIG_GLOBAL_CACHE_DIR", workspace.target("xtask/zig")),
+        )?;
+        component::encode(&module, component)?;
+        component::check(component)
+    })?;
+    stamp.set()
+}
+
+/// Generates the bindings; returns what has to be compiled or linked.
+fn bindings(wit: &Path, into: &Path) -> Result<Vec<PathBuf>> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir(wit)?;
+    let world = resolve.select_world(&[package], Some("proxy"))?;
+    let mut files = Files::default();
+    let options = wit_bindgen_c::Opts {
+        rename: NAMES.map(|(from, to)| (from.into(), to.into())).into(),
+        ..wit_bindgen_c::Opts::default()
+    };
+    options.build().generate(&mut resolve, world, &mut files)?;
+
+    fs::create_dir_all(into)?;
+    let mut sources = Vec::new();
+    for (name, content) in files.iter() {
+        let file = into.join(name);
+        fs::write(&file, content)?;
+        if file.extension().is_some_and(|extension| extension != "h") {
+            sources.push(file);
+        }
+    }
+    Ok(sources)
+}

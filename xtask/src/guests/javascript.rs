@@ -1,0 +1,48 @@
+//! The proxy in JavaScript: the source is embedded in an engine (`QuickJS`) that is compiled already.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::component;
+use crate::fetch::npm;
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// `--sync` and `--stub-wasi`: no async ABI, and nothing imported but the channel.
+const OPTIONS: [&str; 4] = ["--world", "proxy", "--sync", "--stub-wasi"];
+
+pub fn build(
+    workspace: &Workspace,
+    progress: &Progress,
+    folder: &Path,
+    component: &Path,
+) -> Result<()> {
+    let (wit, source) = (workspace.path("wit"), folder.join("shout.js"));
+    let stamp = Stamp::new(workspace, component)
+        .on(OPTIONS)
+        .on_path(&wit)?
+        .on_path(&folder.join("package-lock.json"))?
+        .on_path(&source)?;
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let toolchain = workspace.target("toolchains/javascript");
+    let programs = npm::install(workspace, progress, folder, &toolchain)?;
+    progress.step("proxy in JavaScript", |step| {
+        step.run(
+            Command::new(programs.join("componentize-qjs"))
+                .args(OPTIONS)
+                .arg("--wit")
+                .arg(wit)
+                .arg("--js")
+                .arg(source)
+                .arg("--output")
+                .arg(component),
+        )?;
+        component::check(component)
+    })?;
+    stamp.set()
+}

@@ -1,0 +1,50 @@
+//! The proxy in Python: a whole `CPython` with the source and its imports, already loaded.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::component;
+use crate::fetch::python;
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// `--stub-wasi`: nothing imported but the channel.
+const OPTIONS: [&str; 3] = ["componentize", "shout", "--stub-wasi"];
+
+pub fn build(
+    workspace: &Workspace,
+    progress: &Progress,
+    folder: &Path,
+    component: &Path,
+) -> Result<()> {
+    let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
+    let source = folder.join("shout.py");
+    let stamp = Stamp::new(workspace, component)
+        .on(OPTIONS)
+        .on_path(&wit)?
+        .on_path(&requirements)?
+        .on_path(&source)?;
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let toolchain = workspace.target("toolchains/python");
+    let programs = python::install(workspace, progress, &requirements, &toolchain)?;
+    progress.step("proxy in Python", |step| {
+        step.run(
+            Command::new(programs.join("componentize-py"))
+                .arg("--wit-path")
+                .arg(wit)
+                .args(["--world", "proxy"])
+                .args(OPTIONS)
+                .arg("--python-path")
+                .arg(folder)
+                .arg("--output")
+                .arg(component),
+        )?;
+        component::check(component)
+    })?;
+    stamp.set()
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask peers`: third-party clients and agents that the tests talk to, each as a program
+//! in `target/peers/bin`.
+//!
+//! | program           | what it is                                                |
+//! |-------------------|-----------------------------------------------------------|
+//! | `elizacp`         | an agent with an MCP client, in Rust                      |
+//! | `acpx`            | a command-line client, from npm                           |
+//! | `npm-agent`       | `tests/peers/npm/agent.mjs`, an agent over the npm SDK    |
+//! | `echo-agent`      | the example agent of the Python SDK                       |
+//! | `one-shot-client` | `tests/peers/one-shot-client`, a client over the Rust SDK |
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+
+use anyhow::{Context, Result, anyhow};
+
+use crate::fetch::{crates, npm, python};
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// The agent in Rust; the others are pinned by lock files in `tests/peers`.
+const ELIZACP: [&str; 3] = ["elizacp", "--version", "12.0.0"];
+
+/// Fetches all peers.
+pub fn fetch(workspace: &Workspace) -> Result<()> {
+    fetch_with(workspace, &Progress::new(workspace))?;
+    println!("{}", workspace.target("peers/bin").display());
+    Ok(())
+}
+
+/// The same, as a part of a larger command.
+pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    fs::create_dir_all(workspace.target("peers/bin"))?;
+    // The downloads beside the one heavy build.
+    thread::scope(|scope| {
+        let downloads = scope.spawn(|| {
+            npm_peers(workspace, progress)?;
+            python_agent(workspace, progress)
+        });
+        let crates = crate_peers(workspace, progress);
+        let downloads = downloads
+            .join()
+            .map_err(|_| anyhow!("a download panicked"))?;
+        crates.and(downloads)
+    })
+}
+
+fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    crates::install(workspace, progress, "elizacp", &ELIZACP, &[])?;
+    let folder = workspace.path("tests/peers/one-shot-client");
+    let path = folder
+        .to_str()
+        .context("the checkout's path is not UTF-8")?;
+    crates::install(
+        workspace,
+        progress,
+        "one-shot-client",
+        &["--path", path],
+        &[&folder.join("Cargo.lock"), &folder.join("src")],
+    )
+}
+
+fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let (sources, into) = (
+        workspace.path("tests/peers/npm"),
+        workspace.target("peers/npm"),
+    );
+    let programs = npm::install(workspace, progress, &sources, &into)?;
+    // Beside `node_modules`, where it finds the SDK.
+    let agent = into.join("agent.mjs");
+    fs::copy(sources.join("agent.mjs"), &agent)?;
+    link(workspace, "npm-agent", &agent)?;
+    link(workspace, "acpx", &programs.join("acpx"))
+}
+
+fn python_agent(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let requirements = workspace.path("tests/peers/python/requirements.txt");
+    let into = workspace.target("peers/python");
+    let programs = python::install(workspace, progress, &requirements, &into)?;
+    let interpreter = programs.join("python");
+
+    // Examples are in the source distribution only.
+    let agent = into.join("echo_agent.py");
+    let stamp = Stamp::new(workspace, &agent).on_path(&requirements)?;
+    if !stamp.is_current() {
+        progress.step("example agent of the Python SDK", |step| {
+            let download = into.join("source");
+            step.run(
+                Command::new(&interpreter)
+                    .args(["-m", "pip", "download", "--disable-pip-version-check"])
+                    .args(["--no-deps", "--no-binary", ":all:", "--dest"])
+                    .arg(&download)
+                    .arg("--requirement")
+                    .arg(&requirements),
+            )?;
+            let archive = only_entry(&download)?;
+            let unpacked = into.join("unpacked");
+            step.run(
+                Command::new(&interpreter)
+                    .args(["-m", "tarfile", "--extract"])
+                    .arg(&archive)
+                    .arg(&unpacked),
+            )?;
+            fs::copy(
+                only_entry(&unpacked)?.join("examples/echo_agent.py"),
+                &agent,
+            )?;
+            Ok(())
+        })?;
+        stamp.set()?;
+    }
+
+    let program = workspace.target("peers/bin/echo-agent");
+    let script = format!(
+        "#!/bin/sh\nexec '{}' '{}' \"$@\"\n",
+        interpreter.display(),
+        agent.display()
+    );
+    fs::write(&program, script)?;
+    fs::set_permissions(&program, Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+fn only_entry(folder: &Path) -> Result<std::path::PathBuf> {
+    let entry = fs::read_dir(folder)?.next();
+    Ok(entry
+        .with_context(|| format!("{} is empty", folder.display()))??
+        .path())
+}
+
+fn link(workspace: &Workspace, name: &str, program: &Path) -> Result<()> {
+    let link = workspace.target("peers/bin").join(name);
+    let _ = fs::remove_file(&link);
+    symlink(program, &link).with_context(|| format!("{} cannot be made", link.display()))
+}

@@ -1,0 +1,122 @@
+//! Steps of work as the developer sees them: a spinner each on a terminal, a line when one starts
+//! and one when it ends otherwise.
+//!
+//! What the programs of a step print goes to a log file, and is shown only if the step fails.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write, pipe};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::workspace::Workspace;
+
+/// How much of a log an error shows; the rest is in the file.
+const SHOWN_LINES: usize = 60;
+
+/// The steps of a command; several may run at once.
+pub struct Progress {
+    bars: MultiProgress,
+    logs: PathBuf,
+}
+
+/// One step under way.
+pub struct Step {
+    bar: ProgressBar,
+    log: PathBuf,
+}
+
+impl Progress {
+    /// Logs go to `target/xtask/logs`.
+    pub fn new(workspace: &Workspace) -> Self {
+        Self {
+            bars: MultiProgress::new(),
+            logs: workspace.target("xtask/logs"),
+        }
+    }
+
+    /// Does a step and tells how long it took.
+    pub fn step<T>(&self, name: &str, work: impl FnOnce(&Step) -> Result<T>) -> Result<T> {
+        fs::create_dir_all(&self.logs)?;
+        let log = self
+            .logs
+            .join(format!("{}.log", name.replace([' ', '/'], "-")));
+        File::create(&log).with_context(|| format!("{} cannot be written", log.display()))?;
+        let bar = self.bars.add(ProgressBar::new_spinner());
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {prefix}  {elapsed}  {wide_msg:.dim}")?
+                .tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "),
+        );
+        bar.set_prefix(name.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        if bar.is_hidden() {
+            eprintln!("{name} …");
+        }
+
+        let step = Step { bar, log };
+        let start = Instant::now();
+        let outcome = work(&step).with_context(|| format!("{name} failed"));
+        step.bar.finish_and_clear();
+        let seconds = start.elapsed().as_secs_f32();
+        let verdict = if outcome.is_ok() {
+            "done in"
+        } else {
+            "FAILED after"
+        };
+        self.say(&format!("{name}: {verdict} {seconds:.1} s"));
+        outcome
+    }
+
+    /// Prints a line above the spinners.
+    pub fn say(&self, line: &str) {
+        self.bars.suspend(|| eprintln!("{line}"));
+    }
+}
+
+impl Step {
+    /// Runs a program to its end, without input. That it fails is an error that shows the end of
+    /// what it printed.
+    pub fn run(&self, command: &mut Command) -> Result<()> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut log = File::options().append(true).open(&self.log)?;
+        writeln!(log, "$ {command:?}")?;
+        let (output, input) = pipe()?;
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(input.try_clone()?)
+            .stderr(input)
+            .spawn()
+            .with_context(|| format!("{program} could not be started; is it installed?"))?;
+        // The command still owns its ends of the pipe, which would then never end.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+
+        let mut line = Vec::new();
+        let mut output = BufReader::new(output);
+        while output.read_until(b'\n', &mut line)? > 0 {
+            log.write_all(&line)?;
+            let text = String::from_utf8_lossy(&line).trim().to_owned();
+            if !text.is_empty() {
+                self.bar.set_message(text);
+            }
+            line.clear();
+        }
+        let status = child.wait()?;
+        if !status.success() {
+            bail!(
+                "{program} ended with {status}:\n{}\nThe whole log: {}",
+                self.log_end()?,
+                self.log.display()
+            );
+        }
+        Ok(())
+    }
+
+    fn log_end(&self) -> Result<String> {
+        let log = String::from_utf8_lossy(&fs::read(&self.log)?).into_owned();
+        let lines: Vec<&str> = log.lines().collect();
+        Ok(lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n"))
+    }
+}

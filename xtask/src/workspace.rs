@@ -1,0 +1,97 @@
+//! Where things are in the checkout, as cargo sees it.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+/// The checkout that this program was started in.
+pub struct Workspace {
+    root: PathBuf,
+    target: PathBuf,
+    metadata: Value,
+}
+
+/// A member of the workspace whose library is a `cdylib`: a proxy in Rust.
+pub struct GuestCrate {
+    /// Its package.
+    pub package: String,
+    /// Its library, as the file of the core module is called.
+    pub library: String,
+    /// The folder of its manifest.
+    pub folder: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo; a target folder from the environment or the configuration counts.
+    pub fn find() -> Result<Self> {
+        let output = cargo()
+            .args(["metadata", "--format-version=1", "--no-deps"])
+            .output()
+            .context("cargo metadata could not be started")?;
+        ensure!(
+            output.status.success(),
+            "cargo metadata failed:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let metadata: Value = serde_json::from_slice(&output.stdout)?;
+        let path = |key: &str| -> Result<PathBuf> {
+            let path = metadata[key].as_str();
+            Ok(path
+                .with_context(|| format!("cargo metadata has no {key}"))?
+                .into())
+        };
+        Ok(Self {
+            root: path("workspace_root")?,
+            target: path("target_directory")?,
+            metadata,
+        })
+    }
+
+    /// A path in the checkout.
+    pub fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// A path in the target folder, where everything that is made or fetched goes.
+    pub fn target(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.target.join(path)
+    }
+
+    /// How a path in the target folder is called there.
+    pub fn name_in_target(&self, path: &Path) -> String {
+        let name = path.strip_prefix(&self.target).unwrap_or(path);
+        name.display().to_string()
+    }
+
+    /// The proxies in Rust, wherever in the workspace they are.
+    pub fn guest_crates(&self) -> Vec<GuestCrate> {
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let mut crates = Vec::new();
+        for package in list(&self.metadata["packages"]) {
+            let targets = list(&package["targets"]);
+            let library = targets
+                .iter()
+                .find(|target| list(&target["crate_types"]).contains(&"cdylib".into()));
+            if let (Some(library), Some(name), Some(manifest)) = (
+                library.and_then(|target| target["name"].as_str()),
+                package["name"].as_str(),
+                package["manifest_path"].as_str(),
+            ) {
+                crates.push(GuestCrate {
+                    package: name.to_owned(),
+                    library: library.replace('-', "_"),
+                    folder: Path::new(manifest).with_file_name(""),
+                });
+            }
+        }
+        crates
+    }
+}
+
+/// The cargo that runs us, for a command in the checkout.
+pub fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
