@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *allocate(size_t size) {
-  void *memory = malloc(size ? size : 1);
+void *reallocate(void *memory, size_t size) {
+  memory = realloc(memory, size ? size : 1);
   if (!memory) abort();
   return memory;
 }
+
+void *allocate(size_t size) { return reallocate(NULL, size); }
 
 static const uint8_t *skip_space(const uint8_t *at, const uint8_t *end) {
   while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
@@ -68,31 +70,10 @@ bool json_next(span array, span *element) {
   return element->len > 0;
 }
 
-void json_splice(proxy_string_t *text, span part, span with) {
-  size_t before = part.ptr - text->ptr;
-  size_t after = text->len - before - part.len;
-  uint8_t *joined = allocate(before + with.len + after);
-  memcpy(joined, text->ptr, before);
-  memcpy(joined + before, with.ptr, with.len);
-  memcpy(joined + before + with.len, part.ptr + part.len, after);
-  free(text->ptr);
-  *text = (proxy_string_t){joined, before + with.len + after};
-}
-
-void json_set(proxy_string_t *text, span object, span name, span value) {
-  if (object.len == 0 || *object.ptr != '{') return;
-  span old = json_member(object, name);
-  if (old.len) return json_splice(text, old, value);
-  bool empty = *skip_space(object.ptr + 1, object.ptr + object.len) == '}';
-  proxy_string_t member =
-      CONCAT(SPAN("\""), name, SPAN("\":"), value, empty ? SPAN("") : SPAN(","));
-  json_splice(text, (span){object.ptr + 1, 0}, member);
-  free(member.ptr);
-}
-
-void json_shout(span string) {
-  for (size_t i = 0; i < string.len; i++) {
-    uint8_t *c = string.ptr + i;
+proxy_string_t json_shout(span string) {
+  proxy_string_t loud = CONCAT(string);
+  for (size_t i = 0; i < loud.len; i++) {
+    uint8_t *c = loud.ptr + i;
     if (*c >= 'a' && *c <= 'z') {
       *c -= 'a' - 'A';
     } else if (*c == '\\' && c[1] != 'u') {
@@ -105,6 +86,7 @@ void json_shout(span string) {
       if (c[2] == '0' && c[3] == '0' && letter) c[4] -= 2;
     }
   }
+  return loud;
 }
 
 proxy_string_t json_concat(size_t count, const span *parts) {

@@ -1,4 +1,4 @@
-// Just enough JSON for a proxy: finding values in a text, and splicing texts.
+// Just enough JSON for a proxy: finding values in a text, and putting texts together.
 //
 // A `span` is a part of a JSON text and owns nothing. What the host hands over is valid JSON, and
 // that is taken as given here; a span that is not there has the length 0.
@@ -14,6 +14,7 @@ typedef proxy_string_t span;
 
 // Memory, or a trap: address 0 is ordinary memory in WebAssembly, and would be written to.
 void *allocate(size_t size);
+void *reallocate(void *memory, size_t size);
 
 bool span_is(span s, span other);
 
@@ -23,16 +24,8 @@ span json_member(span object, span name);
 // Walks through an array: from the element given (or from the start, given nothing) to the next.
 bool json_next(span array, span *element);
 
-// Puts `with` in the place of `part`, which lies within `text`; frees nothing but `text`'s memory.
-// An empty `part` is a place to insert at.
-void json_splice(proxy_string_t *text, span part, span with);
-
-// Sets a member of an object that lies within `text`; what is no object stays as it is.
-void json_set(proxy_string_t *text, span object, span name, span value);
-
-// Turns the ASCII letters of a JSON string into capitals. The length stays, so that it happens in
-// place.
-void json_shout(span string);
+// A JSON string with the ASCII letters as capitals.
+proxy_string_t json_shout(span string);
 
 // A new text made of others.
 proxy_string_t json_concat(size_t count, const span *parts);

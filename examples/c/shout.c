@@ -11,7 +11,7 @@
 typedef struct held {
   struct held *next;
   acp_message_id_t prompt, file;
-  proxy_string_t params;
+  acp_list_edit_t edits;
 } held;
 
 // The chunks of a session since its last answer.
@@ -28,8 +28,31 @@ static count *counts;
 static const acp_action_t forward = {.tag = ACP_ACTION_FORWARD};
 static const acp_action_t hold = {.tag = ACP_ACTION_HOLD};
 
-static acp_action_t replace(proxy_string_t body) {
-  return (acp_action_t){.tag = ACP_ACTION_REPLACE, .val.replace = body};
+static acp_action_t edit(acp_list_edit_t edits) {
+  return (acp_action_t){.tag = ACP_ACTION_EDIT, .val.edit = edits};
+}
+
+// Adds an edit to a list, which owns its texts from now on.
+static void add(acp_list_edit_t *edits, proxy_string_t pointer, proxy_string_t value) {
+  edits->ptr = reallocate(edits->ptr, (edits->len + 1) * sizeof *edits->ptr);
+  edits->ptr[edits->len++] = (acp_edit_t){pointer, {true, value}};
+}
+
+// Writes a number so that it ends at `end`. `snprintf` would more than double the component.
+static span decimal(unsigned number, uint8_t *end) {
+  uint8_t *at = end;
+  do *--at = '0' + number % 10;
+  while (number /= 10);
+  return (span){at, end - at};
+}
+
+// The part of a message's body at a JSON Pointer; empty if nothing is there.
+static proxy_string_t body_at(acp_message_id_t id, span pointer) {
+  channel_option_json_t part;
+  channel_channel_error_t error;
+  if (channel_read(id, &pointer, &part, &error)) return part.is_some ? part.val : (span){0};
+  channel_channel_error_free(&error);
+  return (span){0};
 }
 
 // Settles a held message, and frees the action. An error would only say that the host has
@@ -80,53 +103,50 @@ bool exports_handler_init(acp_json_t *config, exports_handler_list_subscription_
   ret->len = 3;
   ret->ptr = allocate(ret->len * sizeof *ret->ptr);
   ret->ptr[0] = subscription("session/prompt", ACP_PEER_CLIENT, ACP_KINDS_REQUEST, true);
-  ret->ptr[1] = subscription("session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, true);
+  ret->ptr[1] = subscription("session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
   ret->ptr[2] = subscription("session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
   return true;
 }
 
 bool exports_handler_on_request(acp_request_t *request, acp_action_t *ret, proxy_string_t *err) {
-  acp_message_id_t prompt = request->head.id;
-  proxy_string_t params = request->params;
-  acp_head_free(&request->head);
-
-  span block = {0};
-  while (json_next(json_member(params, SPAN("prompt")), &block))
-    if (span_is(json_member(block, SPAN("type")), SPAN("\"text\"")))
-      json_shout(json_member(block, SPAN("text")));
-  *ret = replace(params);
-  if (!file.len) return true;
-
-  acp_message_id_t id;
-  channel_channel_error_t error;
-  proxy_string_t method = SPAN("fs/read_text_file");
-  proxy_string_t ask = CONCAT(SPAN("{\"sessionId\":"), json_member(params, SPAN("sessionId")),
-                              SPAN(",\"path\":"), file, SPAN("}"));
-  if (channel_request(ACP_PEER_CLIENT, &method, &ask, &id, &error)) {
-    held *new = allocate(sizeof(held));
-    *new = (held){.next = waiting, .prompt = prompt, .file = id, .params = params};
-    waiting = new;
-    *ret = hold;
-  } else {
-    channel_channel_error_free(&error);
-    warn(SPAN("the client could not be asked for the file"));
+  uint8_t digits[10];
+  acp_list_edit_t edits = {0};
+  span blocks = json_member(request->params, SPAN("prompt")), block = {0};
+  for (unsigned n = 0; json_next(blocks, &block); n++) {
+    span text = json_member(block, SPAN("text"));
+    if (text.len && span_is(json_member(block, SPAN("type")), SPAN("\"text\"")))
+      add(&edits, CONCAT(SPAN("/prompt/"), decimal(n, digits + sizeof digits), SPAN("/text")),
+          json_shout(text));
   }
-  proxy_string_free(&ask);
+  *ret = edit(edits);
+
+  if (file.len) {
+    acp_message_id_t id;
+    channel_channel_error_t error;
+    proxy_string_t method = SPAN("fs/read_text_file");
+    span session = json_member(request->params, SPAN("sessionId"));
+    proxy_string_t ask =
+        CONCAT(SPAN("{\"sessionId\":"), session, SPAN(",\"path\":"), file, SPAN("}"));
+    if (channel_request(ACP_PEER_CLIENT, &method, &ask, &id, &error)) {
+      held *new = allocate(sizeof(held));
+      *new = (held){.next = waiting, .prompt = request->head.id, .file = id, .edits = edits};
+      waiting = new;
+      *ret = hold;
+    } else {
+      channel_channel_error_free(&error);
+      warn(SPAN("the client could not be asked for the file"));
+    }
+    proxy_string_free(&ask);
+  }
+  acp_request_free(request);
   return true;
 }
 
 bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *ret,
                                      proxy_string_t *err) {
-  channel_option_json_t kind;
-  channel_channel_error_t error;
-  proxy_string_t pointer = SPAN("/update/sessionUpdate");
-  if (channel_read(update->head.id, &pointer, &kind, &error)) {
-    if (kind.is_some && span_is(kind.val, SPAN("\"agent_message_chunk\"")))
-      count_of(session_of(&update->head))->chunks++;
-    channel_option_json_free(&kind);
-  } else {
-    channel_channel_error_free(&error);
-  }
+  proxy_string_t kind = body_at(update->head.id, SPAN("/update/sessionUpdate"));
+  if (span_is(kind, SPAN("\"agent_message_chunk\""))) count_of(session_of(&update->head))->chunks++;
+  proxy_string_free(&kind);
   acp_notification_free(update);
   *ret = forward;
   return true;
@@ -136,74 +156,58 @@ bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *r
 static void on_file(held *prompt, acp_result_json_error_t *outcome) {
   span content = {0};
   if (!outcome->is_err) content = json_member(outcome->val.ok, SPAN("content"));
-  span blocks = json_member(prompt->params, SPAN("prompt"));
-  if (content.len && blocks.len) {
-    json_shout(content);
-    span none = {0};
-    span end = {blocks.ptr + blocks.len - 1, 0};  // before the bracket
-    proxy_string_t block =
-        CONCAT(json_next(blocks, &none) ? SPAN(",") : SPAN(""),
-               SPAN("{\"type\":\"text\",\"text\":"), content, SPAN("}"));
-    json_splice(&prompt->params, end, block);
-    proxy_string_free(&block);
+  if (content.len) {
+    proxy_string_t text = json_shout(content);
+    add(&prompt->edits, CONCAT(SPAN("/prompt/-")),
+        CONCAT(SPAN("{\"type\":\"text\",\"text\":"), text, SPAN("}")));
+    proxy_string_free(&text);
   } else {
     warn(SPAN("the client did not give the file"));
   }
-  settle(prompt->prompt, replace(prompt->params));
+  settle(prompt->prompt, edit(prompt->edits));
   free(prompt);
 }
 
-// Writes a number so that it ends at `end`. `snprintf` would more than double the component.
-static span decimal(unsigned number, uint8_t *end) {
-  uint8_t *at = end;
-  do *--at = '0' + number % 10;
-  while (number /= 10);
-  return (span){at, end - at};
-}
-
 // The end of a turn: the result tells how many chunks there were.
-static acp_action_t on_turn(span session, proxy_string_t result) {
+static acp_action_t on_turn(acp_response_t *response) {
   uint8_t digits[10];
-  count *turn = count_of(session);
-  proxy_string_t chunks =
-      CONCAT(SPAN("{\"chunks\":"), decimal(turn->chunks, digits + sizeof digits), SPAN("}"));
+  count *turn = count_of(session_of(&response->head));
+  span chunks = decimal(turn->chunks, digits + sizeof digits);
   turn->chunks = 0;
+  if (response->outcome.is_err) return forward;
 
-  span meta = json_member(result, SPAN("_meta"));
-  if (meta.len && *meta.ptr == '{') {
-    json_set(&result, meta, SPAN("shout"), chunks);
-  } else {
-    proxy_string_t object = CONCAT(SPAN("{\"shout\":"), chunks, SPAN("}"));
-    json_set(&result, result, SPAN("_meta"), object);
-    proxy_string_free(&object);
-  }
-  proxy_string_free(&chunks);
-  return replace(result);
+  acp_list_edit_t edits = {0};
+  proxy_string_t meta = body_at(response->head.id, SPAN("/_meta"));
+  if (meta.len && *meta.ptr == '{')
+    add(&edits, CONCAT(SPAN("/_meta/shout")), CONCAT(SPAN("{\"chunks\":"), chunks, SPAN("}")));
+  else
+    add(&edits, CONCAT(SPAN("/_meta")),
+        CONCAT(SPAN("{\"shout\":{\"chunks\":"), chunks, SPAN("}}")));
+  proxy_string_free(&meta);
+  return edit(edits);
 }
 
 bool exports_handler_on_response(acp_response_t *response, acp_action_t *ret,
                                  proxy_string_t *err) {
-  acp_result_json_error_t *outcome = &response->outcome;
   held *prompt = take(response->head.id);
   *ret = forward;
-  if (prompt) {
-    on_file(prompt, outcome);
-  } else if (span_is(response->head.method, SPAN("session/prompt")) && !outcome->is_err) {
-    *ret = on_turn(session_of(&response->head), outcome->val.ok);
-    outcome->val.ok = (proxy_string_t){0};  // returned: not ours to free any more
-  }
+  if (prompt)
+    on_file(prompt, &response->outcome);
+  else if (span_is(response->head.method, SPAN("session/prompt")))
+    *ret = on_turn(response);
   acp_response_free(response);
   return true;
 }
 
-void exports_handler_on_cancel(acp_message_id_t id) {
+bool exports_handler_on_cancel(acp_message_id_t id, proxy_string_t *err) {
   held *prompt = take(id);
-  if (!prompt) return;
+  if (!prompt) return true;
   channel_channel_error_t error;
   if (!channel_cancel(prompt->file, &error)) channel_channel_error_free(&error);
   acp_action_t cancelled = {.tag = ACP_ACTION_REJECT, .val.reject.code = -32800};
   proxy_string_dup(&cancelled.val.reject.message, "Request cancelled");
   settle(id, cancelled);
-  proxy_string_free(&prompt->params);
+  acp_list_edit_free(&prompt->edits);
   free(prompt);
+  return true;
 }

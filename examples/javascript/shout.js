@@ -3,12 +3,13 @@
 import { cancel, log, read, request, settle } from "acp-chain:proxy/channel@0.1.0";
 
 let file;
-const held = []; // { prompt, file, params }: prompts that wait for the file
+const held = []; // { prompt, file, edits }: prompts that wait for the file
 const chunks = new Map(); // session → chunks since its last answer
 
 const forward = { tag: "forward" };
 const hold = { tag: "hold" };
-const replace = (body) => ({ tag: "replace", val: JSON.stringify(body) });
+const edit = (...edits) => ({ tag: "edit", val: edits });
+const set = (pointer, value) => ({ pointer, value: JSON.stringify(value) });
 
 // Letters of ASCII only: toUpperCase would turn "ß" into "SS".
 const shout = (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
@@ -19,14 +20,14 @@ function take(id) {
   return at < 0 ? undefined : held.splice(at, 1)[0];
 }
 
-function onFile({ prompt, params }, outcome) {
+function onFile({ prompt, edits }, outcome) {
   const content = outcome.tag === "ok" ? JSON.parse(outcome.val)?.content : undefined;
   if (typeof content === "string") {
-    params.prompt.push({ type: "text", text: shout(content) });
+    edits.push(set("/prompt/-", { type: "text", text: shout(content) }));
   } else {
     log("warn", `the client did not give ${file}: ${outcome.val?.message ?? "no content"}`);
   }
-  settle(prompt, replace(params));
+  settle(prompt, edit(...edits));
 }
 
 // What a handler throws becomes its `err`, and the message is refused. That has to be a string:
@@ -40,14 +41,13 @@ const refusing = (handle) => (message) => {
   }
 };
 
-function onRequest({ head, params: body }) {
-  const params = JSON.parse(body);
-  for (const block of params.prompt) {
-    if (block.type === "text") block.text = shout(block.text);
-  }
-  if (!file) return replace(params);
-  const ask = JSON.stringify({ sessionId: params.sessionId, path: file });
-  held.push({ prompt: head.id, file: request("client", "fs/read_text_file", ask), params });
+function onRequest({ head, params }) {
+  const edits = JSON.parse(params).prompt.flatMap(({ type, text }, n) =>
+    type === "text" ? [set(`/prompt/${n}/text`, shout(text))] : [],
+  );
+  if (!file) return edit(...edits);
+  const ask = JSON.stringify({ sessionId: head.session, path: file });
+  held.push({ prompt: head.id, file: request("client", "fs/read_text_file", ask), edits });
   return hold;
 }
 
@@ -58,17 +58,26 @@ function onNotification({ head }) {
   return forward;
 }
 
+function onTurn({ id, session }, outcome) {
+  const count = { chunks: chunks.get(session) ?? 0 };
+  chunks.delete(session);
+  if (outcome.tag === "err") return forward;
+  const meta = read(id, "/_meta")?.startsWith("{");
+  return edit(meta ? set("/_meta/shout", count) : set("/_meta", { shout: count }));
+}
+
 function onResponse({ head, outcome }) {
   const prompt = take(head.id);
-  if (prompt) {
-    onFile(prompt, outcome);
-  } else if (head.method === "session/prompt" && outcome.tag === "ok") {
-    const result = JSON.parse(outcome.val);
-    const count = chunks.get(head.session) ?? 0;
-    chunks.delete(head.session);
-    return replace({ ...result, _meta: { ...result._meta, shout: { chunks: count } } });
-  }
+  if (prompt) onFile(prompt, outcome);
+  else if (head.method === "session/prompt") return onTurn(head, outcome);
   return forward;
+}
+
+function onCancel(id) {
+  const prompt = take(id);
+  if (!prompt) return;
+  cancel(prompt.file);
+  settle(id, { tag: "reject", val: { code: -32800, message: "Request cancelled", data: null } });
 }
 
 export const handler = {
@@ -76,17 +85,12 @@ export const handler = {
     file = JSON.parse(config).file;
     return [
       { method: "session/prompt", sender: "client", kinds: { request: true }, withBody: true },
-      { method: "session/prompt", sender: "agent", kinds: { response: true }, withBody: true },
+      { method: "session/prompt", sender: "agent", kinds: { response: true }, withBody: false },
       { method: "session/update", sender: "agent", kinds: { notification: true }, withBody: false },
     ];
   }),
   onRequest: refusing(onRequest),
   onNotification: refusing(onNotification),
   onResponse: refusing(onResponse),
-  onCancel(id) {
-    const prompt = take(id);
-    if (!prompt) return;
-    cancel(prompt.file);
-    settle(id, { tag: "reject", val: { code: -32800, message: "Request cancelled", data: null } });
-  },
+  onCancel: refusing(onCancel),
 };

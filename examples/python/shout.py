@@ -12,11 +12,13 @@ from wit_world.imports import channel
 from wit_world.imports.channel import Level
 from wit_world.imports.types import (
     Action,
+    Action_Edit,
     Action_Forward,
     Action_Hold,
     Action_Reject,
-    Action_Replace,
+    Edit,
     Error,
+    Head,
     Kinds,
     Notification,
     Peer,
@@ -28,7 +30,7 @@ from wit_world.imports.types import (
 
 # The state is the module's: a `Handler` is made anew for every call.
 config = {}
-held = []  # (prompt, file, params): prompts that wait for the file
+held = []  # (prompt, file, edits): prompts that wait for the file
 chunks = Counter()  # by session, since its last answer
 
 
@@ -37,8 +39,8 @@ def shout(text: str) -> str:
     return re.sub("[a-z]+", lambda letters: letters[0].upper(), text)
 
 
-def replace(body: dict) -> Action:
-    return Action_Replace(json.dumps(body))
+def put(pointer: str, value) -> Edit:
+    return Edit(pointer, json.dumps(value))
 
 
 def take(id: int):
@@ -50,13 +52,23 @@ def take(id: int):
     return None
 
 
-def on_file(prompt: int, params: dict, outcome: Result[str, Error]) -> None:
+def on_file(prompt: int, edits: list[Edit], outcome: Result[str, Error]) -> None:
     match json.loads(outcome.value) if isinstance(outcome, Ok) else outcome.value:
         case {"content": str(content)}:
-            params["prompt"].append({"type": "text", "text": shout(content)})
+            edits.append(put("/prompt/-", {"type": "text", "text": shout(content)}))
         case other:
             channel.log(Level.WARN, f"the client did not give {config['file']}: {other}")
-    channel.settle(prompt, replace(params))
+    channel.settle(prompt, Action_Edit(edits))
+
+
+def on_turn(head: Head, outcome: Result[str, Error]) -> Action:
+    count = {"chunks": chunks.pop(head.session, 0)}
+    if not isinstance(outcome, Ok):
+        return Action_Forward()
+    meta = channel.read(head.id, "/_meta")
+    if meta and meta.startswith("{"):
+        return Action_Edit([put("/_meta/shout", count)])
+    return Action_Edit([put("/_meta", {"shout": count})])
 
 
 def refusing(handle):
@@ -79,21 +91,23 @@ class Handler(exports.Handler):
         config.update(json.loads(table))
         return [
             Subscription("session/prompt", Peer.CLIENT, Kinds.REQUEST, with_body=True),
-            Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=True),
+            Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=False),
             Subscription("session/update", Peer.AGENT, Kinds.NOTIFICATION, with_body=False),
         ]
 
     @refusing
     def on_request(self, request: Request) -> Action:
-        params = json.loads(request.params)
-        for block in params["prompt"]:
-            if block["type"] == "text":
-                block["text"] = shout(block["text"])
+        blocks = json.loads(request.params)["prompt"]
+        edits = [
+            put(f"/prompt/{n}/text", shout(block["text"]))
+            for n, block in enumerate(blocks)
+            if block["type"] == "text"
+        ]
         if "file" not in config:
-            return replace(params)
-        ask = {"sessionId": params["sessionId"], "path": config["file"]}
+            return Action_Edit(edits)
+        ask = {"sessionId": request.head.session, "path": config["file"]}
         file = channel.request(Peer.CLIENT, "fs/read_text_file", json.dumps(ask))
-        held.append((request.head.id, file, params))
+        held.append((request.head.id, file, edits))
         return Action_Hold()
 
     @refusing
@@ -106,16 +120,14 @@ class Handler(exports.Handler):
     @refusing
     def on_response(self, response: Response) -> Action:
         head = response.head
-        match take(head.id), response.outcome:
-            case (prompt, _, params), outcome:
-                on_file(prompt, params, outcome)
-            case None, Ok(answer) if head.method == "session/prompt":
-                result = json.loads(answer)
-                shouted = {"chunks": chunks.pop(head.session, 0)}
-                result["_meta"] = {**(result.get("_meta") or {}), "shout": shouted}
-                return replace(result)
+        if found := take(head.id):
+            prompt, _, edits = found
+            on_file(prompt, edits, response.outcome)
+        elif head.method == "session/prompt":
+            return on_turn(head, response.outcome)
         return Action_Forward()
 
+    @refusing
     def on_cancel(self, id: int) -> None:
         if found := take(id):
             prompt, file, _ = found

@@ -1,7 +1,7 @@
 //! acp-chain under test: its program, and its library in this process.
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -10,8 +10,10 @@ use std::sync::LazyLock;
 
 use acp_chain::chain::{self, AgentLink, Chain, Client, Exit, Proxy, Settings, StartError};
 use acp_chain::sandbox::{Component, Engine, Instance, Limits};
+use tempfile::TempDir;
 use tokio::process::Command;
 
+use crate::process::Process;
 use crate::transcript::Transcript;
 use crate::wire::Wire;
 
@@ -62,6 +64,11 @@ pub fn component(name: &str) -> PathBuf {
     )
 }
 
+/// The folder in which the program keeps compiled components for its next run.
+fn cache() -> PathBuf {
+    target().join("test-cache")
+}
+
 /// Something that was fetched for the tests, by its path in `target/peers`.
 ///
 /// # Panics
@@ -76,13 +83,72 @@ pub fn run<I: AsRef<OsStr>>(
     manifest: Option<&Path>,
     agent: impl IntoIterator<Item = I>,
 ) -> Command {
-    let mut command = Command::new(program());
-    command.arg("run").env_remove("ACP_CHAIN_LOG");
-    if let Some(manifest) = manifest {
-        command.arg("--manifest").arg(manifest);
-    }
-    command.arg("--").args(agent);
+    let manifest = manifest.map(|path| ["--manifest".as_ref(), path.as_os_str()]);
+    run_with(manifest.into_iter().flatten(), agent)
+}
+
+/// `acp-chain run` with these options, in front of an agent.
+pub fn run_with<O: AsRef<OsStr>, I: AsRef<OsStr>>(
+    options: impl IntoIterator<Item = O>,
+    agent: impl IntoIterator<Item = I>,
+) -> Command {
+    let mut command = acp_chain("run");
+    command.args(options).arg("--").args(agent);
     command
+}
+
+/// A subcommand, without a log, and with a cache of the tests' own.
+fn acp_chain(subcommand: &str) -> Command {
+    let mut command = Command::new(program());
+    command
+        .arg(subcommand)
+        .env_remove("ACP_CHAIN_LOG")
+        .env("XDG_CACHE_HOME", cache());
+    command
+}
+
+/// `acp-chain check` of a manifest.
+#[must_use]
+pub fn check(manifest: &Path) -> Command {
+    let mut command = acp_chain("check");
+    command.arg("--manifest").arg(manifest);
+    command
+}
+
+/// An agent of which all that it receives is copied to a file as well.
+pub fn recorded<I: AsRef<OsStr>>(file: &Path, agent: impl IntoIterator<Item = I>) -> Vec<OsString> {
+    let shell = ["sh", "-c", r#"tee "$0" | "$@""#].map(OsString::from);
+    let agent = agent.into_iter().map(|word| word.as_ref().to_owned());
+    let file = file.as_os_str().to_owned();
+    shell.into_iter().chain([file]).chain(agent).collect()
+}
+
+/// The program with that many proxies which see every message and change none, in front of an
+/// agent. The folder has the manifest and must stay.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn through<I: AsRef<OsStr>>(
+    count: usize,
+    agent: impl IntoIterator<Item = I>,
+) -> io::Result<(Process, TempDir)> {
+    let folder = tempfile::tempdir()?;
+    let manifest = passes(folder.path(), count)?;
+    let program = run(Some(&manifest), agent);
+    let client = Process::start("client", &Transcript::new(), program)?;
+    Ok((client, folder))
+}
+
+/// A manifest with that many proxies which see every message and change none, called `pass-0`
+/// and so on.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn passes(folder: &Path, count: usize) -> io::Result<PathBuf> {
+    let ids: Vec<_> = (0..count).map(|number| format!("pass-{number}")).collect();
+    let pass = component("pass");
+    let proxies: Vec<_> = ids.iter().map(|id| (id.as_str(), &*pass, "")).collect();
+    manifest(folder, &proxies)
 }
 
 /// Writes a manifest with these proxies, each an id, a component and the inside of its
@@ -106,10 +172,8 @@ pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<Pa
 }
 
 /// The engine of all chains in this process. Compiled components are kept for the next run.
-static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-    let cache = target().join("test-cache");
-    Engine::new(Some(&cache)).unwrap_or_else(|error| panic!("{error}"))
-});
+static ENGINE: LazyLock<Engine> =
+    LazyLock::new(|| Engine::new(Some(&cache())).unwrap_or_else(|error| panic!("{error}")));
 
 /// A chain in this process: the test is its client and its agent.
 pub struct InProcess {

@@ -8,7 +8,7 @@ use std::process::{ExitStatus, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -77,6 +77,28 @@ impl Process {
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.child.id()
+    }
+
+    /// The most memory that it ever had, in bytes; none once it was waited for.
+    #[must_use]
+    pub fn peak_memory(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?)).ok()?;
+        let peak = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))?;
+        let kib: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+        Some(kib << 10)
+    }
+
+    /// Sends it, and it alone, a signal.
+    ///
+    /// # Errors
+    /// If it is gone.
+    pub fn signal(&self, signal: Signal) -> io::Result<()> {
+        let id = self.id().and_then(|id| i32::try_from(id).ok());
+        let pid = id.and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("the program is gone"))?;
+        Ok(kill_process(pid, signal)?)
     }
 
     /// Closes its input, reads its output and its standard error to their ends, and waits for

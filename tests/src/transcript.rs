@@ -63,6 +63,11 @@ impl Transcript {
         });
     }
 
+    /// Forgets all that was recorded so far.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+
     /// All that was recorded so far.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {

@@ -114,6 +114,17 @@ impl Wire {
         self.queue(bytes);
     }
 
+    /// Sends this byte so many times, as part of a line. The transcript does not have it.
+    pub fn send_repeated(&mut self, byte: u8, count: usize) {
+        const PIECE: usize = 1 << 20;
+        let mut left = count;
+        while left > 0 {
+            let piece = left.min(PIECE);
+            self.queue(vec![byte; piece]);
+            left -= piece;
+        }
+    }
+
     /// Sends a notification; `params` is JSON text.
     pub fn notify(&mut self, method: &str, params: &str) {
         self.send(envelope::notification(method, params));
@@ -175,6 +186,17 @@ impl Wire {
     /// # Panics
     /// If the line is not UTF-8.
     pub async fn line(&mut self) -> Option<String> {
+        let line = match String::from_utf8(self.bytes().await?) {
+            Ok(line) => line,
+            Err(error) => self.fail(&format!("a line that is not UTF-8: {error}")),
+        };
+        self.transcript
+            .record(self.end, Direction::Received, line.clone());
+        Some(line)
+    }
+
+    /// The same, whatever it holds. The transcript does not have it.
+    pub async fn bytes(&mut self) -> Option<Vec<u8>> {
         let reading = self.reader.read_until(b'\n', &mut self.partial);
         let what = format!("a line at the {}", self.end);
         // An error of reading is the other side's death: an end like any other.
@@ -186,13 +208,7 @@ impl Wire {
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
         }
-        let line = match String::from_utf8(bytes) {
-            Ok(line) => line,
-            Err(error) => self.fail(&format!("a line that is not UTF-8: {error}")),
-        };
-        self.transcript
-            .record(self.end, Direction::Received, line.clone());
-        Some(line)
+        Some(bytes)
     }
 
     /// Ends what this end sends, after all that is queued.

@@ -309,6 +309,21 @@ async fn a_turn_can_be_answered_otherwise_twice_or_by_nobody_known() {
 }
 
 #[tokio::test]
+async fn a_turn_can_write_any_line_and_be_answered_at_any_length() {
+    let mut agent = start(&[]);
+    let script = "raw {\"id\":{id}\nraw caf\u{e9}\nbulk 1000";
+    agent.wire.ask("session/prompt", &prompt(script));
+    assert_eq!(agent.wire.line().await.as_deref(), Some("{\"id\":1"));
+    assert_eq!(agent.wire.line().await.as_deref(), Some("caf\u{e9}"));
+    let answer = agent.wire.response("1").await;
+    assert_eq!(answer.result.unwrap().len(), 1000);
+    let latin1 = prompt("latin1 caf\u{e9}");
+    agent.wire.ask("session/prompt", &latin1);
+    let line = agent.wire.bytes().await.unwrap();
+    assert_eq!(line, b"caf\xe9");
+}
+
+#[tokio::test]
 async fn updates_are_sent_as_they_are_written() {
     let mut agent = start(&[]);
     let (chunks, _) = turn(&mut agent, "update {\"n\" :-0.0}\nstream 2\nstream 1 x").await;

@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use acp_chain_proxy::{
-    Action, Configure, Json, Level, Notification, Peer, Proxy, Request, Response, Result,
-    Subscription, export, log,
+    Action, Configure, Edit, Json, Level, Members, Notification, Peer, Proxy, Request, Response,
+    Result, Subscription, export, log,
 };
 use serde_json::json;
 
@@ -42,30 +42,32 @@ impl Configure for Shout {
 impl Proxy for Shout {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests("session/prompt").from(Peer::Client),
-        Subscription::responses("session/prompt").from(Peer::Agent),
+        Subscription::responses("session/prompt")
+            .from(Peer::Agent)
+            .without_body(),
         Subscription::notifications("session/update")
             .from(Peer::Agent)
             .without_body(),
     ];
 
-    async fn on_request(&self, mut request: Request) -> Result {
-        let added = match &self.file {
-            Some(path) => self.read(request.head.session.as_deref(), path).await,
-            None => None,
-        };
-        let Some(blocks) = request.params.at_mut("/prompt").and_then(Json::items_mut) else {
-            return Ok(Action::Forward);
-        };
-        for block in blocks.iter_mut() {
-            if block.at::<String>("/type").as_deref() == Some("text") {
-                block.edit("/text", |text: String| text.to_ascii_uppercase());
+    async fn on_request(&self, request: Request) -> Result {
+        let mut edits = Vec::new();
+        let blocks: Vec<Json> = request.params.at("/prompt").unwrap_or_default();
+        for (n, block) in blocks.iter().enumerate() {
+            if block.at::<String>("/type").as_deref() == Some("text")
+                && let Some(text) = block.at::<String>("/text")
+            {
+                let place = format!("/prompt/{n}/text");
+                edits.push(Edit::set(place, &*text.to_ascii_uppercase()));
             }
         }
-        if let Some(text) = added {
-            let text = text.to_ascii_uppercase();
-            blocks.push(json!({ "type": "text", "text": text }).into());
+        if let Some(path) = &self.file
+            && let Some(text) = read(request.head.session.as_deref(), path).await
+        {
+            let block = json!({ "type": "text", "text": text.to_ascii_uppercase() });
+            edits.push(Edit::set("/prompt/-", block));
         }
-        Ok(Action::Replace(request.params))
+        Ok(Action::Edit(edits))
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
@@ -86,29 +88,32 @@ impl Proxy for Shout {
             .borrow_mut()
             .remove(&response.head.session)
             .unwrap_or_default();
-        let Ok(mut result) = response.outcome else {
+        if response.outcome.is_err() {
             return Ok(Action::Forward);
+        }
+        let shout = json!({ "chunks": chunks });
+        let edit = match response.head.read::<Members>("/_meta") {
+            Some(_) => Edit::set("/_meta/shout", shout),
+            None => Edit::set("/_meta", json!({ "shout": shout })),
         };
-        result.put("/_meta/shout", json!({ "chunks": chunks }))?;
-        Ok(Action::Replace(result))
+        Ok(Action::Edit(vec![edit]))
     }
 }
 
-impl Shout {
-    /// The content of a file, as the client has it.
-    async fn read(&self, session: Option<&str>, path: &str) -> Option<String> {
-        let params = json!({ "sessionId": session, "path": path });
-        match Peer::Client.request("fs/read_text_file", params).await {
-            Ok(file) => file.at("/content"),
-            Err(error) => {
-                log(
-                    Level::Warn,
-                    format_args!("{path} is left out of the prompt: {error}"),
-                );
-                None
-            }
-        }
-    }
+/// The content of a file, as the client has it.
+async fn read(session: Option<&str>, path: &str) -> Option<String> {
+    let params = json!({ "sessionId": session, "path": path });
+    let answer = Peer::Client.request("fs/read_text_file", params).await;
+    let why = match answer.map(|file| file.at("/content")) {
+        Ok(Some(content)) => return Some(content),
+        Ok(None) => "the client gave no content".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    log(
+        Level::Warn,
+        format_args!("{path} is left out of the prompt: {why}"),
+    );
+    None
 }
 
 export!(Shout);

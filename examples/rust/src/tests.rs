@@ -20,8 +20,8 @@ fn text_is_upper_cased_and_nothing_else() {
     let mut host = host(json!({}));
     host.request(Peer::Client, "session/prompt", prompt());
     let sent = host.sent();
-    assert_eq!(sent[0].at("/prompt/0/text"), "HI");
-    assert_eq!(sent[0].at("/prompt/1"), prompt()["prompt"][1]);
+    let body = sent[0].body.as_ref().expect("goes on").to_string();
+    assert_eq!(body, prompt().to_string().replace("hi", "HI"));
 }
 
 #[test]
@@ -49,11 +49,16 @@ fn the_file_is_read_while_the_prompt_is_held() {
 #[test]
 fn a_file_that_cannot_be_read_is_left_out() {
     let mut host = host(json!({ "file": "/p/a.txt" }));
-    host.request(Peer::Client, "session/prompt", prompt());
-    let asked = host.sent().remove(0);
-    host.fail(asked.id, Error::new(-32002, "not found"));
-    assert_eq!(host.sent()[0].at("/prompt/2"), Value::Null);
-    assert_eq!(host.log()[0].0, Level::Warn);
+    for content in [None, Some(json!({}))] {
+        host.request(Peer::Client, "session/prompt", prompt());
+        let asked = host.sent().remove(0);
+        match content {
+            Some(result) => host.answer(asked.id, result),
+            None => host.fail(asked.id, Error::new(-32002, "not found")),
+        }
+        assert_eq!(host.sent()[0].at("/prompt/2"), Value::Null);
+        assert_eq!(host.log()[0].0, Level::Warn);
+    }
 }
 
 #[test]
@@ -86,6 +91,21 @@ fn the_answer_tells_how_many_chunks_there_were() {
         host.answer(prompt, result);
         let meta = host.sent().last().expect("the answer").at("/_meta");
         assert_eq!(meta, json!({ "other": 1, "shout": { "chunks": turn } }));
+    }
+}
+
+#[test]
+fn an_answer_without_meta_gets_one_and_an_error_ends_the_count_too() {
+    let mut host = host(json!({}));
+    let chunk = json!({ "sessionId": "s", "update": { "sessionUpdate": "agent_message_chunk" } });
+    let failed = host.request(Peer::Client, "session/prompt", prompt());
+    host.notify(Peer::Agent, "session/update", chunk);
+    host.fail(failed, Error::new(1, "no"));
+    for meta in [json!({}), json!({ "_meta": null })] {
+        let prompt = host.request(Peer::Client, "session/prompt", prompt());
+        host.answer(prompt, meta);
+        let meta = host.sent().last().expect("the answer").at("/_meta");
+        assert_eq!(meta, json!({ "shout": { "chunks": 0 } }));
     }
 }
 

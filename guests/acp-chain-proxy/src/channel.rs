@@ -17,7 +17,7 @@ pub enum ChannelError {
     /// Not allowed here: while the proxy is being made, or a method that belongs to the host
     /// (`initialize`, `proxy/…`, `$/…`).
     Denied(String),
-    /// No such message, or it is settled already.
+    /// No such message, or it is settled already, be it by the host.
     UnknownMessage,
     /// Not JSON, or not what this message can take.
     Invalid(String),

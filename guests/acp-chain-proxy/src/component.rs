@@ -6,7 +6,7 @@ use crate::bindings::acp_chain::proxy::types as wit;
 use crate::bindings::exports::acp_chain::proxy::handler::Guest;
 use crate::subscription::Kind;
 use crate::{
-    Action, Error, Head, Json, MessageId, Notification, Peer, Proxy, Request, Response,
+    Action, Edit, Error, Head, Json, MessageId, Notification, Peer, Proxy, Request, Response,
     Subscription, instance,
 };
 
@@ -58,8 +58,8 @@ impl<P: Proxy> Guest for Component<P> {
         .map(Into::into)
     }
 
-    fn on_cancel(id: MessageId) {
-        instance::on_cancel(id);
+    fn on_cancel(id: MessageId) -> Result<(), String> {
+        instance::on_cancel(id)
     }
 }
 
@@ -156,10 +156,21 @@ impl From<Subscription> for wit::Subscription {
     }
 }
 
+impl From<Edit> for wit::Edit {
+    fn from(edit: Edit) -> Self {
+        let Edit { pointer, value } = edit;
+        Self {
+            pointer,
+            value: value.map(String::from),
+        }
+    }
+}
+
 impl From<Action> for wit::Action {
     fn from(action: Action) -> Self {
         match action {
             Action::Forward => Self::Forward,
+            Action::Edit(edits) => Self::Edit(edits.into_iter().map(Into::into).collect()),
             Action::Replace(body) => Self::Replace(body.into()),
             Action::Respond(result) => Self::Respond(result.into()),
             Action::Reject(error) => Self::Reject(error.into()),

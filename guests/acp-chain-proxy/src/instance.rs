@@ -100,17 +100,16 @@ pub(crate) fn on_response(response: Response) -> Outcome {
     }
 }
 
-pub(crate) fn on_cancel(id: MessageId) {
-    if let Some(action) = instance().ok().and_then(|proxy| proxy.on_cancel(id)) {
-        tasks::cancel(id);
-        if let Err(error) = channel::settle(id, action) {
-            channel::log(
-                crate::Level::Error,
-                format_args!("message {id} is not settled: {error}"),
-            );
+pub(crate) fn on_cancel(id: MessageId) -> Result<(), String> {
+    let settled = match instance()?.on_cancel(id) {
+        Some(action) => {
+            tasks::cancel(id);
+            channel::settle(id, action).map_err(|error| error.to_string())
         }
-    }
+        None => Ok(()),
+    };
     tasks::run(None);
+    settled
 }
 
 #[cfg(not(target_arch = "wasm32"))]

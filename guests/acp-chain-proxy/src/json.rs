@@ -4,6 +4,8 @@
 
 mod find;
 mod members;
+#[cfg(not(target_arch = "wasm32"))]
+mod splice;
 
 use std::fmt;
 
@@ -11,6 +13,8 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
+#[cfg(not(target_arch = "wasm32"))]
+use crate::Edit;
 pub use members::Members;
 
 /// A JSON value, kept as it was spelt.
@@ -94,6 +98,15 @@ impl Json {
         };
         *part = new;
         true
+    }
+
+    /// The value with this change made to its text, by the rules of [`Edit`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn edited(&self, edit: &Edit) -> Result<Self, String> {
+        let value = edit.value.as_ref().map(Json::to_string);
+        let text = splice::splice(&self.to_string(), &edit.pointer, value.as_deref())?;
+        text.try_into()
+            .map_err(|error: serde_json::Error| error.to_string())
     }
 
     /// Puts a value at a JSON Pointer, with the objects on the way where they are missing or null.

@@ -30,7 +30,7 @@
 //! requests that it waits for are withdrawn as well.
 //!
 //! ```
-//! use acp_chain_proxy::{Action, Peer, Proxy, Request, Result, Subscription};
+//! use acp_chain_proxy::{Action, Edit, Peer, Proxy, Request, Result, Subscription};
 //! use serde_json::json;
 //!
 //! #[derive(Default)]
@@ -38,25 +38,21 @@
 //!
 //! impl Proxy for Readme {
 //!     const SUBSCRIPTIONS: &[Subscription] =
-//!         &[Subscription::requests("session/prompt").from(Peer::Client)];
+//!         &[Subscription::requests("session/prompt").from(Peer::Client).without_body()];
 //!
-//!     async fn on_request(&self, mut request: Request) -> Result {
+//!     async fn on_request(&self, request: Request) -> Result {
 //!         let file = json!({ "sessionId": request.head.session, "path": "/project/README.md" });
 //!         let answer = Peer::Client.request("fs/read_text_file", file).await?;
-//!         if let (Some(text), Some(blocks)) =
-//!             (answer.at::<String>("/content"), request.params.at_mut("/prompt"))
-//!             && let Some(blocks) = blocks.items_mut()
-//!         {
-//!             blocks.push(json!({ "type": "text", "text": text }).into());
-//!         }
-//!         Ok(Action::Replace(request.params))
+//!         let text: String = answer.at("/content").ok_or("the client gave no content")?;
+//!         let block = json!({ "type": "text", "text": text });
+//!         Ok(Action::Edit(vec![Edit::set("/prompt/-", block)]))
 //!     }
 //! }
 //! ```
 //!
-//! **Bodies keep their spelling.** [`Json`] changes the parts that a proxy changes, and nothing
-//! else: members that no schema knows, `_meta`, the order of members and the digits of numbers
-//! stay. With the feature `typed`, `request.parse::<schema::v1::PromptRequest>()` gives the
+//! **Bodies keep their spelling.** An [`Edit`] changes one place of a body, and nothing else:
+//! members that no schema knows, `_meta`, the order of members and the digits of numbers stay. The
+//! same holds for [`Json`], where a proxy changes more than single places. With the feature `typed`, `request.parse::<schema::v1::PromptRequest>()` gives the
 //! protocol's structs.
 //!
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
@@ -84,7 +80,7 @@ pub use channel::{Answer, ChannelError, Level, log, read, settle};
 #[doc(hidden)]
 pub use component::{Component, is_proxy};
 pub use json::{Json, Members};
-pub use message::{Action, Error, Head, MessageId, Notification, Peer, Request, Response};
+pub use message::{Action, Edit, Error, Head, MessageId, Notification, Peer, Request, Response};
 pub use proxy::{Configure, NoConfig, Proxy};
 pub use sessions::{Origin, Session, Sessions};
 pub use subscription::Subscription;

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Json;
 
-/// The host's number for one message at this proxy. Never used twice.
+/// The host's number for one message at this proxy. Never used twice, and below 2^53.
 pub type MessageId = u64;
 
 /// A neighbour of this proxy in the chain.
@@ -138,14 +138,14 @@ impl Request {
     }
 
     /// Rewrites one part of the parameters and sends the request on; unchanged if nothing of the
-    /// type `T` is there. See [`Json::edit`].
+    /// type `T` is there. What is not rewritten goes on byte for byte.
     #[must_use]
     pub fn rewrite<T: DeserializeOwned, U: Serialize>(
-        self,
+        &self,
         pointer: &str,
         change: impl FnOnce(T) -> U,
     ) -> Action {
-        Action::rewrite(self.params, pointer, change)
+        Action::rewrite(&self.params, pointer, change)
     }
 }
 
@@ -156,14 +156,55 @@ impl Notification {
     }
 
     /// Rewrites one part of the parameters and sends the notification on; unchanged if nothing
-    /// of the type `T` is there. See [`Json::edit`].
+    /// of the type `T` is there. What is not rewritten goes on byte for byte.
     #[must_use]
     pub fn rewrite<T: DeserializeOwned, U: Serialize>(
-        self,
+        &self,
         pointer: &str,
         change: impl FnOnce(T) -> U,
     ) -> Action {
-        Action::rewrite(self.params, pointer, change)
+        Action::rewrite(&self.params, pointer, change)
+    }
+}
+
+/// A change to one place of a body, which the host makes.
+///
+/// The place is a [JSON Pointer](https://www.rfc-editor.org/rfc/rfc6901) to a value. Its last part
+/// may name a member that is not there yet, which is then added to the object, or be `-`, which
+/// adds an element to the array. A change that has no place is an error of the proxy.
+///
+/// ```
+/// use acp_chain_proxy::{Action, Edit};
+/// use serde_json::json;
+///
+/// let block = json!({ "type": "text", "text": "Be brief." });
+/// Action::Edit(vec![Edit::set("/prompt/-", block), Edit::remove("/_meta")]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edit {
+    /// The place.
+    pub pointer: String,
+    /// The new value; none removes what is there.
+    pub value: Option<Json>,
+}
+
+impl Edit {
+    /// Puts a value in place of the one that is there, or adds it.
+    #[must_use]
+    pub fn set(pointer: impl Into<String>, value: impl Into<Json>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            value: Some(value.into()),
+        }
+    }
+
+    /// Removes the value that is there.
+    #[must_use]
+    pub fn remove(pointer: impl Into<String>) -> Self {
+        Self {
+            pointer: pointer.into(),
+            value: None,
+        }
     }
 }
 
@@ -172,6 +213,9 @@ impl Notification {
 pub enum Action {
     /// Goes on unchanged, byte for byte.
     Forward,
+    /// Goes on with these changes to its body, made one after the other. All else stays as it is,
+    /// byte for byte. The body need not have been seen. Not for error responses.
+    Edit(Vec<Edit>),
     /// Goes on with this body in place of its own. A response goes on as this result.
     Replace(Json),
     /// Requests: answered here with this result, and never sent on.
@@ -190,14 +234,14 @@ pub enum Action {
 
 impl Action {
     fn rewrite<T: DeserializeOwned, U: Serialize>(
-        mut body: Json,
+        body: &Json,
         pointer: &str,
         change: impl FnOnce(T) -> U,
     ) -> Self {
-        if body.edit(pointer, change) {
-            Self::Replace(body)
-        } else {
-            Self::Forward
+        let new = body.at(pointer).map(|old| Json::of(&change(old)));
+        match new {
+            Some(Ok(new)) => Self::Edit(vec![Edit::set(pointer, new)]),
+            Some(Err(_)) | None => Self::Forward,
         }
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use crate::subscription::Kind;
-use crate::{Action, Error, Level, MessageId, Result, channel};
+use crate::{Action, ChannelError, Error, Level, MessageId, Result, channel};
 
 /// A message that a task holds.
 #[derive(Clone, Copy)]
@@ -162,7 +162,24 @@ fn park(held: Option<Held>, future: impl Future<Output = Outcome> + 'static) -> 
 }
 
 fn settle(held: Held, outcome: Outcome) {
-    let action = outcome.unwrap_or_else(|failure| match held.kind {
+    let settled = match outcome {
+        Ok(action) => channel::settle(held.id, action).or_else(|error| match error {
+            ChannelError::Invalid(_) => refuse(held, error.to_string()),
+            _ => Err(error),
+        }),
+        Err(failure) => refuse(held, failure),
+    };
+    if let Err(error) = settled {
+        channel::log(
+            Level::Error,
+            format_args!("message {} is not settled: {error}", held.id),
+        );
+    }
+}
+
+/// What the host does with a message whose handler fails within its call.
+fn refuse(held: Held, failure: String) -> std::result::Result<(), ChannelError> {
+    let action = match held.kind {
         Kind::Request | Kind::Response => Action::Reject(Error::new(Error::INTERNAL, failure)),
         Kind::Notification => {
             channel::log(
@@ -171,13 +188,8 @@ fn settle(held: Held, outcome: Outcome) {
             );
             Action::Discard
         }
-    });
-    if let Err(error) = channel::settle(held.id, action) {
-        channel::log(
-            Level::Error,
-            format_args!("message {} is not settled: {error}", held.id),
-        );
-    }
+    };
+    channel::settle(held.id, action)
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,8 +1,8 @@
 //! The host, played for the tests of a proxy.
 //!
 //! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out
-//! the bodies that it does not want, lets a response wait for the held notifications before it, and
-//! fails the test where an action is none that the message can take. One host at a time on a
+//! the bodies that it does not want, makes the edits, lets a response wait for the held
+//! notifications before it, and fails the test where an action is none that the message can take. One host at a time on a
 //! thread.
 //!
 //! ```
@@ -41,8 +41,8 @@ pub use line::{Sent, What};
 
 use crate::subscription::Kind;
 use crate::{
-    Action, Error, Head, Json, Level, MessageId, Notification, Peer, Proxy, Request, Response,
-    Subscription, instance, pending, tasks,
+    Action, ChannelError, Error, Head, Json, Level, MessageId, Notification, Peer, Proxy, Request,
+    Response, Subscription, instance, pending, tasks,
 };
 use line::{LINE, Message};
 
@@ -89,8 +89,8 @@ impl Host {
     /// The sender of a request withdraws it.
     pub fn cancel(&mut self, request: MessageId) {
         let held = LINE.with_borrow(|line| line.held.contains_key(&request));
-        if held {
-            instance::on_cancel(request);
+        if held && let Err(failure) = instance::on_cancel(request) {
+            line::refuse(request, &failure);
         }
     }
 
@@ -164,9 +164,10 @@ impl Host {
                 instance::on_response(Response { head, outcome })
             }
         };
-        match action {
-            Ok(action) => line::settle(id, action).expect("the message is being handled"),
-            Err(failure) => line::refuse(id, &failure),
+        let settled = action.map(|action| line::settle(id, action));
+        match settled {
+            Ok(Err(ChannelError::Invalid(failure))) | Err(failure) => line::refuse(id, &failure),
+            Ok(settled) => settled.expect("the message is being handled"),
         }
         id
     }

@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 
 use acp_chain_proxy::testing::{Host, What};
 use acp_chain_proxy::{
-    Action, Error, Level, MessageId, Notification, Peer, Proxy, Request, Response, Result,
+    Action, Edit, Error, Level, MessageId, Notification, Peer, Proxy, Request, Response, Result,
     Subscription, log, settle, spawn,
 };
 use serde_json::{Value, json};
@@ -87,6 +87,14 @@ impl Proxy for Obedient {
                 spawn(async move { gate.open() });
                 self.gate.pass().await;
                 Ok(Action::Forward)
+            }
+            "do/edit" => {
+                Peer::Agent.request("where", ()).await?;
+                Ok(Action::Edit(vec![
+                    Edit::set("/b", json!([])),
+                    Edit::set("/b/-", json!(1)),
+                    Edit::remove("/a"),
+                ]))
             }
             "do/insist" => {
                 let _ = Peer::Agent.request("what", ()).await;
@@ -215,6 +223,26 @@ fn a_notification_whose_handler_failed_is_dropped_and_the_log_says_so() {
     host.fail(asked.id, Error::new(1, "no"));
     assert!(host.sent().is_empty() && host.held().is_empty());
     assert_eq!(host.log()[0].0, Level::Error);
+}
+
+#[test]
+fn edits_are_made_one_after_the_other_and_one_without_a_place_is_a_failure() {
+    for (params, expected) in [
+        (json!({ "a": 0, "c": 0 }), What::Request),
+        (json!({ "c": 0 }), What::Response),
+    ] {
+        let mut host = host();
+        host.request(Peer::Client, "do/edit", params);
+        let asked = host.sent().remove(0);
+        host.answer(asked.id, ());
+        let sent = host.sent().remove(0);
+        assert_eq!(sent.what, expected);
+        match sent.body {
+            Ok(body) => assert_eq!(body.to_string(), r#"{"c":0,"b":[1]}"#),
+            Err(error) => assert!(error.message.contains("nothing at `/a`"), "{error}"),
+        }
+        assert!(host.held().is_empty());
+    }
 }
 
 #[test]

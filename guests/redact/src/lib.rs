@@ -5,6 +5,8 @@
 mod body;
 mod config;
 mod detector;
+#[cfg(test)]
+mod oracle;
 mod patterns;
 mod streams;
 

@@ -29,7 +29,7 @@ pub const BUDGET: usize = 256;
 /// How long the agent may work on open requests when the client has closed its side.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// How long the output of an agent that has exited may take to end.
+/// How long the output of an agent may take to end that has exited or reads nothing any more.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// What there was to do.
@@ -53,7 +53,7 @@ pub struct Connection {
     pub(super) client: Side,
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
-    /// Until when output of an agent that has exited is waited for.
+    /// Until when output of an agent is waited for that has exited or reads nothing any more.
     last_output: Option<Instant>,
 }
 
@@ -95,17 +95,24 @@ impl Connection {
         let patience = loop {
             self.router.pump(BUDGET);
             if self.agent.ended {
-                return self.mourn().await;
+                return self.mourn(stop).await;
             }
             if self.client.input.is_none() {
                 break true;
             }
             if self.client.ended {
-                let owed = self.router.is_owed(Peer::Client) || self.router.is_ready();
-                if !owed && self.router.outbox(Peer::Client).is_empty() {
+                let owed = self.router.is_owed(Peer::Client) || !self.router.is_idle();
+                let both = [Peer::Client, Peer::Agent];
+                if !owed && both.iter().all(|peer| self.router.outbox(*peer).is_empty()) {
                     break true;
                 }
                 drained.get_or_insert_with(|| Instant::now() + DRAIN);
+            }
+            if !self.reads(Peer::Agent)
+                && let Some(end) = &mut self.last_output
+            {
+                // It is the client that takes its time.
+                *end = Instant::now() + LAST_OUTPUT;
             }
             tokio::select! {
                 biased;
@@ -120,11 +127,8 @@ impl Connection {
 
     /// Waits for anything to do, and does it.
     async fn turn(&mut self) {
-        let to_client = self.router.outbox(Peer::Client).len();
-        let to_agent = self.router.outbox(Peer::Agent).len();
-        let room = self.router.waiting() < HIGH_WATER;
-        let read_client = room && !self.client.ended && to_agent < HIGH_WATER && to_client < FLOOD;
-        let read_agent = room && !self.agent.ended && to_client < HIGH_WATER && to_agent < FLOOD;
+        let read_client = self.reads(Peer::Client);
+        let read_agent = self.reads(Peer::Agent);
         let more = self.router.is_ready();
         let event = {
             let (client_box, agent_box, busy) = self.router.split();
@@ -146,6 +150,11 @@ impl Connection {
                 let text = format!("acp-chain: the {} takes nothing any more", peer.as_str());
                 let error = Error::new(code::INTERNAL_ERROR, text);
                 self.router.stop_writing(peer, &error);
+                if peer == Peer::Agent {
+                    // It is as good as gone; what it said before is still read.
+                    let end = Instant::now() + LAST_OUTPUT;
+                    self.last_output.get_or_insert(end);
+                }
             }
             Turn::Read(peer, filled) => {
                 let more = filled.unwrap_or_else(|error| {
@@ -166,6 +175,14 @@ impl Connection {
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
         }
+    }
+
+    /// Whether there is room for more of what a side says.
+    fn reads(&mut self, peer: Peer) -> bool {
+        let room = self.router.waiting() < HIGH_WATER
+            && self.router.outbox(peer.opposite()).len() < HIGH_WATER
+            && self.router.outbox(peer).len() < FLOOD;
+        room && !self.side(peer).ended
     }
 
     fn side(&mut self, peer: Peer) -> &mut Side {
@@ -201,10 +218,8 @@ impl Connection {
                 return;
             }
         }
-        match lost.id_for_sender(from) {
-            Some(id) if !lost.response => self.router.tell(from, Some(&id), &lost.error),
-            Some(_) if from == Peer::Client => self.router.tell(from, None, &lost.error),
-            _ => {}
+        if let Some(id) = lost.id_for_sender(from) {
+            self.router.tell(from, Some(&id), &lost.error);
         }
     }
 
@@ -212,6 +227,7 @@ impl Connection {
         self.side(peer).ended = true;
         if peer == Peer::Client {
             let text = "acp-chain: the client has closed its side";
+            tracing::info!("the client has closed its side");
             // It still reads answers; but it will answer nothing any more.
             self.router
                 .lose_answers(peer, &Error::new(code::INTERNAL_ERROR, text));

@@ -1,55 +1,90 @@
 //! How a connection ends: what is open is answered, and the agent goes.
 
-use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
 
 use super::Exit;
 use super::connection::{BUDGET, Connection};
 use crate::channel::Peer;
-use crate::native;
-use crate::rpc::{Error, code};
+use crate::native::{self, Ended, Process};
+use crate::rpc::{Error, Outbox, code};
 
 /// How long what is left may take to be written at the end.
 const FLUSH: Duration = Duration::from_secs(1);
 
+/// How long the proxies may take with what has come in from an agent that has ended.
+const SETTLE: Duration = Duration::from_secs(2);
+
 impl Connection {
-    /// The client has left, or we are to stop: the agent goes too.
+    /// The client has left, or we are to stop: the agent goes too. A client that still reads gets
+    /// the answers that it is owed.
     pub async fn close(mut self, patience: bool) -> Exit {
         self.agent.input = None;
-        let status = match &mut self.process {
-            Some(process) => process.end(patience).await,
-            None => None,
+        let text = "acp-chain: the connection ended before there was an answer";
+        let error = Error::new(code::INTERNAL_ERROR, text);
+        self.router.settle_debts(Peer::Client, &error);
+        let outbox = self.router.outbox(Peer::Client);
+        let flush = timeout(FLUSH, flush(&mut self.client.input, outbox));
+        let (ended, _) = tokio::join!(end(&mut self.process, patience), flush);
+        let Some(ended) = ended else {
+            return Exit::default();
         };
-        self.flush_client().await;
+        tracing::info!("the agent {}", native::describe(ended.status));
         // Ended by us, it did not fail.
-        let ours = status.is_some_and(|status| status.code().is_none());
+        let failed = ended.by_itself || ended.status.code().is_some();
         Exit {
-            code: status.filter(|_| !ours).map_or(0, native::exit_code),
+            code: if failed {
+                native::exit_code(ended.status)
+            } else {
+                0
+            },
         }
     }
 
-    /// The agent has ended: whatever is open is answered, and the client told why.
-    pub async fn mourn(mut self) -> Exit {
-        let status = match &mut self.process {
-            // Its output is closed; it gets a moment to be gone.
-            Some(process) => process.end(true).await,
-            None => None,
-        };
-        let error = self.obituary(status).await;
+    /// The agent has ended: what it said last goes its way, whatever is open is answered, and the
+    /// client told why. That takes as long as the client needs to read it, or until `stop`.
+    pub async fn mourn(mut self, stop: impl Future<Output = ()>) -> Exit {
+        self.settle().await;
+        let ended = end(&mut self.process, true).await;
+        let error = self.obituary(ended).await;
         tracing::error!("{error}");
         self.router.lose(Peer::Agent, &error);
-        self.router.pump(BUDGET);
+        self.settle().await;
         self.router.settle_debts(Peer::Client, &error);
-        self.flush_client().await;
+        tokio::select! {
+            () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}
+            () = stop => {}
+        }
         Exit {
-            code: status.map_or(0, native::exit_code),
+            code: ended.map_or(0, |ended| native::exit_code(ended.status)),
         }
     }
 
-    async fn obituary(&mut self, status: Option<ExitStatus>) -> Error {
-        let how = status.map_or_else(|| "closed its output".to_owned(), native::describe);
+    /// Lets the proxies finish with what has come in, for a while.
+    async fn settle(&mut self) {
+        let finish = async {
+            while !self.router.is_idle() {
+                self.router.pump(BUDGET);
+                if !self.router.is_ready() && !self.router.is_idle() {
+                    let (_, _, busy) = self.router.split();
+                    let finished = busy.await;
+                    self.router.finished(finished);
+                }
+            }
+        };
+        if timeout(SETTLE, finish).await.is_err() {
+            tracing::warn!("the proxies were not done with everything at the end");
+        }
+    }
+
+    async fn obituary(&mut self, ended: Option<Ended>) -> Error {
+        let how = match ended {
+            Some(ended) if ended.by_itself => native::describe(ended.status),
+            _ if self.agent.input.is_none() => "closed its input".to_owned(),
+            _ => "closed its output".to_owned(),
+        };
         let printed = match &mut self.process {
             Some(process) => process.last_words().await,
             None => String::new(),
@@ -60,15 +95,19 @@ impl Connection {
             false => error.with_data(&serde_json::json!({ "stderr": printed })),
         }
     }
+}
 
-    async fn flush_client(&mut self) {
-        let outbox = self.router.outbox(Peer::Client);
-        if let Some(input) = &mut self.client.input {
-            let write = async {
-                input.write_all_buf(outbox).await?;
-                input.flush().await
-            };
-            let _ = tokio::time::timeout(FLUSH, write).await;
-        }
+async fn flush(input: &mut Option<Box<dyn AsyncWrite + Send + Unpin>>, outbox: &mut Outbox) {
+    if let Some(input) = input {
+        // Whoever is gone misses nothing.
+        let _ = input.write_all_buf(outbox).await;
+        let _ = input.flush().await;
+    }
+}
+
+async fn end(process: &mut Option<Process>, patience: bool) -> Option<Ended> {
+    match process {
+        Some(process) => process.end(patience).await.ok(),
+        None => None,
     }
 }

@@ -5,7 +5,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use super::lost::read;
 use super::start::Reader;
 use crate::channel::Peer;
-use crate::rpc::{Error, Frame, Id, Kind, Message, Outbox, code};
+use crate::rpc::{Error, Id, Kind, Message, Outbox, code};
 
 /// Where a client is received before there is a chain.
 pub struct Lobby {
@@ -16,6 +16,7 @@ pub struct Lobby {
 impl Lobby {
     /// Waits for `initialize`; refuses everything else. `None` if the client leaves.
     pub async fn wait(&mut self, reader: &mut Reader) -> Option<Message> {
+        let mut more = true;
         loop {
             while let Some(frame) = reader.next_frame() {
                 match read(frame) {
@@ -32,17 +33,16 @@ impl Lobby {
                         tracing::warn!("dropped a message before initialize: {}", message.method());
                     }
                     Err(lost) => {
+                        tracing::warn!("a line of the client is lost: {}", lost.error);
                         let id = lost.id_for_sender(Peer::Client).unwrap_or_else(Id::null);
                         self.tell(&id, &lost.error).await;
                     }
                 }
             }
-            if !reader.fill().await.unwrap_or(false) {
-                if let Some(Frame::Torn(_)) = reader.next_frame() {
-                    tracing::warn!("the client left in the middle of a line");
-                }
+            if !more {
                 return None;
             }
+            more = reader.fill().await.unwrap_or(false);
         }
     }
 

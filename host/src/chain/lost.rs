@@ -9,18 +9,17 @@ pub struct Lost {
     pub id: Option<Id>,
     /// Whether somebody may be waiting for it as an answer.
     pub response: bool,
-    /// Whether an answer to its sender is due even if its id is not known.
-    tell: bool,
 }
 
 impl Lost {
-    /// The id under which its sender is told. A client is told in any case.
+    /// The id under which its sender is told. A client is told in any case; but never under the
+    /// id of an answer, which may be that of a request of its own.
     pub fn id_for_sender(&self, sender: Peer) -> Option<Id> {
+        let own = self.id.clone().filter(|_| !self.response);
         match sender {
-            Peer::Client => Some(self.id.clone().unwrap_or_else(Id::null)),
-            Peer::Agent => self.id.clone(),
+            Peer::Client => Some(own.unwrap_or_else(Id::null)),
+            Peer::Agent => own,
         }
-        .filter(|_| self.tell)
     }
 }
 
@@ -36,26 +35,28 @@ pub fn read(frame: Frame) -> Result<Message, Lost> {
                         error,
                         id,
                         response,
-                        tell: !response,
                     },
                     _ => Lost {
                         error,
                         // JSON-RPC 2.0 §5: what is not JSON is answered under the id null.
                         response: !found.request && found.id.is_some(),
                         id: found.id.filter(|_| !found.request),
-                        tell: true,
                     },
                 }
             })
         }
-        Frame::TooLong { head, tail, len } => {
+        Frame::TooLong {
+            head,
+            tail,
+            len,
+            limit,
+        } => {
             let found = salvage(&head, &tail);
-            let text = format!("a message of {len} bytes is over the limit");
+            let text = format!("a message of {len} bytes is over the limit of {limit} bytes");
             Err(Lost {
                 error: Error::new(code::INVALID_REQUEST, text),
                 response: !found.request && found.id.is_some(),
                 id: found.id,
-                tell: true,
             })
         }
     }

@@ -2,10 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::value::RawValue;
-
-use super::{Action, Delivery, Effect, MessageId, Peer};
-use crate::rpc::{self, Kind, Message};
+use super::check::{check, check_json};
+use super::{Action, Decision, Delivery, Effect, MessageId, Peer};
+use crate::rpc::{self, Message};
 
 /// Why the host did not do what a proxy asked for.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -107,12 +106,16 @@ impl Ledger {
 
     /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
     /// action is checked against what the message can take.
-    pub fn take_back(&mut self, id: MessageId, action: Action) -> Result<Action, ChannelError> {
+    pub fn take_back(
+        &mut self,
+        id: MessageId,
+        decision: impl Into<Decision>,
+    ) -> Result<Action, ChannelError> {
         let entry = self
             .messages
             .get_mut(&id)
             .ok_or(ChannelError::UnknownMessage)?;
-        let action = check(entry.message.kind(), action);
+        let action = check(&entry.message, decision.into());
         if matches!(action, Ok(Action::Hold)) {
             let size = entry.message.len();
             if self.held < self.bounds.held && self.held_bytes + size <= self.bounds.held_bytes {
@@ -166,10 +169,14 @@ impl Ledger {
     }
 
     /// `channel.settle`.
-    pub fn settle(&mut self, id: MessageId, action: Action) -> Result<(), ChannelError> {
+    pub fn settle(
+        &mut self,
+        id: MessageId,
+        decision: impl Into<Decision>,
+    ) -> Result<(), ChannelError> {
         let entry = self.messages.get(&id).filter(|entry| entry.held);
-        let kind = entry.ok_or(ChannelError::UnknownMessage)?.message.kind();
-        let action = check(kind, action)?;
+        let message = &entry.ok_or(ChannelError::UnknownMessage)?.message;
+        let action = check(message, decision.into())?;
         if matches!(action, Action::Hold) {
             return Err(ChannelError::Invalid(
                 "the message is held already".to_owned(),
@@ -218,46 +225,6 @@ impl Ledger {
         }
         self.effects.push(effect);
         Ok(())
-    }
-}
-
-/// Whether a message of this kind can take the action, and whether its text is JSON.
-fn check(kind: Kind, action: Action) -> Result<Action, ChannelError> {
-    let fits = match &action {
-        Action::Forward | Action::Hold => true,
-        Action::Replace(body) => {
-            check_json(body)?;
-            true
-        }
-        Action::Respond(result) => {
-            check_json(result)?;
-            kind == Kind::Request
-        }
-        Action::Reject(_) => kind != Kind::Notification,
-        Action::Discard => kind == Kind::Notification,
-    };
-    if fits {
-        return Ok(action);
-    }
-    let action = match action {
-        Action::Respond(_) => "respond",
-        Action::Reject(_) => "reject",
-        _ => "discard",
-    };
-    let kind = match kind {
-        Kind::Request => "a request",
-        Kind::Notification => "a notification",
-        Kind::Result | Kind::Error => "a response",
-    };
-    Err(ChannelError::Invalid(format!(
-        "{kind} cannot take the action `{action}`"
-    )))
-}
-
-fn check_json(text: &str) -> Result<(), ChannelError> {
-    match serde_json::from_str::<&RawValue>(text) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(ChannelError::Invalid(format!("not JSON: {error}"))),
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Ledger`] stands between: it knows which messages the proxy may name, and lets nothing
 //! through that the proxy has no right to. So what reaches the chain is always valid.
 
+mod check;
 mod ledger;
 mod subscription;
 
@@ -73,6 +74,31 @@ pub enum Event {
     Answer(Delivery),
     /// The sender of this held request has withdrawn it.
     Cancel(MessageId),
+}
+
+/// What a proxy wants to become of a message; the [`Ledger`] makes an [`Action`] of it that can be
+/// carried out.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// What it says.
+    Plain(Action),
+    /// The message goes on with these changes to its body, made one after the other.
+    Edit(Vec<Edit>),
+}
+
+impl From<Action> for Decision {
+    fn from(action: Action) -> Self {
+        Self::Plain(action)
+    }
+}
+
+/// A change to one place of a body.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// A JSON Pointer (RFC 6901), see [`rpc::edit`].
+    pub pointer: String,
+    /// The new value, as JSON text; `None` removes what is there.
+    pub value: Option<String>,
 }
 
 /// What becomes of a message.

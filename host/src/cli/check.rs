@@ -33,7 +33,7 @@ impl Check {
         let mut valid = true;
         for entry in &manifest.proxies {
             println!("  │");
-            valid &= check_proxy(&engine, entry);
+            valid &= check_proxy(&engine, &manifest, entry);
         }
         println!("  │");
         match &manifest.agent {
@@ -52,12 +52,13 @@ impl Check {
 }
 
 /// Prints one proxy of the chain; says whether it could be run.
-fn check_proxy(engine: &Engine, entry: &ProxyEntry) -> bool {
+fn check_proxy(engine: &Engine, manifest: &Manifest, entry: &ProxyEntry) -> bool {
     println!("{}  {}", entry.id, entry.path.display());
     let component = match Component::load(engine, &entry.path) {
         Ok(component) => component,
         Err(error) => {
-            println!("  │  cannot be used: {error}");
+            println!("  │  cannot be used");
+            eprintln!("acp-chain: {}", manifest.about(entry, &error));
             return false;
         }
     };

@@ -1,7 +1,7 @@
 //! `acp-chain run`: what editors launch.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -32,7 +32,12 @@ impl Run {
             .enable_all()
             .build();
         let served = match runtime {
-            Ok(runtime) => runtime.block_on(self.serve()),
+            Ok(runtime) => {
+                let served = runtime.block_on(self.serve());
+                // A thread that reads a terminal, or compiles, would be waited for.
+                runtime.shutdown_background();
+                served
+            }
             Err(error) => Err(format!("the runtime does not start: {error}")),
         };
         match served {
@@ -126,8 +131,8 @@ async fn start_proxies(manifest: &Manifest) -> Result<Vec<Proxy>, StartError> {
     let mut proxies = Vec::new();
     for (entry, loading) in manifest.proxies.iter().zip(loading) {
         let component = loading.await.map_err(|error| failed(&error))?;
-        let component = component.map_err(|error| about(&manifest.path, entry, &error))?;
-        proxies.push(start_proxy(&engine, &component, entry, &manifest.path).await?);
+        let component = component.map_err(|error| failed(&manifest.about(entry, &error)))?;
+        proxies.push(start_proxy(&engine, &component, manifest, entry).await?);
     }
     Ok(proxies)
 }
@@ -135,13 +140,13 @@ async fn start_proxies(manifest: &Manifest) -> Result<Vec<Proxy>, StartError> {
 async fn start_proxy(
     engine: &Engine,
     component: &Component,
+    manifest: &Manifest,
     entry: &ProxyEntry,
-    manifest: &Path,
 ) -> Result<Proxy, StartError> {
     let limits = entry.limits.clone();
     let started = Instance::start(engine, component, &entry.id, &entry.config, limits).await;
-    let (instance, subscriptions) =
-        started.map_err(|reason| about(manifest, entry, &format!("it did not start: {reason}")))?;
+    let (instance, subscriptions) = started
+        .map_err(|reason| failed(&manifest.about(entry, &format!("it did not start: {reason}"))))?;
     for subscription in &subscriptions {
         tracing::debug!(proxy = entry.id, "sees {subscription}");
     }
@@ -150,11 +155,6 @@ async fn start_proxy(
         subscriptions,
         part: Box::new(instance),
     })
-}
-
-fn about(manifest: &Path, entry: &ProxyEntry, error: &dyn std::fmt::Display) -> StartError {
-    let (manifest, id, path) = (manifest.display(), &entry.id, entry.path.display());
-    failed(&format!("{manifest}: proxy `{id}` ({path}): {error}"))
 }
 
 fn failed(error: &dyn std::fmt::Display) -> StartError {

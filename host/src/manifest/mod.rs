@@ -88,6 +88,13 @@ impl Manifest {
         Self::parse(&text, &path)
     }
 
+    /// What is wrong with a proxy, and where that proxy is named.
+    #[must_use]
+    pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
+        let (manifest, id, path) = (self.path.display(), &entry.id, entry.path.display());
+        format!("{manifest}: proxy `{id}` ({path}): {wrong}")
+    }
+
     /// Reads the text of a manifest that lies at `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let file: File =

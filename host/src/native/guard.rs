@@ -16,7 +16,8 @@ impl Guard {
     /// Guards the group that a process leads.
     pub fn new(group: Pid) -> std::io::Result<Self> {
         use std::os::unix::process::CommandExt;
-        let script = format!("read -r _; kill -KILL -- -{}", group.as_raw_nonzero());
+        // Not every shell's `kill` takes a `--`.
+        let script = format!("read -r _; kill -KILL -{}", group.as_raw_nonzero());
         Command::new("/bin/sh")
             .args(["-c", &script])
             .stdin(Stdio::piped())

@@ -9,4 +9,4 @@ mod process;
 mod stderr;
 pub mod stdio;
 
-pub use process::{AgentCommand, Process, SpawnError, describe, exit_code};
+pub use process::{AgentCommand, Ended, Process, SpawnError, describe, exit_code};

@@ -66,6 +66,15 @@ pub struct Process {
     _guard: Option<Guard>,
 }
 
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its exit code or signal.
+    pub status: ExitStatus,
+    /// Whether it ended before it was told to.
+    pub by_itself: bool,
+}
+
 impl Process {
     /// Starts a process; gives it with its standard input and output.
     pub fn spawn(command: &AgentCommand) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
@@ -94,6 +103,7 @@ impl Process {
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr = child.stderr.take().ok_or_else(missing)?;
+        tracing::info!("the agent `{}` runs as process {group}", program());
         let guard = Guard::new(group)
             .inspect_err(|error| tracing::warn!("the agent goes unguarded: {error}"))
             .ok();
@@ -115,20 +125,22 @@ impl Process {
 
     /// Ends the process, whose standard input is closed: it gets a while to go by itself if it is
     /// to be ended with patience, then SIGTERM, then SIGKILL. What it started goes with it.
-    pub async fn end(&mut self, patience: bool) -> Option<ExitStatus> {
+    pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
         let mut status = None;
         if patience {
             status = self.wait_a_while().await;
         }
+        let by_itself = status.is_some();
         if status.is_none() {
             self.signal(Signal::TERM);
             status = self.wait_a_while().await;
         }
         self.signal(Signal::KILL);
-        match status {
-            Some(status) => Some(status),
-            None => self.wait().await.ok(),
-        }
+        let status = match status {
+            Some(status) => status,
+            None => self.wait().await?,
+        };
+        Ok(Ended { status, by_itself })
     }
 
     async fn wait_a_while(&mut self) -> Option<ExitStatus> {

@@ -25,6 +25,8 @@ pub enum Frame {
         tail: Bytes,
         /// How many there were.
         len: u64,
+        /// How many there may be.
+        limit: usize,
     },
     /// The stream ended in the middle of a line.
     Torn(Bytes),
@@ -58,11 +60,12 @@ impl Dropped {
         self.tail.extend_from_slice(new);
     }
 
-    fn finish(self) -> Frame {
+    fn finish(self, limit: usize) -> Frame {
         Frame::TooLong {
             head: self.head,
             tail: self.tail.freeze(),
             len: self.len,
+            limit,
         }
     }
 }
@@ -102,10 +105,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             line.truncate(line.len() - 1);
             if let Some(mut dropped) = self.dropped.take() {
                 dropped.take_in(&line);
-                return Some(dropped.finish());
+                return Some(dropped.finish(self.limit));
             }
             if line.len() > self.limit {
-                return Some(drop_line(&line).finish());
+                return Some(drop_line(&line).finish(self.limit));
             }
             if !line.iter().all(u8::is_ascii_whitespace) {
                 return Some(Frame::Line(line.freeze()));
@@ -128,7 +131,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     fn last(&mut self) -> Option<Frame> {
         if let Some(dropped) = self.dropped.take() {
-            return Some(dropped.finish());
+            return Some(dropped.finish(self.limit));
         }
         self.searched = 0;
         let rest = self.buffer.split().freeze();
@@ -184,7 +187,10 @@ mod tests {
         input.extend(std::iter::repeat_n(b'x', 1_000_000));
         input.extend(b"tail\n{}\n");
         let found = frames(&input, 100_000).await;
-        let Frame::TooLong { head, tail, len } = &found[0] else {
+        let Frame::TooLong {
+            head, tail, len, ..
+        } = &found[0]
+        else {
             panic!("{found:?}")
         };
         assert!(head.starts_with(b"head") && head.len() == KEPT);

@@ -61,7 +61,7 @@ impl Message {
         let text = std::str::from_utf8(&line)?;
         let envelope = Envelope::read(text)?;
         let id = envelope.id.and_then(|id| Id::parse(id.get()));
-        let response = envelope.method.is_none();
+        let response = envelope.method.is_none() && id.is_some();
         let invalid = |reason: &str| Malformed::Invalid {
             reason: reason.to_owned(),
             id: id.clone(),

@@ -3,6 +3,7 @@
 //! Only the envelope of a message is ever read: its kind, its id, its method and its session.
 //! The body is text that is handed along, and leaves as it came.
 
+mod edit;
 mod envelope;
 mod error;
 mod frame;
@@ -12,6 +13,7 @@ mod outbox;
 mod pointer;
 mod salvage;
 
+pub use edit::{EditError, edit};
 pub use envelope::Malformed;
 pub use error::{Error, code};
 pub use frame::{Frame, LineReader};

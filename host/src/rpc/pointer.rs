@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 /// A pointer that is neither empty nor begins with `/`, or has a `~` that is not `~0` or `~1`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a JSON Pointer (RFC 6901)")]
-pub struct InvalidPointer(String);
+pub struct InvalidPointer(pub(super) String);
 
 /// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
 pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, InvalidPointer> {
@@ -25,7 +25,8 @@ pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, Inva
     Ok(value)
 }
 
-fn unescape(token: &str) -> Option<String> {
+/// A reference token without its escapes; `None` if they are wrong.
+pub(super) fn unescape(token: &str) -> Option<String> {
     let mut parts = token.split('~');
     let mut plain = parts.next()?.to_owned();
     for part in parts {
@@ -47,7 +48,7 @@ pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
 
 /// Whether the JSON text of a member's name spells this name. A name may be no decodable text, as
 /// half a surrogate pair is not; it is then no name that anybody asks for.
-pub fn spells(text: &RawValue, name: &str) -> bool {
+pub(super) fn spells(text: &RawValue, name: &str) -> bool {
     let text = text.get();
     match text.contains('\\') {
         false => text.get(1..text.len() - 1) == Some(name),
@@ -59,6 +60,12 @@ pub fn spells(text: &RawValue, name: &str) -> bool {
 fn step<'a>(json: &'a str, token: &str) -> Option<&'a str> {
     let found = serde_json::Deserializer::from_str(json).deserialize_any(Step(token));
     found.ok().flatten().map(RawValue::get)
+}
+
+/// The array index that a reference token is; one is written without needless zeros.
+pub(super) fn index(token: &str) -> Option<usize> {
+    let canonical = token == "0" || !token.starts_with(['0', '+']);
+    token.parse().ok().filter(|_| canonical)
 }
 
 struct Step<'t>(&'t str);
@@ -84,8 +91,7 @@ impl<'de> Visitor<'de> for Step<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let canonical = self.0 == "0" || !self.0.starts_with(['0', '+']);
-        let index = self.0.parse::<usize>().ok().filter(|_| canonical);
+        let index = index(self.0);
         let mut found = None;
         let mut at = 0;
         while let Some(element) = seq.next_element::<&RawValue>()? {

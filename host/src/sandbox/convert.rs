@@ -1,7 +1,7 @@
 //! Between the channel's words and those generated from the WIT package.
 
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
-use crate::channel::{Action, ChannelError, Delivery, Kinds, Peer, Subscription};
+use crate::channel::{Action, ChannelError, Decision, Delivery, Edit, Kinds, Peer, Subscription};
 use crate::rpc;
 
 impl From<wit::Peer> for Peer {
@@ -49,9 +49,14 @@ impl From<ChannelError> for wit_channel::ChannelError {
     }
 }
 
-/// The action of a guest. Error data that is not JSON is told so, not dropped.
-pub fn action(action: wit::Action) -> Result<Action, ChannelError> {
-    Ok(match action {
+/// What a guest decided. Error data that is not JSON is told so, not dropped.
+pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
+    Ok(Decision::Plain(match action {
+        wit::Action::Edit(edits) => {
+            let edits = edits.into_iter();
+            let edits = edits.map(|wit::Edit { pointer, value }| Edit { pointer, value });
+            return Ok(Decision::Edit(edits.collect()));
+        }
         wit::Action::Forward => Action::Forward,
         wit::Action::Replace(body) => Action::Replace(body),
         wit::Action::Respond(result) => Action::Respond(result),
@@ -67,7 +72,7 @@ pub fn action(action: wit::Action) -> Result<Action, ChannelError> {
             }
             Action::Reject(reject)
         }
-    })
+    }))
 }
 
 pub fn head(delivery: &Delivery) -> wit::Head<'_> {

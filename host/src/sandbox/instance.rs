@@ -12,9 +12,9 @@ use super::epoch::TICK;
 use super::output::Output;
 use super::{Component, Engine, Limits, convert};
 use crate::channel::{
-    Call, Delivery, Event, Ledger, MessageId, Outcome, Part, Reply, Subscription,
+    Action, Call, Delivery, Event, Ledger, MessageId, Outcome, Part, Reply, Subscription,
 };
-use crate::rpc::Kind;
+use crate::rpc::{self, Kind, code};
 
 /// What a store holds beside the guest's memory.
 pub struct State {
@@ -115,14 +115,20 @@ impl Instance {
                 let told = self.deliver(delivery).await;
                 self.store.data_mut().ledger.close(delivery.id);
                 match told {
-                    Ok(_) => Outcome::Told,
+                    Ok(Ok(_)) => Outcome::Told,
+                    Ok(Err(reason)) => {
+                        let proxy = &*self.store.data().name;
+                        tracing::warn!(proxy, "failed on an answer: {reason}");
+                        Outcome::Told
+                    }
                     Err(error) => Outcome::Died(last_words(self.store.data(), &error)),
                 }
             }
             Event::Cancel(id) => {
                 let handler = self.proxy.acp_chain_proxy_handler();
                 match handler.call_on_cancel(&mut self.store, *id).await {
-                    Ok(()) => Outcome::Told,
+                    Ok(Ok(())) => Outcome::Told,
+                    Ok(Err(reason)) => self.refuse_held(*id, &reason),
                     Err(error) => Outcome::Died(last_words(self.store.data(), &error)),
                 }
             }
@@ -164,13 +170,24 @@ impl Instance {
         }
     }
 
+    /// A held request whose withdrawal the proxy could not handle.
+    fn refuse_held(&mut self, id: MessageId, reason: &str) -> Outcome {
+        let State { name, ledger, .. } = self.store.data_mut();
+        let text = format!("acp-chain: the proxy `{name}` failed on a cancellation: {reason}");
+        tracing::warn!("{text}");
+        let error = rpc::Error::new(code::REQUEST_CANCELLED, text);
+        // It may have been settled before that.
+        let _ = ledger.settle(id, Action::Reject(error));
+        Outcome::Told
+    }
+
     fn judge(
         &mut self,
         id: MessageId,
         decided: wasmtime::Result<Result<wit::Action, String>>,
     ) -> Outcome {
-        let action = match decided {
-            Ok(Ok(action)) => convert::action(action),
+        let decision = match decided {
+            Ok(Ok(action)) => convert::decision(action),
             Ok(Err(reason)) => {
                 self.store.data_mut().ledger.close(id);
                 return Outcome::Refused(reason);
@@ -178,7 +195,7 @@ impl Instance {
             Err(error) => return Outcome::Died(last_words(self.store.data(), &error)),
         };
         let ledger = &mut self.store.data_mut().ledger;
-        match action.and_then(|action| ledger.take_back(id, action)) {
+        match decision.and_then(|decision| ledger.take_back(id, decision)) {
             Ok(action) => Outcome::Decided(action),
             Err(error) => {
                 ledger.close(id);
@@ -266,7 +283,7 @@ impl wit_channel::Host for State {
         id: MessageId,
         action: wit::Action,
     ) -> Result<(), wit_channel::ChannelError> {
-        Ok(self.ledger.settle(id, convert::action(action)?)?)
+        Ok(self.ledger.settle(id, convert::decision(action)?)?)
     }
 
     fn cancel(&mut self, id: MessageId) -> Result<(), wit_channel::ChannelError> {

@@ -9,7 +9,7 @@ use acp_chain_tests::envelope::{self, Message, quoted};
 use serde_json::{Value, json};
 
 use crate::habits::Habits;
-use crate::params::{Answer, Params};
+use crate::params::{About, Params, told};
 use crate::script::{self, Step};
 
 /// An agent that writes to `out`.
@@ -42,14 +42,6 @@ enum Waiting {
     },
     Cancellation,
     Nothing,
-}
-
-/// What an answer is wanted for.
-#[derive(Clone, Copy)]
-enum About {
-    File,
-    Permission,
-    Anything,
 }
 
 impl<W: Write> Agent<W> {
@@ -202,6 +194,18 @@ impl<W: Write> Agent<W> {
                     outcome = Err(error);
                     break;
                 }
+                Step::Bulk(bytes) => {
+                    let line = |padding: &str| {
+                        format!(r#"{{"stopReason":"end_turn","_meta":{{"padding":"{padding}"}}}}"#)
+                    };
+                    let padding = "x".repeat(bytes.saturating_sub(line("").len()));
+                    outcome = Ok(line(&padding));
+                    break;
+                }
+                Step::Raw { text, utf8 } => {
+                    self.raw(&text.replace("{id}", &turn.id), utf8)?;
+                    None
+                }
                 Step::Twice => {
                     turn.answers = 2;
                     None
@@ -270,8 +274,14 @@ impl<W: Write> Agent<W> {
             Step::Unknown => self.answer(r#""an-id-that-nobody-used""#, Ok("{}"))?,
             Step::Exit(code) => std::process::exit(code),
             Step::Abort => std::process::abort(),
-            Step::Show | Step::Stop(_) | Step::Fail(_) | Step::Wait | Step::Never | Step::Twice => {
-            }
+            Step::Show
+            | Step::Stop(_)
+            | Step::Fail(_)
+            | Step::Bulk(_)
+            | Step::Raw { .. }
+            | Step::Wait
+            | Step::Never
+            | Step::Twice => {}
         }
         Ok(None)
     }
@@ -330,8 +340,21 @@ impl<W: Write> Agent<W> {
         self.write("Welcome to wild-agent! {not json")
     }
 
+    /// A line in UTF-8, or else in Latin-1, which has the first 256 characters only.
+    fn raw(&mut self, text: &str, utf8: bool) -> io::Result<()> {
+        if utf8 {
+            return self.write(text);
+        }
+        let latin1 = text.chars().map(|char| u8::try_from(char).unwrap_or(b'?'));
+        self.write_bytes(&latin1.collect::<Vec<_>>())
+    }
+
     fn write(&mut self, line: &str) -> io::Result<()> {
-        self.out.write_all(line.as_bytes())?;
+        self.write_bytes(line.as_bytes())
+    }
+
+    fn write_bytes(&mut self, line: &[u8]) -> io::Result<()> {
+        self.out.write_all(line)?;
         self.out.write_all(b"\n")?;
         self.out.flush()
     }
@@ -355,23 +378,6 @@ fn permission(session: &str, kind: &str, title: &str, path: &str) -> Value {
             {"optionId": "reject-always", "name": "Always reject", "kind": "reject_always"},
         ],
     })
-}
-
-/// What the agent tells of an answer.
-fn told(about: About, message: &Message) -> String {
-    let Some(result) = &message.result else {
-        return format!("error {}", message.error.as_deref().unwrap_or("unknown"));
-    };
-    let answer = Answer::of(message);
-    let told = match about {
-        About::File => answer.content,
-        About::Permission => answer.outcome.map(|outcome| match outcome.option_id {
-            Some(option) => format!("{} {option}", outcome.outcome),
-            None => outcome.outcome,
-        }),
-        About::Anything => None,
-    };
-    told.unwrap_or_else(|| format!("result {result}"))
 }
 
 /// A text in up to three parts.

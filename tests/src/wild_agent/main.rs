@@ -17,6 +17,8 @@
 //! | `update JSON` | sends that as the `update` of a `session/update` |
 //! | `line N` | sends an `available_commands_update` whose line is N bytes long, most of it `_meta` |
 //! | `garbage` | writes a line to stdout that is not JSON |
+//! | `raw TEXT` | writes TEXT to stdout as a line, with the id of the turn's request in place of `{id}` |
+//! | `latin1 TEXT` | the same in Latin-1, which is not UTF-8 |
 //! | `stderr N` | writes N bytes to stderr |
 //! | `read PATH` | asks for `fs/read_text_file`, and echoes the content |
 //! | `permission KIND TITLE PATH` | asks for `session/request_permission`, and sends the outcome (`selected allow-once`, `cancelled`) in a chunk; the title may have spaces |
@@ -25,6 +27,7 @@
 //! | `tell METHOD [JSON]` | sends the client any notification |
 //! | `stop JSON` | answers the turn with that result |
 //! | `fail JSON` | answers the turn with that error |
+//! | `bulk N` | answers the turn with a result N bytes long, most of it `_meta` |
 //! | `wait` | goes on only when it is cancelled |
 //! | `never` | never answers the turn, cancelled or not |
 //! | `twice` | answers the turn twice |

@@ -1,4 +1,4 @@
-//! What the agent reads of the bodies that it is sent.
+//! What the agent reads of the bodies that it is sent, and what it tells of them.
 //!
 //! Only what it needs is decoded: a body may hold numbers and strings that no program can.
 
@@ -55,6 +55,31 @@ impl Answer {
     pub(crate) fn of(message: &Message) -> Self {
         decoded(message.result.as_deref())
     }
+}
+
+/// What an answer is wanted for.
+#[derive(Clone, Copy)]
+pub(crate) enum About {
+    File,
+    Permission,
+    Anything,
+}
+
+/// What the agent tells of an answer.
+pub(crate) fn told(about: About, message: &Message) -> String {
+    let Some(result) = &message.result else {
+        return format!("error {}", message.error.as_deref().unwrap_or("unknown"));
+    };
+    let answer = Answer::of(message);
+    let told = match about {
+        About::File => answer.content,
+        About::Permission => answer.outcome.map(|outcome| match outcome.option_id {
+            Some(option) => format!("{} {option}", outcome.outcome),
+            None => outcome.outcome,
+        }),
+        About::Anything => None,
+    };
+    told.unwrap_or_else(|| format!("result {result}"))
 }
 
 fn decoded<T: DeserializeOwned + Default>(body: Option<&str>) -> T {

@@ -15,6 +15,11 @@ pub(crate) enum Step {
     Update(String),
     Line(usize),
     Garbage,
+    /// Writes a line as it is, in UTF-8 or else in Latin-1.
+    Raw {
+        text: String,
+        utf8: bool,
+    },
     Stderr(usize),
     Read(String),
     Permission {
@@ -33,6 +38,8 @@ pub(crate) enum Step {
     },
     Stop(String),
     Fail(String),
+    /// Answer with a result of that many bytes.
+    Bulk(usize),
     Wait,
     Never,
     Twice,
@@ -72,8 +79,12 @@ fn step(line: &str) -> Option<Step> {
         ("update", _) => Step::Update(json(rest)?),
         ("line", _) => Step::Line(rest.parse().ok()?),
         ("garbage", "") => Step::Garbage,
+        ("raw" | "latin1" | "read", "") => return None,
+        ("raw" | "latin1", _) => Step::Raw {
+            text: rest.to_owned(),
+            utf8: command == "raw",
+        },
         ("stderr", _) => Step::Stderr(rest.parse().ok()?),
-        ("read", "") => return None,
         ("read", _) => Step::Read(rest.to_owned()),
         ("permission", _) => {
             let (kind, rest) = rest.split_once(' ')?;
@@ -98,6 +109,7 @@ fn step(line: &str) -> Option<Step> {
         }
         ("stop", _) => Step::Stop(json(rest)?),
         ("fail", _) => Step::Fail(json(rest)?),
+        ("bulk", _) => Step::Bulk(rest.parse().ok()?),
         ("wait", "") => Step::Wait,
         ("never", "") => Step::Never,
         ("twice", "") => Step::Twice,

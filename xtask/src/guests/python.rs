@@ -1,5 +1,6 @@
 //! The proxy in Python: a whole `CPython` with the source and its imports, already loaded.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -33,6 +34,10 @@ pub fn build(
     let toolchain = workspace.target("toolchains/python");
     let programs = python::install(workspace, progress, &requirements, &toolchain)?;
     progress.step("proxy in Python", |step| {
+        // From a copy: compiled Python is left beside the source.
+        let copy = workspace.target("xtask/python");
+        fs::create_dir_all(&copy)?;
+        fs::copy(&source, copy.join("shout.py"))?;
         step.run(
             Command::new(programs.join("componentize-py"))
                 .arg("--wit-path")
@@ -40,7 +45,7 @@ pub fn build(
                 .args(["--world", "proxy"])
                 .args(OPTIONS)
                 .arg("--python-path")
-                .arg(folder)
+                .arg(&copy)
                 .arg("--output")
                 .arg(component),
         )?;

@@ -24,7 +24,9 @@ impl Part<'_> {
 
 /// The names and indices of a pointer; none if it is not one.
 pub(super) fn tokens(pointer: &str) -> Option<impl Iterator<Item = String>> {
-    if !pointer.is_empty() && !pointer.starts_with('/') {
+    let rooted = pointer.is_empty() || pointer.starts_with('/');
+    let mut escapes = pointer.split('~').skip(1);
+    if !rooted || !escapes.all(|escape| escape.starts_with(['0', '1'])) {
         return None;
     }
     Some(

@@ -47,7 +47,7 @@ fn pointers_follow_the_rfc() {
         Some(2),
         "the last of two equal names counts"
     );
-    for nothing in ["a", "/a/01", "/a/+1", "/a/2", "/b/c", "/a/-"] {
+    for nothing in ["a", "/~", "/a~/", "/a/01", "/a/+1", "/a/2", "/b/c", "/a/-"] {
         assert_eq!(json.at::<Json>(nothing), None, "{nothing}");
     }
 }
@@ -69,6 +69,54 @@ fn put_makes_the_objects_on_the_way() {
 fn text_that_is_not_json_is_refused() {
     for text in ["", "{", "1 2", "nul", "{\"a\":}"] {
         assert!(text.parse::<Json>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn edits_leave_everything_else_byte_for_byte() {
+    let spelt = r#" {"a" : [1e400, {"b":-0.0}],  "\u0063":null, "c":"x" } "#;
+    let json = spelt.trim().parse::<Json>().expect("valid");
+    for (edit, old, new) in [
+        (Edit::set("/a/0", json!(7)), "1e400", "7"),
+        (Edit::set("/c", "y"), r#""x""#, r#""y""#),
+        (Edit::set("/a/-", json!(7)), "-0.0}]", "-0.0},7]"),
+        (
+            Edit::set("/a/1/~1~0\"", json!(7)),
+            "0.0}",
+            r#"0.0,"/~\"":7}"#,
+        ),
+        (
+            Edit::set("/d", json!(null)),
+            r#""x" }"#,
+            r#""x","d":null }"#,
+        ),
+        (Edit::remove("/a/0"), "1e400, ", ""),
+        (Edit::remove("/a/1"), r#", {"b":-0.0}"#, ""),
+        (Edit::remove("/a/1/b"), r#""b":-0.0"#, ""),
+        (Edit::remove("/c"), r#", "c":"x""#, ""),
+    ] {
+        let edited = json.edited(&edit).expect("there is a place");
+        assert_eq!(edited.to_string(), spelt.trim().replace(old, new));
+    }
+    for (text, edit, expected) in [
+        ("{}", Edit::set("/a", json!(1)), r#"{"a":1}"#),
+        ("[ ]", Edit::set("/-", json!(1)), "[1 ]"),
+        ("[1]", Edit::set("", json!(2)), "2"),
+        (r#"{"a":1,"a":2}"#, Edit::remove("/a"), r#"{"a":1}"#),
+    ] {
+        let edited = text.parse::<Json>().expect("valid").edited(&edit);
+        assert_eq!(edited.expect("there is a place").to_string(), expected);
+    }
+}
+
+#[test]
+fn an_edit_without_a_place_is_an_error() {
+    let json: Json = r#"{"a":[1],"b":"x"}"#.parse().expect("valid");
+    for pointer in ["/a/1", "/a/x", "/a/01", "/b/c", "/c/d", "/a/-/b", "a"] {
+        assert!(json.edited(&Edit::set(pointer, "x")).is_err(), "{pointer}");
+    }
+    for pointer in ["/c", "/a/-", "/a/1", ""] {
+        assert!(json.edited(&Edit::remove(pointer)).is_err(), "{pointer}");
     }
 }
 

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::subscription::Kind;
-use crate::{Action, ChannelError, Error, Head, Json, Level, MessageId, Peer};
+use crate::{Action, ChannelError, Edit, Error, Head, Json, Level, MessageId, Peer};
 
 /// A message that left the proxy.
 #[derive(Clone, Debug)]
@@ -113,12 +113,17 @@ pub(super) fn hold(message: Message) {
     LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
 }
 
-/// What becomes of a message that is being handled or held.
+/// What becomes of a message that is being handled or held. It stays held if this fails.
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     if action == Action::Hold {
         return Ok(());
     }
     LINE.with_borrow_mut(|line| {
+        let held = line.held.get(&id).ok_or(ChannelError::UnknownMessage)?;
+        let action = match (action, &held.body) {
+            (Action::Edit(edits), Ok(body)) => Action::Replace(edited(body, &edits)?),
+            (action, _) => action,
+        };
         let message = line.held.remove(&id).ok_or(ChannelError::UnknownMessage)?;
         let (sender, kind) = (message.head.sender, message.kind);
         match (message.kind, action) {
@@ -144,6 +149,13 @@ pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> 
             }
         }
         Ok(())
+    })
+}
+
+/// A body with these changes made one after the other.
+fn edited(body: &Json, edits: &[Edit]) -> Result<Json, ChannelError> {
+    edits.iter().try_fold(body.clone(), |body, edit| {
+        body.edited(edit).map_err(ChannelError::Invalid)
     })
 }
 

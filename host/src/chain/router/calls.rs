@@ -49,8 +49,14 @@ impl Router {
         !self.ready.is_empty()
     }
 
+    /// Whether no proxy has anything to do.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.ready.is_empty() && self.busy.is_empty()
+    }
+
     /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
-    /// go on in [`Router::finish_busy`].
+    /// go on in [`Router::finished`].
     pub fn pump(&mut self, mut budget: usize) {
         while budget > 0
             && let Some(index) = self.ready.pop_front()

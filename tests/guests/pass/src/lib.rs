@@ -101,15 +101,17 @@ impl Proxy for Pass {
         self.settle_before(&head)?;
         let count = self.notifications.get() + 1;
         self.notifications.set(count);
-        if self.config.hold_every == 0 || count % self.config.hold_every != 0 {
+        if self.config.hold_every == 0 || !count.is_multiple_of(self.config.hold_every) {
             return Ok(Action::Forward);
         }
-        let held = Held {
-            sender: head.sender,
-            session: head.session,
-            left: self.config.late,
-        };
-        self.held.borrow_mut().insert(head.id, held);
+        self.held.borrow_mut().insert(
+            head.id,
+            Held {
+                sender: head.sender,
+                session: head.session,
+                left: self.config.late,
+            },
+        );
         Ok(Action::Hold)
     }
 

@@ -1,0 +1,145 @@
+//! Changes to single places of JSON text, as the host makes them: what is not changed keeps its
+//! bytes.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::find;
+
+/// The text with another value at a place, or with one more, or without the one that is there.
+pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<String, String> {
+    let no_place = || format!("there is no place `{pointer}`");
+    let nothing = || format!("there is nothing at `{pointer}` to remove");
+    let tokens: Vec<String> = find::tokens(pointer)
+        .ok_or_else(|| format!("`{pointer}` is no JSON Pointer"))?
+        .collect();
+    let Some((last, parents)) = tokens.split_last() else {
+        return value.map(str::to_owned).ok_or_else(nothing);
+    };
+    let mut place = 0..text.len();
+    for name in parents {
+        let within = Entries::of(text, place).ok_or_else(no_place)?;
+        let found = within.position(name).ok_or_else(no_place)?;
+        place = within.list[found].value.clone();
+    }
+    let entries = Entries::of(text, place).ok_or_else(no_place)?;
+    let (range, new) = match (entries.position(last), value) {
+        (Some(found), Some(value)) => (entries.list[found].value.clone(), value.to_owned()),
+        (Some(found), None) => (entries.without(found), String::new()),
+        (None, None) => return Err(nothing()),
+        (None, Some(value)) => entries.addition(last, value).ok_or_else(no_place)?,
+    };
+    Ok([&text[..range.start], &new, &text[range.end..]].concat())
+}
+
+/// What an object or array holds, by place in the whole text.
+struct Entries {
+    is_object: bool,
+    list: Vec<Entry>,
+    /// Just behind the opening bracket.
+    inside: usize,
+}
+
+struct Entry {
+    /// None in an array.
+    name: Option<String>,
+    /// With its name.
+    whole: Range<usize>,
+    value: Range<usize>,
+}
+
+impl Entries {
+    /// None if there is neither an object nor an array.
+    fn of(text: &str, place: Range<usize>) -> Option<Self> {
+        let part = &text[place.clone()];
+        let mut reader = serde_json::Deserializer::from_str(part);
+        let list = reader.deserialize_any(Read { text }).ok()?;
+        let bracket = part.find(['{', '['])?;
+        Some(Self {
+            is_object: part[bracket..].starts_with('{'),
+            list,
+            inside: place.start + bracket + 1,
+        })
+    }
+
+    /// Of equal names the last one counts.
+    fn position(&self, name: &str) -> Option<usize> {
+        if self.is_object {
+            let named = |entry: &Entry| entry.name.as_deref() == Some(name);
+            self.list.iter().rposition(named)
+        } else {
+            find::index(name).filter(|index| *index < self.list.len())
+        }
+    }
+
+    /// The text that goes when an entry does: itself and one comma.
+    fn without(&self, at: usize) -> Range<usize> {
+        let whole = &self.list[at].whole;
+        match (at.checked_sub(1), self.list.get(at + 1)) {
+            (_, Some(next)) => whole.start..next.whole.start,
+            (Some(before), None) => self.list[before].whole.end..whole.end,
+            (None, None) => whole.clone(),
+        }
+    }
+
+    /// Where a new entry goes, and its text; none if an array cannot have it.
+    fn addition(&self, name: &str, value: &str) -> Option<(Range<usize>, String)> {
+        let entry = match self.is_object {
+            true => format!("{}:{value}", serde_json::Value::from(name)),
+            false if name == "-" => value.to_owned(),
+            false => return None,
+        };
+        Some(match self.list.last() {
+            Some(last) => (last.whole.end..last.whole.end, format!(",{entry}")),
+            None => (self.inside..self.inside, entry),
+        })
+    }
+}
+
+struct Read<'t> {
+    text: &'t str,
+}
+
+impl Read<'_> {
+    fn range(&self, part: &RawValue) -> Range<usize> {
+        let start = part.get().as_ptr().addr() - self.text.as_ptr().addr();
+        start..start + part.get().len()
+    }
+}
+
+impl<'de> Visitor<'de> for Read<'de> {
+    type Value = Vec<Entry>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object or an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            let value = self.range(value);
+            list.push(Entry {
+                name: serde_json::from_str(name.get()).ok(),
+                whole: self.range(name).start..value.end,
+                value,
+            });
+        }
+        Ok(list)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(value) = seq.next_element::<&RawValue>()? {
+            let value = self.range(value);
+            list.push(Entry {
+                name: None,
+                whole: value.clone(),
+                value,
+            });
+        }
+        Ok(list)
+    }
+}

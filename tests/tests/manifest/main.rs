@@ -1,0 +1,335 @@
+//! What a manifest asks for is what runs; what is wrong with it is told with its place, by `check`
+//! and to the client of `run` alike.
+
+mod component;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use acp_chain_tests::client::prompt;
+use acp_chain_tests::host;
+use acp_chain_tests::process::Process;
+use acp_chain_tests::transcript::Transcript;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
+
+/// A folder with a manifest and what belongs to it.
+struct Project(TempDir);
+
+impl Project {
+    fn new(manifest: &str) -> Self {
+        let project = Self(tempfile::tempdir().unwrap());
+        fs::write(project.manifest(), manifest).unwrap();
+        project
+    }
+
+    /// With one proxy, `guard`, which is a file with these bytes.
+    fn with_component(bytes: &[u8]) -> Self {
+        let project = Self::new("[[proxy]]\nid = 'guard'\npath = 'guard.wasm'\n");
+        fs::write(project.path("guard.wasm"), bytes).unwrap();
+        project
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.path("acp-chain.toml")
+    }
+
+    fn client(&self) -> Process {
+        client(host::run(Some(&self.manifest()), [AGENT]))
+    }
+
+    /// Expects that the manifest is refused with these words, by `check` and by `run`, and that
+    /// nothing is left to wait for.
+    async fn is_refused(&self, why: &str) {
+        let (valid, printed) = check(&self.manifest()).await;
+        assert!(
+            !valid && printed.contains(&format!("acp-chain: {why}")),
+            "{printed}"
+        );
+
+        let mut client = self.client();
+        let error = error(&mut client).await;
+        assert!(
+            error.contains(&format!("acp-chain: {why}")),
+            "{error}\nlacks\n{why}"
+        );
+        let exit = client.finish().await.unwrap();
+        assert_eq!((exit.status.code(), &*exit.stderr), (Some(1), ""));
+    }
+
+    /// The same for its proxy `guard`.
+    async fn has_its_component_refused(&self, why: &str) {
+        let (manifest, component) = (self.manifest(), self.path("guard.wasm"));
+        let (manifest, component) = (manifest.display(), component.display());
+        self.is_refused(&format!("{manifest}: proxy `guard` ({component}): {why}"))
+            .await;
+    }
+}
+
+fn client(command: Command) -> Process {
+    Process::start("client", &Transcript::new(), command).unwrap()
+}
+
+/// The message of the error with which `initialize` is answered.
+async fn error(client: &mut Process) -> String {
+    let answer = client.wire.request("initialize", "{}").await;
+    let error: Value = serde_json::from_str(&answer.error.unwrap()).unwrap();
+    assert_eq!(error["code"], -32603);
+    error["message"].as_str().unwrap().to_owned()
+}
+
+/// Whether `check` accepts a manifest, and what it prints.
+async fn check(manifest: &Path) -> (bool, String) {
+    let output = host::check(manifest).output().await.unwrap();
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(printed).unwrap())
+}
+
+#[tokio::test]
+async fn check_prints_the_chain_and_runs_nothing() {
+    let (pass, shout) = (host::component("pass"), host::component("shout-rust"));
+    // Run, either proxy would refuse its config, and the agent would not be found.
+    let project = Project::new(&format!(
+        "agent = {{ command = 'no-such-agent', args = ['--acp', 'x'] }}\n\
+         [[proxy]]\nid = 'first'\npath = '{}'\nconfig.nonsense = 1\n\
+         [[proxy]]\nid = 'second'\npath = '{}'\nconfig.nonsense = 1\nlimits.memory-mib = 99\n",
+        pass.display(),
+        shout.display()
+    ));
+    let (valid, printed) = check(&project.manifest()).await;
+    assert!(valid, "{printed}");
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(lines[0], "client");
+    assert_eq!(lines[2], format!("first  {}", pass.display()));
+    assert!(
+        lines[3].ends_with(" kB, 64 MiB of memory, 2000 ms a message"),
+        "{printed}"
+    );
+    assert!(
+        lines[4].ends_with("no other way out: no files, network, clock or environment"),
+        "{printed}"
+    );
+    assert_eq!(lines[6], format!("second  {}", shout.display()));
+    assert!(lines[7].contains("99 MiB of memory"), "{printed}");
+    assert_eq!(lines.last(), Some(&"agent  no-such-agent --acp x"));
+}
+
+#[tokio::test]
+async fn check_tells_of_every_component_that_cannot_be_used() {
+    let project = Project::new(
+        "[[proxy]]\nid = 'one'\npath = '1.wasm'\n[[proxy]]\nid = 'two'\npath = '2.wasm'\n",
+    );
+    let (valid, printed) = check(&project.manifest()).await;
+    assert!(!valid);
+    assert!(
+        printed.contains("proxy `one`") && printed.contains("proxy `two`"),
+        "{printed}"
+    );
+}
+
+#[tokio::test]
+async fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
+    let project = Project::new("[[proxy]]\nid = 'guard'\npth = 'guard.wasm'\n");
+    let manifest = project.manifest();
+    project
+        .is_refused(&format!(
+            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `config`, `limits`",
+            manifest.display()
+        ))
+        .await;
+}
+
+#[tokio::test]
+async fn a_manifest_that_is_not_toml_or_not_there_is_named() {
+    let project = Project::new("[[proxy]\n");
+    let manifest = project.manifest();
+    project
+        .is_refused(&format!("{}:1:9: ", manifest.display()))
+        .await;
+    fs::remove_file(&manifest).unwrap();
+    project
+        .is_refused(&format!(
+            "{}: the manifest cannot be read: No such file",
+            manifest.display()
+        ))
+        .await;
+}
+
+#[tokio::test]
+async fn an_id_is_used_once() {
+    let project =
+        Project::new("[[proxy]]\nid = 'a'\npath = 'p'\n[[proxy]]\nid = 'a'\npath = 'p'\n");
+    let manifest = project.manifest();
+    project
+        .is_refused(&format!(
+            "{}:5:6: two proxies have the id `a`; ids are unique",
+            manifest.display()
+        ))
+        .await;
+}
+
+#[tokio::test]
+async fn a_proxy_that_refuses_its_config_says_why_to_the_client() {
+    let shout = host::component("shout-rust");
+    let project = Project::new(&format!(
+        "[[proxy]]\nid = 'shout'\npath = '{}'\nconfig.fiel = '/x'\n",
+        shout.display()
+    ));
+    let mut client = project.client();
+    let error = error(&mut client).await;
+    let manifest = project.manifest();
+    let start = format!(
+        "acp-chain: {}: proxy `shout` ({}): it did not start: ",
+        manifest.display(),
+        shout.display()
+    );
+    assert!(
+        error.starts_with(&start) && error.contains("unknown field `fiel`"),
+        "{error}"
+    );
+    assert_eq!(client.finish().await.unwrap().status.code(), Some(1));
+}
+
+#[tokio::test]
+async fn a_mistake_can_be_put_right_while_the_client_waits() {
+    let project = Project::with_component(b"\0asm\x01\0\0\0");
+    let mut client = project.client();
+    assert!(error(&mut client).await.contains("core WebAssembly module"));
+    fs::write(project.manifest(), "[[proxie]]\n").unwrap();
+    assert!(error(&mut client).await.contains("did you mean `proxy`?"));
+    host::manifest(project.0.path(), &[("guard", &host::component("pass"), "")]).unwrap();
+    client.initialize().await;
+    client.turn("echo works").await;
+    assert_eq!(client.chunks(), ["works"]);
+    let exit = client.finish().await.unwrap();
+    assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+}
+
+#[tokio::test]
+async fn paths_begin_at_the_manifest_wherever_the_program_is_started() {
+    let project = Project::new(
+        "agent.command = 'bin/agent'\n[[proxy]]\nid = 'shout'\npath = 'proxies/shout.wasm'\n",
+    );
+    for folder in ["bin", "proxies", "elsewhere"] {
+        fs::create_dir(project.path(folder)).unwrap();
+    }
+    symlink(AGENT, project.path("bin/agent")).unwrap();
+    symlink(
+        host::component("shout-rust"),
+        project.path("proxies/shout.wasm"),
+    )
+    .unwrap();
+    for manifest in [project.manifest().as_os_str(), "../acp-chain.toml".as_ref()] {
+        let none: [&OsStr; 0] = [];
+        let mut command = host::run_with(["--manifest".as_ref(), manifest], none);
+        command.current_dir(project.path("elsewhere"));
+        let mut client = client(command);
+        client.initialize().await;
+        client.turn("hello there").await;
+        assert_eq!(client.chunks().concat(), "HELLO THERE");
+    }
+}
+
+#[tokio::test]
+async fn the_command_line_names_the_agent_before_the_manifest_does() {
+    let project = Project::new("[agent]\ncommand = 'no-such-agent'\n");
+    let mut client = project.client();
+    client.initialize().await;
+
+    let none: [&OsStr; 0] = [];
+    let mut client = self::client(host::run(Some(&project.manifest()), none));
+    let error = error(&mut client).await;
+    assert!(error.contains("`no-such-agent` was not found"), "{error}");
+    assert_eq!(client.finish().await.unwrap().status.code(), Some(127));
+}
+
+#[tokio::test]
+async fn without_any_agent_the_client_is_told_how_to_name_one() {
+    let project = Project::new("");
+    let none: [&OsStr; 0] = [];
+    for manifest in [None, Some(project.manifest())] {
+        let mut client = client(host::run(manifest.as_deref(), none));
+        assert_eq!(
+            error(&mut client).await,
+            "acp-chain: no agent is named; give its command behind `--`, or in the manifest's `[agent]`"
+        );
+        assert_eq!(client.finish().await.unwrap().status.code(), Some(2));
+    }
+}
+
+#[tokio::test]
+async fn an_empty_manifest_is_a_chain_without_proxies() {
+    let project = Project::new("");
+    let mut client = project.client();
+    client.initialize().await;
+    client.turn("echo through").await;
+    assert_eq!(client.chunks(), ["through"]);
+}
+
+#[tokio::test]
+async fn the_trace_has_each_leg_of_a_turn_in_order() {
+    let project = Project::new("");
+    let (pass, shout) = (host::component("pass"), host::component("shout-rust"));
+    let proxies = [("first", &*pass, ""), ("second", &*shout, "")];
+    host::manifest(project.0.path(), &proxies).unwrap();
+    let (manifest, trace) = (project.manifest(), project.path("trace"));
+    let options = [
+        "--manifest".as_ref(),
+        manifest.as_os_str(),
+        "--trace".as_ref(),
+        trace.as_os_str(),
+    ];
+    let mut client = client(host::run_with(options, [AGENT]));
+    client.initialize().await;
+    let before = fs::read_to_string(&trace).unwrap().len();
+    client.turn("hi").await;
+    let written = fs::read_to_string(&trace).unwrap();
+    let leg = |from, to, kind, method, body: &str| {
+        format!(
+            r#"{{"from":"{from}","to":"{to}","kind":"{kind}","method":"{method}","session":"s",{body}}}"#
+        )
+    };
+    let asked = |text| format!(r#""params":{}"#, prompt("s", text));
+    let told = |text| {
+        format!(
+            r#""params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}"#
+        )
+    };
+    let answer = r#""result":{"stopReason":"end_turn"}"#;
+    let shouted = r#""result":{"stopReason":"end_turn","_meta":{"shout":{"chunks":2}}}"#;
+    let (p, u) = ("session/prompt", "session/update");
+    let expected = [
+        leg("client", "first", "request", p, &asked("hi")),
+        leg("first", "second", "request", p, &asked("hi")),
+        leg("second", "agent", "request", p, &asked("HI")),
+        leg("agent", "second", "notification", u, &told("H")),
+        leg("second", "first", "notification", u, &told("H")),
+        leg("first", "client", "notification", u, &told("H")),
+        leg("agent", "second", "notification", u, &told("I")),
+        leg("second", "first", "notification", u, &told("I")),
+        leg("first", "client", "notification", u, &told("I")),
+        leg("agent", "second", "response", p, answer),
+        leg("second", "first", "response", p, shouted),
+        leg("first", "client", "response", p, shouted),
+    ];
+    let found: Vec<_> = written[before..].lines().collect();
+    assert_eq!(found.len(), expected.len(), "{written}");
+    // Proxies work side by side: the legs of one message have an order, those of two need not.
+    for legs in expected.chunks(3) {
+        let place = |leg: &String| found.iter().position(|found| found == leg);
+        let places: Vec<_> = legs.iter().map(place).collect();
+        assert!(
+            places.is_sorted() && places[0].is_some(),
+            "{legs:?} in\n{written}"
+        );
+    }
+}
