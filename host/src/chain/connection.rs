@@ -44,6 +44,8 @@ enum Turn {
 /// One end: what we write to, what we read from.
 pub struct Side {
     pub(super) input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    /// Whether something was written since the last flush.
+    unflushed: bool,
     reader: Reader,
     ended: bool,
 }
@@ -73,11 +75,13 @@ impl Connection {
             router,
             client: Side {
                 input: Some(input),
+                unflushed: false,
                 reader,
                 ended: false,
             },
             agent: Side {
                 input: Some(agent.input),
+                unflushed: false,
                 reader: LineReader::new(agent.output, settings.message_limit),
                 ended: false,
             },
@@ -133,8 +137,8 @@ impl Connection {
         let event = {
             let (client_box, agent_box, busy) = self.router.split();
             tokio::select! {
-                written = write(&mut self.client.input, client_box) => Turn::Wrote(Peer::Client, written),
-                written = write(&mut self.agent.input, agent_box) => Turn::Wrote(Peer::Agent, written),
+                written = write(&mut self.client.input, client_box, &mut self.client.unflushed) => Turn::Wrote(Peer::Client, written),
+                written = write(&mut self.agent.input, agent_box, &mut self.agent.unflushed) => Turn::Wrote(Peer::Agent, written),
                 filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
                 filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
                 () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
@@ -203,9 +207,7 @@ impl Connection {
 
     fn take_lost(&mut self, from: Peer, lost: &Lost) {
         tracing::warn!("a line of the {} is lost: {}", from.as_str(), lost.error);
-        if lost.response
-            && let Some(id) = &lost.id
-        {
+        if let Some(id) = lost.answers() {
             let text = format!(
                 "acp-chain: the answer of the {} is lost: {}",
                 from.as_str(),
@@ -250,19 +252,24 @@ async fn at(time: Option<Instant>) {
     }
 }
 
-/// Writes some of what waits. Does not return while nothing does. Cancel safe.
+/// Writes some of what waits, or flushes when nothing does. Does not return while there is neither
+/// to do. Cancel safe.
 async fn write(
     input: &mut Option<Box<dyn AsyncWrite + Send + Unpin>>,
     outbox: &mut Outbox,
+    unflushed: &mut bool,
 ) -> std::io::Result<()> {
     match input {
         Some(input) if !outbox.is_empty() => {
             if input.write_buf(outbox).await? == 0 {
                 return Err(std::io::ErrorKind::WriteZero.into());
             }
-            if outbox.is_empty() {
-                input.flush().await?;
-            }
+            *unflushed = true;
+            Ok(())
+        }
+        Some(input) if *unflushed => {
+            input.flush().await?;
+            *unflushed = false;
             Ok(())
         }
         _ => std::future::pending().await,

@@ -47,8 +47,11 @@ impl Connection {
     /// client told why. That takes as long as the client needs to read it, or until `stop`.
     pub async fn mourn(mut self, stop: impl Future<Output = ()>) -> Exit {
         self.settle().await;
+        let input = self.agent.input.take();
+        let reads = input.is_some();
+        drop(input);
         let ended = end(&mut self.process, true).await;
-        let error = self.obituary(ended).await;
+        let error = self.obituary(ended, reads).await;
         tracing::error!("{error}");
         self.router.lose(Peer::Agent, &error);
         self.settle().await;
@@ -67,6 +70,8 @@ impl Connection {
         let finish = async {
             while !self.router.is_idle() {
                 self.router.pump(BUDGET);
+                // Proxies may go on for ever; the time that they have must be able to run out.
+                tokio::task::yield_now().await;
                 if !self.router.is_ready() && !self.router.is_idle() {
                     let (_, _, busy) = self.router.split();
                     let finished = busy.await;
@@ -79,10 +84,10 @@ impl Connection {
         }
     }
 
-    async fn obituary(&mut self, ended: Option<Ended>) -> Error {
+    async fn obituary(&mut self, ended: Option<Ended>, reads: bool) -> Error {
         let how = match ended {
             Some(ended) if ended.by_itself => native::describe(ended.status),
-            _ if self.agent.input.is_none() => "closed its input".to_owned(),
+            _ if !reads => "closed its input".to_owned(),
             _ => "closed its output".to_owned(),
         };
         let printed = match &mut self.process {

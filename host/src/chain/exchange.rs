@@ -37,6 +37,8 @@ pub struct Exchange {
     pub route: Route,
     pub method: Arc<str>,
     pub session: Option<Arc<str>>,
+    /// Where a proxy gave the request another session, by position, and which.
+    pub renamed: Vec<(usize, Option<Arc<str>>)>,
     pub stage: Stage,
     /// The proxies that saw the request, each with its number for it.
     pub seen: Vec<(HopIndex, MessageId)>,

@@ -5,6 +5,9 @@ use std::collections::{HashMap, VecDeque};
 use super::parcel::{ExchangeId, Parcel};
 use crate::channel::{MessageId, Part, Subscription};
 
+/// How many bytes may wait behind a notification that a proxy holds.
+const PARKED: usize = 16 << 20;
+
 /// A proxy that is ready to work.
 pub struct Proxy {
     /// Its id in the manifest.
@@ -48,6 +51,8 @@ pub struct Hop {
     pub held: HashMap<MessageId, Parcel>,
     /// Responses that wait for a held notification, and what came behind them.
     pub parked: VecDeque<Parcel>,
+    /// Bytes of what is parked.
+    parked_bytes: usize,
     /// Its own requests that have no answer yet.
     pub asked: HashMap<MessageId, ExchangeId>,
     /// Whether it is in the router's queue.
@@ -67,6 +72,7 @@ impl Hop {
             in_hand: None,
             held: HashMap::new(),
             parked: VecDeque::new(),
+            parked_bytes: 0,
             asked: HashMap::new(),
             queued: false,
             arrivals: 0,
@@ -135,7 +141,13 @@ impl Hop {
         let at = self
             .parked
             .partition_point(|earlier| earlier.arrival < parcel.arrival);
+        self.parked_bytes += parcel.message.len();
         self.parked.insert(at, parcel);
+    }
+
+    /// Whether more waits behind what the proxy holds than can be kept.
+    pub fn is_jammed(&self) -> bool {
+        self.parked_bytes > PARKED
     }
 
     /// The parked messages that need wait no longer, in order.
@@ -145,6 +157,7 @@ impl Hop {
             if self.must_wait(&parcel) {
                 self.parked.push_back(parcel);
             } else {
+                self.parked_bytes -= parcel.message.len();
                 free.push(parcel);
             }
         }

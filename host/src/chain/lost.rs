@@ -1,23 +1,29 @@
 //! Lines that are no messages, and who must hear of them.
 
 use crate::channel::Peer;
-use crate::rpc::{Error, Frame, Id, Malformed, Message, code, salvage};
+use crate::rpc::{Error, Frame, Id, Malformed, Message, Salvaged, code, salvage};
 
 /// A line that is no message, with what is known of it.
 pub struct Lost {
     pub error: Error,
-    pub id: Option<Id>,
-    /// Whether somebody may be waiting for it as an answer.
-    pub response: bool,
+    found: Salvaged,
+    /// Whether the text was no JSON at all.
+    garbled: bool,
 }
 
 impl Lost {
+    /// The id of the request that somebody may be waiting for this line to answer.
+    pub fn answers(&self) -> Option<&Id> {
+        self.found.id.as_ref().filter(|_| !self.found.request)
+    }
+
     /// The id under which its sender is told. A client is told in any case; but never under the
-    /// id of an answer, which may be that of a request of its own.
+    /// id of an answer, which may be that of a request of its own, and of what is not JSON under
+    /// the id null (JSON-RPC 2.0 §5). An agent is told if it may be waiting.
     pub fn id_for_sender(&self, sender: Peer) -> Option<Id> {
-        let own = self.id.clone().filter(|_| !self.response);
+        let own = self.found.id.clone().filter(|_| self.found.request);
         match sender {
-            Peer::Client => Some(own.unwrap_or_else(Id::null)),
+            Peer::Client => Some(own.filter(|_| !self.garbled).unwrap_or_else(Id::null)),
             Peer::Agent => own,
         }
     }
@@ -27,22 +33,10 @@ impl Lost {
 pub fn read(frame: Frame) -> Result<Message, Lost> {
     match frame {
         Frame::Line(line) | Frame::Torn(line) => {
-            Message::parse(line.clone()).map_err(|malformed| {
-                let found = salvage(&line, &line);
-                let error = malformed.to_error();
-                match malformed {
-                    Malformed::Invalid { id, response, .. } => Lost {
-                        error,
-                        id,
-                        response,
-                    },
-                    _ => Lost {
-                        error,
-                        // JSON-RPC 2.0 §5: what is not JSON is answered under the id null.
-                        response: !found.request && found.id.is_some(),
-                        id: found.id.filter(|_| !found.request),
-                    },
-                }
+            Message::parse(line.clone()).map_err(|malformed| Lost {
+                error: malformed.to_error(),
+                found: salvage(&line, &line),
+                garbled: matches!(malformed, Malformed::NotUtf8(_) | Malformed::NotJson(_)),
             })
         }
         Frame::TooLong {
@@ -51,12 +45,11 @@ pub fn read(frame: Frame) -> Result<Message, Lost> {
             len,
             limit,
         } => {
-            let found = salvage(&head, &tail);
             let text = format!("a message of {len} bytes is over the limit of {limit} bytes");
             Err(Lost {
                 error: Error::new(code::INVALID_REQUEST, text),
-                response: !found.request && found.id.is_some(),
-                id: found.id,
+                found: salvage(&head, &tail),
+                garbled: false,
             })
         }
     }

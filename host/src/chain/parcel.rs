@@ -78,6 +78,9 @@ pub struct Parcel {
     pub arrival: u64,
     /// The session of the request that this answers.
     pub request_session: Option<Arc<str>>,
+    /// Where the request that this answers got another session, from the proxy next to whoever
+    /// answers.
+    pub renamed: Vec<(usize, Option<Arc<str>>)>,
 }
 
 impl Parcel {
@@ -93,6 +96,7 @@ impl Parcel {
             home: None,
             arrival: 0,
             request_session: None,
+            renamed: Vec::new(),
             message,
         }
     }
@@ -102,6 +106,29 @@ impl Parcel {
         self.request_session
             .as_ref()
             .or_else(|| self.message.session())
+    }
+
+    /// Arrives at the next position; an answer gets the session that its request had on this leg.
+    pub fn step(&mut self) {
+        match self.toward {
+            Peer::Client => self.at -= 1,
+            Peer::Agent => self.at += 1,
+        }
+        // The last change to the request was the nearest to its far end, where the answer sets out.
+        while let [.., before, (at, _)] = &self.renamed[..]
+            && self.has_passed(*at)
+        {
+            self.request_session.clone_from(&before.1);
+            self.renamed.pop();
+        }
+    }
+
+    /// Whether the part at a position lies behind.
+    fn has_passed(&self, at: usize) -> bool {
+        match self.toward {
+            Peer::Client => self.at < at,
+            Peer::Agent => self.at > at,
+        }
     }
 
     pub fn is_response(&self) -> bool {

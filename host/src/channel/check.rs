@@ -25,9 +25,19 @@ pub fn check(message: &Message, decision: Decision) -> Result<Action, ChannelErr
     Ok(action)
 }
 
+/// How many bytes the edits of one action may read in all. The host makes them in one go, and
+/// nothing else moves meanwhile.
+const EDITED: usize = 256 << 20;
+
 fn edited(body: &str, edits: &[Edit]) -> Result<String, ChannelError> {
     let mut body = body.to_owned();
+    let mut work = 0;
     for Edit { pointer, value } in edits {
+        work += body.len();
+        if work > EDITED {
+            let text = "so many edits of so long a body; use `replace`";
+            return Err(ChannelError::Invalid(text.to_owned()));
+        }
         if let Some(value) = value {
             check_json(value)?;
         }

@@ -34,6 +34,8 @@ pub struct Bounds {
     pub held_bytes: usize,
     /// Effects of one call.
     pub effects: usize,
+    /// Bytes of the messages that one call sends, replacements included.
+    pub effect_bytes: usize,
 }
 
 /// The books of one proxy: every number that it may use, and what it did in the current call.
@@ -49,6 +51,7 @@ pub struct Ledger {
     held: usize,
     held_bytes: usize,
     effects: Vec<Effect>,
+    effect_bytes: usize,
     bounds: Bounds,
     started: bool,
 }
@@ -70,6 +73,7 @@ impl Ledger {
             held: 0,
             held_bytes: 0,
             effects: Vec::new(),
+            effect_bytes: 0,
             bounds,
             started: false,
         }
@@ -138,6 +142,7 @@ impl Ledger {
 
     /// What the proxy did since the last time.
     pub fn take_effects(&mut self) -> Vec<Effect> {
+        self.effect_bytes = 0;
         std::mem::take(&mut self.effects)
     }
 
@@ -183,11 +188,18 @@ impl Ledger {
             ));
         }
         self.push(Effect::Settle { id, action })?;
-        if let Some(entry) = self.messages.remove(&id) {
-            self.held -= 1;
-            self.held_bytes -= entry.message.len();
-        }
+        self.let_go(id);
         Ok(())
+    }
+
+    /// Settles a held request with an error in the proxy's place, whatever its bounds; nothing if
+    /// it is settled already.
+    pub fn refuse(&mut self, id: MessageId, error: rpc::Error) {
+        if self.messages.get(&id).is_some_and(|entry| entry.held) {
+            let action = Action::Reject(error);
+            self.effects.push(Effect::Settle { id, action });
+            self.let_go(id);
+        }
     }
 
     /// `channel.cancel`.
@@ -205,6 +217,14 @@ impl Ledger {
             .map_err(|error| ChannelError::Invalid(error.to_string()))
     }
 
+    /// Strikes a held message out.
+    fn let_go(&mut self, id: MessageId) {
+        if let Some(entry) = self.messages.remove(&id) {
+            self.held -= 1;
+            self.held_bytes -= entry.message.len();
+        }
+    }
+
     fn may_send(&self, method: &str) -> Result<(), ChannelError> {
         if !self.started {
             return Err(ChannelError::Denied(
@@ -220,9 +240,11 @@ impl Ledger {
     }
 
     fn push(&mut self, effect: Effect) -> Result<(), ChannelError> {
-        if self.effects.len() >= self.bounds.effects {
+        let bytes = self.effect_bytes + effect.size();
+        if self.effects.len() >= self.bounds.effects || bytes > self.bounds.effect_bytes {
             return Err(ChannelError::Full);
         }
+        self.effect_bytes = bytes;
         self.effects.push(effect);
         Ok(())
     }
@@ -237,6 +259,7 @@ mod tests {
         held: 1,
         held_bytes: 100,
         effects: 4,
+        effect_bytes: 1000,
     };
 
     fn ledger() -> Ledger {

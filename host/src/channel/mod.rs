@@ -151,6 +151,20 @@ pub enum Effect {
     },
 }
 
+impl Effect {
+    /// The bytes of message that it brings with it.
+    fn size(&self) -> usize {
+        match self {
+            Self::Request { message, .. } | Self::Notify { message, .. } => message.len(),
+            Self::Settle { action, .. } => match action {
+                Action::Replace(body) | Action::Respond(body) => body.len(),
+                _ => 0,
+            },
+            Self::Cancel { .. } => 0,
+        }
+    }
+}
+
 /// What came of one call.
 #[derive(Debug)]
 pub struct Reply {

@@ -2,7 +2,7 @@
 //!
 //! A process never outlives the host, nor does anything that it started: it leads a process group
 //! of its own, and a guard outside of both kills that group when the host is gone, however it
-//! went.
+//! went. Only what leaves that group on purpose, as a daemon does, gets away.
 
 mod guard;
 mod process;

@@ -63,7 +63,9 @@ pub struct Process {
     stderr: Tail,
     drain: JoinHandle<()>,
     /// Called off when the process is gone.
-    _guard: Option<Guard>,
+    guard: Option<Guard>,
+    /// Whether the group is gone, and its number no longer ours.
+    gone: bool,
 }
 
 /// How a process ended.
@@ -113,7 +115,8 @@ impl Process {
             group,
             drain: tokio::spawn(tail.clone().drain(stderr)),
             stderr: tail,
-            _guard: guard,
+            guard,
+            gone: false,
         };
         Ok((process, stdin, stdout))
     }
@@ -140,6 +143,8 @@ impl Process {
             Some(status) => status,
             None => self.wait().await?,
         };
+        self.gone = true;
+        self.guard = None;
         Ok(Ended { status, by_itself })
     }
 
@@ -154,6 +159,9 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
+        if self.gone {
+            return;
+        }
         // Nobody of the group may be left, which is well.
         let _ = kill_process_group(self.group, signal);
     }

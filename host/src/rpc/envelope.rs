@@ -3,8 +3,8 @@
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Error;
 use super::pointer::spells;
-use super::{Error, Id};
 
 /// Why a line is no message.
 #[derive(Debug, thiserror::Error)]
@@ -19,15 +19,8 @@ pub enum Malformed {
     #[error("batches are not part of the Agent Client Protocol; send one message a line")]
     Batch,
     /// It is JSON, but not a JSON-RPC 2.0 message.
-    #[error("{reason}")]
-    Invalid {
-        /// What is wrong with it.
-        reason: String,
-        /// Its id, if that could be read.
-        id: Option<Id>,
-        /// Whether it looks like an answer, so that somebody may be waiting for it.
-        response: bool,
-    },
+    #[error("{0}")]
+    Invalid(String),
 }
 
 impl Malformed {
@@ -36,7 +29,7 @@ impl Malformed {
     pub fn to_error(&self) -> Error {
         let code = match self {
             Self::NotUtf8(_) | Self::NotJson(_) => super::code::PARSE_ERROR,
-            Self::Batch | Self::Invalid { .. } => super::code::INVALID_REQUEST,
+            Self::Batch | Self::Invalid(_) => super::code::INVALID_REQUEST,
         };
         Error::new(code, self.to_string())
     }
@@ -112,15 +105,7 @@ fn explain(text: &str, error: serde_json::Error) -> Malformed {
     }
     match text.trim_start().as_bytes().first() {
         Some(b'[') => Malformed::Batch,
-        Some(b'{') => Malformed::Invalid {
-            reason: format!("the message is not JSON-RPC: {error}"),
-            id: None,
-            response: false,
-        },
-        _ => Malformed::Invalid {
-            reason: "a message is a JSON object".to_owned(),
-            id: None,
-            response: false,
-        },
+        Some(b'{') => Malformed::Invalid(format!("the message is not JSON-RPC: {error}")),
+        _ => Malformed::Invalid("a message is a JSON object".to_owned()),
     }
 }

@@ -59,19 +59,23 @@ impl Message {
     /// Reads the envelope of one line (without its newline).
     pub fn parse(line: Bytes) -> Result<Self, Malformed> {
         let text = std::str::from_utf8(&line)?;
-        let envelope = Envelope::read(text)?;
-        let id = envelope.id.and_then(|id| Id::parse(id.get()));
-        let response = envelope.method.is_none() && id.is_some();
-        let invalid = |reason: &str| Malformed::Invalid {
-            reason: reason.to_owned(),
-            id: id.clone(),
-            response,
-        };
+        let mut envelope = Envelope::read(text)?;
+        let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
         if envelope.jsonrpc.map(RawValue::get) != Some(r#""2.0""#) {
             return Err(invalid(r#"the message lacks "jsonrpc": "2.0""#));
         }
-        if envelope.id.is_some() && id.is_none() {
+        if envelope.id.is_some_and(|id| Id::parse(id.get()).is_none()) {
             return Err(invalid("an id is a number, a string or null"));
+        }
+        // Some software writes all fields and gives null to those that do not apply.
+        let given = |field: Option<&RawValue>| field.is_some_and(|value| value.get() != "null");
+        if given(envelope.result) || given(envelope.error) {
+            envelope.method = envelope.method.filter(|method| method.get() != "null");
+        }
+        match (given(envelope.result), given(envelope.error)) {
+            (true, false) => envelope.error = None,
+            (false, true) => envelope.result = None,
+            _ => {}
         }
         let (kind, body) = match (
             envelope.method,
@@ -294,6 +298,23 @@ mod tests {
         let notification = parse(r#"{"jsonrpc":"2.0","method":"m"}"#).unwrap();
         assert_eq!(notification.kind(), Kind::Notification);
         assert_eq!(notification.body(), "null");
+    }
+
+    #[test]
+    fn a_null_beside_what_applies_is_as_good_as_absent() {
+        let kind = |text: &str| parse(text).unwrap().kind();
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":1,"result":{},"error":null}"#),
+            Kind::Result
+        );
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{},"method":null}"#),
+            Kind::Error
+        );
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":1,"result":null}"#),
+            Kind::Result
+        );
     }
 
     #[test]

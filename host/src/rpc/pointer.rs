@@ -5,10 +5,14 @@ use std::fmt;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A pointer that is neither empty nor begins with `/`, or has a `~` that is not `~0` or `~1`.
+/// A pointer that is neither empty nor begins with `/`, has a `~` that is not `~0` or `~1`, or has
+/// more than 64 parts.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a JSON Pointer (RFC 6901)")]
+#[error("{0:?} is not a JSON Pointer (RFC 6901) of at most 64 parts")]
 pub struct InvalidPointer(pub(super) String);
+
+/// How deep a pointer may go. Every step reads what is left of the text.
+const DEPTH: usize = 64;
 
 /// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
 pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, InvalidPointer> {
@@ -17,6 +21,9 @@ pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, Inva
         return Ok(Some(json));
     }
     let tokens = pointer.strip_prefix('/').ok_or_else(invalid)?;
+    if tokens.split('/').nth(DEPTH).is_some() {
+        return Err(invalid());
+    }
     let mut value = Some(json);
     for token in tokens.split('/') {
         let token = unescape(token).ok_or_else(invalid)?;

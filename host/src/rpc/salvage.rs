@@ -10,19 +10,22 @@ use super::pointer::{member, spells};
 pub struct Salvaged {
     /// The id that it had at its top level.
     pub id: Option<Id>,
-    /// Whether it had a `method`, and so was a request and no answer.
+    /// Whether it had a `method` or `params`, and so was no answer.
     pub request: bool,
+    /// Whether it had a `result` or an `error`, and so was an answer.
+    pub answer: bool,
 }
 
 /// Looks for an id at the top level of a line of which only the ends are known.
 ///
 /// The beginning is read as far as it is JSON. An id may also stand at the very end, behind the
-/// body; there it is believed only as the last thing in the line.
+/// body; there it is believed only as the last thing in a line of which the beginning has told
+/// what it is.
 #[must_use]
 pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
     let mut found = Salvaged::default();
     read_fields(&String::from_utf8_lossy(head), &mut found);
-    if found.id.is_none() {
+    if found.id.is_none() && (found.request || found.answer) {
         let tail = String::from_utf8_lossy(tail);
         found.id = tail
             .rfind("\"id\"")
@@ -40,7 +43,9 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         }
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<&RawValue>()? {
-                self.0.request |= spells(name, "method");
+                // A name counts even if its value is what the line broke on.
+                self.0.request |= spells(name, "method") || spells(name, "params");
+                self.0.answer |= spells(name, "result") || spells(name, "error");
                 let value = map.next_value::<&RawValue>()?;
                 if spells(name, "id") {
                     self.0.id = Id::parse(value.get());
@@ -87,12 +92,18 @@ mod tests {
             id(r#"{"result":{"id":1,"x":"#, r#"xx","id":3},"z":1}"#),
             None
         );
+        let log = r#"[debug] got {"method":"m","params":{},"id":3}"#;
+        assert_eq!(id(log, log), None);
+        let broken = r#"{"jsonrpc":"2.0","method":"m","params":{"n":NaN},"id":3}"#;
+        assert_eq!(id(broken, broken).as_deref(), Some("3"));
         assert_eq!(id("npm warn deprecated", "npm warn deprecated"), None);
     }
 
     #[test]
     fn a_request_is_told_from_an_answer() {
         assert!(salvage(br#"{"method":"m","id":1,"params":"#, b"").request);
-        assert!(!salvage(br#"{"id":1,"result":{"method":"#, b"").request);
+        assert!(salvage(br#"{"params":{"#, br#"},"method":"m","id":1}"#).request);
+        let answer = salvage(br#"{"id":1,"result":{"method":"#, b"");
+        assert!(answer.answer && !answer.request);
     }
 }

@@ -1,18 +1,18 @@
 //! A running component: one store, called for one message at a time.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use wasmtime::{Store, StoreLimits, StoreLimitsBuilder, UpdateDeadline};
+use wasmtime::{Store, Trap, UpdateDeadline};
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use super::bindings::Proxy;
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
-use super::epoch::TICK;
+use super::limits::Usage;
 use super::output::Output;
 use super::{Component, Engine, Limits, convert};
 use crate::channel::{
-    Action, Call, Delivery, Event, Ledger, MessageId, Outcome, Part, Reply, Subscription,
+    Call, Delivery, Event, Ledger, MessageId, Outcome, Part, Reply, Subscription,
 };
 use crate::rpc::{self, Kind, code};
 
@@ -20,13 +20,23 @@ use crate::rpc::{self, Kind, code};
 pub struct State {
     name: Arc<str>,
     ledger: Ledger,
-    limits: StoreLimits,
+    usage: Usage,
     output: Output,
-    /// Ticks that are left of the current call, and how long all of them are.
-    ticks: u64,
-    time: Duration,
+    /// When the current call is to be over.
+    deadline: Instant,
     wasi: WasiCtx,
     table: ResourceTable,
+}
+
+impl State {
+    /// A held request whose withdrawal the proxy could not handle.
+    fn refuse_held(&mut self, id: MessageId, reason: &str) {
+        let name = &self.name;
+        let text = format!("acp-chain: the proxy `{name}` failed on a cancellation: {reason}");
+        tracing::warn!("{text}");
+        self.ledger
+            .refuse(id, rpc::Error::new(code::REQUEST_CANCELLED, text));
+    }
 }
 
 /// One proxy at work. After a failure it is of no more use.
@@ -56,31 +66,22 @@ impl Instance {
         let state = State {
             name,
             ledger: Ledger::new(limits.bounds()),
-            limits: StoreLimitsBuilder::new()
-                .memory_size(limits.memory)
-                .table_elements(limits.table_elements)
-                .trap_on_grow_failure(true)
-                .build(),
+            usage: Usage::new(&limits),
             output,
-            ticks: 0,
-            time: limits.init_time,
+            deadline: Instant::now(),
             wasi,
             table: ResourceTable::new(),
         };
         let mut store = Store::new(&engine.wasmtime, state);
-        store.limiter(|state| &mut state.limits);
-        store.epoch_deadline_callback(|mut store| {
-            let state = store.data_mut();
-            if state.ticks == 0 {
-                wasmtime::bail!("it took longer than {} ms", state.time.as_millis());
-            }
-            state.ticks -= 1;
-            Ok(UpdateDeadline::Yield(1))
+        store.limiter(|state| &mut state.usage);
+        store.epoch_deadline_callback(|store| match Instant::now() < store.data().deadline {
+            true => Ok(UpdateDeadline::Yield(1)),
+            false => Ok(UpdateDeadline::Interrupt),
         });
         let started = {
             let _running = engine.epoch.run();
-            begin(&mut store, limits.init_time);
-            init(&mut store, component, config).await
+            let init = async |store: &mut Store<State>| init(store, component, config).await;
+            in_time(&mut store, limits.init_time, init).await
         };
         match started {
             Ok(Ok((proxy, subscriptions))) => {
@@ -101,7 +102,6 @@ impl Instance {
     /// Calls the guest. It yields to other futures while the guest is busy.
     async fn handle(&mut self, event: &Event) -> Reply {
         let _running = self.engine.epoch.run();
-        begin(&mut self.store, self.limits.time);
         let outcome = match event {
             Event::Message(delivery) => {
                 self.store.data_mut().ledger.hand_in(delivery);
@@ -114,23 +114,18 @@ impl Instance {
                 ledger.hand_in(delivery);
                 let told = self.deliver(delivery).await;
                 self.store.data_mut().ledger.close(delivery.id);
-                match told {
-                    Ok(Ok(_)) => Outcome::Told,
-                    Ok(Err(reason)) => {
-                        let proxy = &*self.store.data().name;
-                        tracing::warn!(proxy, "failed on an answer: {reason}");
-                        Outcome::Told
-                    }
-                    Err(error) => Outcome::Died(last_words(self.store.data(), &error)),
-                }
+                self.told(told.map(|told| told.map(drop)), |state, reason| {
+                    tracing::warn!(proxy = &*state.name, "failed on an answer: {reason}");
+                })
             }
             Event::Cancel(id) => {
-                let handler = self.proxy.acp_chain_proxy_handler();
-                match handler.call_on_cancel(&mut self.store, *id).await {
-                    Ok(Ok(())) => Outcome::Told,
-                    Ok(Err(reason)) => self.refuse_held(*id, &reason),
-                    Err(error) => Outcome::Died(last_words(self.store.data(), &error)),
-                }
+                let proxy = &self.proxy;
+                let cancel = async |store: &mut Store<State>| {
+                    let handler = proxy.acp_chain_proxy_handler();
+                    handler.call_on_cancel(store, *id).await
+                };
+                let told = in_time(&mut self.store, self.limits.time, cancel).await;
+                self.told(told, |state, reason| state.refuse_held(*id, &reason))
             }
         };
         let effects = self.store.data_mut().ledger.take_effects();
@@ -141,44 +136,49 @@ impl Instance {
         &mut self,
         delivery: &Delivery,
     ) -> wasmtime::Result<Result<wit::Action, String>> {
-        let handler = self.proxy.acp_chain_proxy_handler();
-        let (head, body) = (convert::head(delivery), convert::body(delivery));
-        match delivery.message.kind() {
-            Kind::Request => {
-                let request = wit::Request { head, params: body };
-                handler.call_on_request(&mut self.store, request).await
+        let proxy = &self.proxy;
+        let deliver = async |store: &mut Store<State>| {
+            let handler = proxy.acp_chain_proxy_handler();
+            let (head, body) = (convert::head(delivery), convert::body(delivery));
+            match delivery.message.kind() {
+                Kind::Request => {
+                    let request = wit::Request { head, params: body };
+                    handler.call_on_request(store, request).await
+                }
+                Kind::Notification => {
+                    let notification = wit::Notification { head, params: body };
+                    handler.call_on_notification(store, notification).await
+                }
+                Kind::Result => {
+                    let outcome = Ok(body);
+                    let response = wit::Response { head, outcome };
+                    handler.call_on_response(store, response).await
+                }
+                Kind::Error => {
+                    let error = convert::error(&delivery.message);
+                    let outcome = Err(convert::borrowed(&error));
+                    let response = wit::Response { head, outcome };
+                    handler.call_on_response(store, response).await
+                }
             }
-            Kind::Notification => {
-                let notification = wit::Notification { head, params: body };
-                handler
-                    .call_on_notification(&mut self.store, notification)
-                    .await
-            }
-            Kind::Result => {
-                let response = wit::Response {
-                    head,
-                    outcome: Ok(body),
-                };
-                handler.call_on_response(&mut self.store, response).await
-            }
-            Kind::Error => {
-                let error = convert::error(&delivery.message);
-                let outcome = Err(convert::borrowed(&error));
-                let response = wit::Response { head, outcome };
-                handler.call_on_response(&mut self.store, response).await
-            }
-        }
+        };
+        in_time(&mut self.store, self.limits.time, deliver).await
     }
 
-    /// A held request whose withdrawal the proxy could not handle.
-    fn refuse_held(&mut self, id: MessageId, reason: &str) -> Outcome {
-        let State { name, ledger, .. } = self.store.data_mut();
-        let text = format!("acp-chain: the proxy `{name}` failed on a cancellation: {reason}");
-        tracing::warn!("{text}");
-        let error = rpc::Error::new(code::REQUEST_CANCELLED, text);
-        // It may have been settled before that.
-        let _ = ledger.settle(id, Action::Reject(error));
-        Outcome::Told
+    /// What came of an event about which there was nothing to decide.
+    fn told(
+        &mut self,
+        told: wasmtime::Result<Result<(), String>>,
+        on_error: impl FnOnce(&mut State, String),
+    ) -> Outcome {
+        match told {
+            Ok(Ok(())) => Outcome::Told,
+            Ok(Err(reason)) => {
+                on_error(self.store.data_mut(), reason);
+                Outcome::Told
+            }
+            Err(error) => Outcome::Died(last_words(self.store.data(), &error)),
+        }
     }
 
     fn judge(
@@ -231,11 +231,20 @@ async fn init(
     Ok(wanted.map(|list| (proxy, list.into_iter().map(Subscription::from).collect())))
 }
 
-fn begin(store: &mut Store<State>, time: Duration) {
+/// Runs a call into the guest for so long at most, be it that the guest computes, which the epoch
+/// interrupts, or that it waits for something of the host's.
+async fn in_time<T>(
+    store: &mut Store<State>,
+    time: Duration,
+    call: impl AsyncFnOnce(&mut Store<State>) -> wasmtime::Result<T>,
+) -> wasmtime::Result<T> {
     store.set_epoch_deadline(1);
-    let state = store.data_mut();
-    state.time = time;
-    state.ticks = u64::try_from(time.as_millis() / TICK.as_millis()).unwrap_or(u64::MAX);
+    store.data_mut().deadline = Instant::now() + time;
+    match tokio::time::timeout(time, call(store)).await {
+        Ok(Err(error)) if error.downcast_ref() != Some(&Trap::Interrupt) => Err(error),
+        Ok(Ok(done)) => Ok(done),
+        _ => wasmtime::bail!("it took longer than {} ms", time.as_millis()),
+    }
 }
 
 /// Why a guest broke: the trap, and what it printed last.

@@ -162,6 +162,10 @@ impl Router {
     }
 
     pub(super) fn finish(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
+        if self.hops[index].dead.is_some() {
+            // It died of something else while it was busy.
+            return;
+        }
         self.hops[index].part = Some(part);
         for effect in reply.effects {
             self.apply(index, effect);

@@ -32,6 +32,9 @@ impl Router {
         let Some(exchange) = self.exchanges.get_mut(&number) else {
             return;
         };
+        if exchange.cancel.is_some() {
+            return;
+        }
         exchange.cancel = Some(cancel);
         match exchange.stage {
             Stage::Held(hop, id) => {

@@ -18,6 +18,7 @@ const BOUNDS: Bounds = Bounds {
     held: 100,
     held_bytes: 1 << 20,
     effects: 100,
+    effect_bytes: 1 << 20,
 };
 
 /// A proxy whose decisions are made by a closure, which may use the ledger as a guest would.
@@ -260,6 +261,67 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
             update("s", "later"),
         ]
     );
+}
+
+/// The client knows the session as `a`, the agent as `b`.
+#[tokio::test]
+async fn an_answer_travels_in_the_line_of_the_session_that_its_request_had_there() {
+    let renames = scripted("renames", "*", |event, _| {
+        let Event::Message(delivery) = event else {
+            panic!("{event:?}")
+        };
+        let (from, to) = match delivery.sender {
+            Peer::Client => (r#""a""#, r#""b""#),
+            Peer::Agent => (r#""b""#, r#""a""#),
+        };
+        let body = delivery.message.body().replace(from, to);
+        Outcome::Decided(Action::Replace(body))
+    });
+    let (go, wait) = oneshot::channel();
+    let slow = Proxy {
+        name: "slow".to_owned(),
+        subscriptions: wants("session/update"),
+        part: Box::new(Slow(Arc::new(Mutex::new(VecDeque::from([wait]))), 0)),
+    };
+    let mut router = Router::new(vec![renames, slow], None);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"p","method":"session/prompt","params":{"sessionId":"a"}}"#,
+    );
+    agent(&mut router, &update("b", "first"));
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    go.send(()).unwrap();
+    let finished = router.split().2.await;
+    router.finished(finished);
+    router.pump(1000);
+    let answer = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#.to_owned();
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [update("a", "first"), answer]
+    );
+}
+
+#[test]
+fn a_proxy_that_holds_a_line_for_too_long_is_given_up() {
+    let holds = scripted("holds", "session/update", |_, _| {
+        Outcome::Decided(Action::Hold)
+    });
+    let mut router = Router::new(vec![holds], None);
+    client(&mut router, PROMPT);
+    agent(&mut router, &update("s", "held"));
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let long = "x".repeat(1 << 20);
+    let long =
+        format!(r#"{{"jsonrpc":"2.0","method":"m","params":{{"sessionId":"s","x":"{long}"}}}}"#);
+    for _ in 0..15 {
+        agent(&mut router, &long);
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    agent(&mut router, &long);
+    let came = heard(&mut router, Peer::Client);
+    assert_eq!(came.len(), 17, "the answer, and all that waited behind it");
+    assert!(came[0].contains(r#""id":"p""#), "{}", came[0]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ impl Router {
             route,
             method: message.method().clone(),
             session: message.session().cloned(),
+            renamed: Vec::new(),
             stage: Stage::Moving,
             seen: Vec::new(),
             cancel: None,
@@ -62,7 +63,11 @@ impl Router {
         let mut parcel = Parcel::new(message, exchange.route.clone(), at, toward);
         parcel.exchange = Some(number);
         parcel.method = exchange.method.clone();
-        parcel.request_session = exchange.session.clone();
+        parcel.request_session = match exchange.renamed.last() {
+            Some((_, session)) => session.clone(),
+            None => exchange.session.clone(),
+        };
+        parcel.renamed.clone_from(&exchange.renamed);
         parcel.home = home;
         self.travel(parcel);
     }
@@ -70,10 +75,7 @@ impl Router {
     /// Carries a message on from where it is, until a proxy takes it or it leaves.
     pub(super) fn travel(&mut self, mut parcel: Parcel) {
         loop {
-            match parcel.toward {
-                Peer::Client => parcel.at -= 1,
-                Peer::Agent => parcel.at += 1,
-            }
+            parcel.step();
             let index = match parcel.route.place(parcel.at) {
                 Place::Edge(peer) => return self.leave(peer, &parcel),
                 Place::Hop(index) => index,
@@ -88,18 +90,29 @@ impl Router {
                 return self.make_ready(index);
             }
             if hop.must_wait(&parcel) {
-                return hop.park(parcel);
+                return self.park(index, parcel);
             }
         }
     }
 
     /// Sends a message on from a proxy that is done with it, unless it must wait there.
     pub(super) fn depart(&mut self, index: HopIndex, parcel: Parcel) {
-        let hop = &mut self.hops[index];
-        if hop.must_wait(&parcel) {
-            hop.park(parcel);
+        if self.hops[index].must_wait(&parcel) {
+            self.park(index, parcel);
         } else {
             self.travel(parcel);
+        }
+    }
+
+    /// Lets a message wait at a proxy for what the proxy holds, as long as there is room.
+    fn park(&mut self, index: HopIndex, parcel: Parcel) {
+        let hop = &mut self.hops[index];
+        hop.park(parcel);
+        if hop.is_jammed() && hop.dead.is_none() {
+            self.bury(
+                index,
+                "it holds a notification for so long that too much waits behind it",
+            );
         }
     }
 

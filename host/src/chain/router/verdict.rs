@@ -1,5 +1,7 @@
 //! What proxies did and decided, carried out.
 
+use std::sync::Arc;
+
 use super::Router;
 use super::cancel::new_cancel;
 use crate::chain::exchange::{Origin, Stage};
@@ -60,7 +62,9 @@ impl Router {
         match action {
             Action::Forward => self.depart(index, parcel),
             Action::Replace(body) => {
+                let old = parcel.session().cloned();
                 parcel.message = parcel.message.with_body(&body);
+                self.note_session(&parcel, old);
                 self.depart(index, parcel);
             }
             Action::Respond(result) => self.answer_here(parcel, Message::result(&result)),
@@ -71,6 +75,25 @@ impl Router {
             Action::Reject(error) => self.answer_here(parcel, Message::error(&error)),
             Action::Discard => {}
             Action::Hold => self.hold(index, id, parcel),
+        }
+    }
+
+    /// Remembers where a request got another session, so that its answer travels in the line of
+    /// the session that it has on each leg.
+    fn note_session(&mut self, parcel: &Parcel, old: Option<Arc<str>>) {
+        let new = parcel.session();
+        if parcel.is_response() || new == old.as_ref() {
+            return;
+        }
+        let exchange = parcel
+            .exchange
+            .and_then(|number| self.exchanges.get_mut(&number));
+        if let Some(exchange) = exchange {
+            if exchange.renamed.is_empty() {
+                let origin = exchange.route.edge(parcel.toward.opposite());
+                exchange.renamed.push((origin, old));
+            }
+            exchange.renamed.push((parcel.at, new.cloned()));
         }
     }
 

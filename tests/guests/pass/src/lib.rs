@@ -1,5 +1,6 @@
 //! A proxy for tests: it sees everything and changes nothing. It can hold notifications for a
-//! while, and settles them so that the order stays what it was.
+//! while, and settles them so that the order stays what it was. Some requests break it: `test/spin`
+//! keeps it busy for ever, `test/grow` makes it take all memory, `test/panic` makes it panic.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -93,7 +94,19 @@ impl Proxy for Pass {
 
     async fn on_request(&self, request: Request) -> Result {
         self.settle_before(&request.head)?;
-        Ok(Action::Forward)
+        match request.head.method.as_str() {
+            "test/spin" => loop {
+                std::hint::spin_loop();
+            },
+            "test/grow" => {
+                let mut all = Vec::new();
+                loop {
+                    all.push(std::hint::black_box(vec![1_u8; 1 << 20]));
+                }
+            }
+            "test/panic" => panic!("asked to"),
+            _ => Ok(Action::Forward),
+        }
     }
 
     async fn on_notification(&self, notification: Notification) -> Result {

@@ -1,0 +1,54 @@
+//! A proxy that breaks hurts only what it was to see: its messages are answered with an error that
+//! says why, and everything else goes on.
+
+use acp_chain_tests::host::InProcess;
+
+/// Breaks the second of three proxies with a request, and gives the error.
+async fn broken_by(method: &str) -> String {
+    // The others see only the methods of sessions, so that what breaks the one is not theirs.
+    let others = ("shout-rust", "{}");
+    let mut chain = InProcess::initialized(&[others, ("pass", "{}"), others]).await;
+    let waiting = chain.agent.ask("fs/read_text_file", "{}");
+    let open = chain.client.receive().await.expect("the request");
+    let broken = chain.client.request(method, r#"{"sessionId":"s"}"#).await;
+    // What was open before is answered, as an error since the proxy was to see the answer; what
+    // comes after is refused at once.
+    for line in open.result("null") {
+        chain.client.send(line);
+    }
+    assert!(chain.agent.response(&waiting).await.error.is_some());
+    let after = chain
+        .client
+        .request("session/prompt", r#"{"sessionId":"t"}"#)
+        .await;
+    let error = after.error.expect("an error");
+    assert!(
+        error.contains("`pass-1` failed on session/prompt"),
+        "{error}"
+    );
+    broken.error.expect("an error")
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_busy_for_ever_is_stopped() {
+    let error = broken_by("test/spin").await;
+    assert!(
+        error.contains("`pass-1` failed on test/spin: it took longer than 2000 ms"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_proxy_that_takes_all_memory_is_stopped() {
+    let error = broken_by("test/grow").await;
+    assert!(
+        error.contains("it needs more than 512 MiB of memory"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_proxy_that_panics_is_named() {
+    let error = broken_by("test/panic").await;
+    assert!(error.contains("`pass-1` failed on test/panic"), "{error}");
+}
