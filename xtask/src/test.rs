@@ -22,6 +22,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
             .map_err(|_| anyhow!("fetching the peers panicked"))?;
         ours.and(peers)
     })?;
+    test_typed(workspace, &progress)?;
     let status = cargo()
         .args(["test", "--workspace"])
         .args(args)
@@ -32,6 +33,22 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    })
+}
+
+/// The SDK with its optional feature, which nothing else in the workspace turns on: it would change
+/// the features of dependencies that the host shares.
+fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    progress.step("the SDK's typed messages", |step| {
+        let mut test = cargo();
+        test.args([
+            "test",
+            "--package",
+            "acp-chain-proxy",
+            "--features",
+            "typed",
+        ]);
+        step.run(test.current_dir(workspace.path("")))
     })
 }
 

@@ -117,7 +117,7 @@ impl Request {
     /// The parameters as a Rust type, for instance (with the feature `typed`) one of the protocol's.
     ///
     #[cfg_attr(feature = "typed", doc = "```")]
-    #[cfg_attr(not(feature = "typed"), doc = "```ignore")]
+    #[cfg_attr(not(feature = "typed"), doc = "```text")]
     /// use acp_chain_proxy::{Action, Proxy, Request, Result, schema::v1::PromptRequest};
     ///
     /// #[derive(Default)]
