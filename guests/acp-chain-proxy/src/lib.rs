@@ -52,8 +52,8 @@
 //!
 //! **Bodies keep their spelling.** An [`Edit`] changes one place of a body, and nothing else:
 //! members that no schema knows, `_meta`, the order of members and the digits of numbers stay. The
-//! same holds for [`Json`], where a proxy changes more than single places. With the feature `typed`, `request.parse::<schema::v1::PromptRequest>()` gives the
-//! protocol's structs.
+//! same holds for [`Json`], where a proxy changes more than single places. With the feature `typed`,
+//! `request.parse::<schema::v1::PromptRequest>()` gives the protocol's structs.
 //!
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
 
