@@ -89,7 +89,7 @@ async fn an_object_that_is_neither_request_nor_notification_nor_response_is_refu
         ),
         (
             r#"{"jsonrpc":"2.0","method":"m","method":"n","id":3}"#,
-            "null",
+            "3",
             "two fields `method`",
         ),
     ] {
