@@ -23,6 +23,19 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         ours.and(peers)
     })?;
     test_typed(workspace, &progress)?;
+    if !args.is_empty() {
+        return cargo_test(workspace, args);
+    }
+    // The examples in the documentation first: most crates have none, and the last lines of the
+    // output are to tell of tests.
+    let documented = cargo_test(workspace, &["--doc".to_owned()])?;
+    if documented != ExitCode::SUCCESS {
+        return Ok(documented);
+    }
+    cargo_test(workspace, &["--tests".to_owned()])
+}
+
+fn cargo_test(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     let status = cargo()
         .args(["test", "--workspace"])
         .args(args)
