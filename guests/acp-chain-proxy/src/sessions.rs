@@ -62,6 +62,12 @@ impl Sessions {
             .without_body(),
     ];
 
+    /// A proxy's own subscriptions, and behind them [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS).
+    #[must_use]
+    pub fn beside(own: &[Subscription]) -> Vec<Subscription> {
+        own.iter().chain(Self::SUBSCRIPTIONS).cloned().collect()
+    }
+
     /// Looks at a request; one that opens no session is passed over.
     pub fn on_request(&self, request: &Request) {
         let head = &request.head;

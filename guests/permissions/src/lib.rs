@@ -64,11 +64,7 @@ impl Proxy for Permissions {
     ];
 
     fn subscriptions(&self) -> Vec<Subscription> {
-        Self::SUBSCRIPTIONS
-            .iter()
-            .chain(Sessions::SUBSCRIPTIONS)
-            .cloned()
-            .collect()
+        Sessions::beside(Self::SUBSCRIPTIONS)
     }
 
     async fn on_request(&self, request: Request) -> Result {

@@ -87,11 +87,7 @@ impl Proxy for Rules {
     ];
 
     fn subscriptions(&self) -> Vec<Subscription> {
-        Self::SUBSCRIPTIONS
-            .iter()
-            .chain(Sessions::SUBSCRIPTIONS)
-            .cloned()
-            .collect()
+        Sessions::beside(Self::SUBSCRIPTIONS)
     }
 
     async fn on_request(&self, request: Request) -> Result {

@@ -112,11 +112,9 @@ impl Connection {
                 }
                 drained.get_or_insert_with(|| Instant::now() + DRAIN);
             }
-            if !self.reads(Peer::Agent)
-                && let Some(end) = &mut self.last_output
-            {
+            if self.last_output.is_some() && !self.reads(Peer::Agent) {
                 // It is the client that takes its time.
-                *end = Instant::now() + LAST_OUTPUT;
+                self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
             tokio::select! {
                 biased;

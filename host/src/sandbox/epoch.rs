@@ -10,7 +10,7 @@ use std::time::Duration;
 use wasmtime::{Engine, EngineWeak};
 
 /// After so long a guest yields, so that other traffic goes on.
-pub const TICK: Duration = Duration::from_millis(10);
+const TICK: Duration = Duration::from_millis(10);
 
 /// So many ticks without a call put the clock to sleep.
 const IDLE: u32 = 100;

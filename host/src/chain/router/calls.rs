@@ -96,14 +96,14 @@ impl Router {
         self.make_ready(index);
     }
 
-    pub(super) fn deliver_cancel(&mut self, index: HopIndex, id: MessageId) {
+    fn deliver_cancel(&mut self, index: HopIndex, id: MessageId) {
         // Settled in the meantime: then there is nothing to tell.
         if self.hops[index].held.contains_key(&id) {
             self.call(index, Event::Cancel(id));
         }
     }
 
-    pub(super) fn deliver_answer(&mut self, index: HopIndex, parcel: Parcel) {
+    fn deliver_answer(&mut self, index: HopIndex, parcel: Parcel) {
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.remove(&number));
@@ -119,7 +119,7 @@ impl Router {
         self.call(index, Event::Answer(delivery(&parcel, id, true)));
     }
 
-    pub(super) fn deliver(&mut self, index: HopIndex, parcel: Parcel) {
+    fn deliver(&mut self, index: HopIndex, parcel: Parcel) {
         let hop = &mut self.hops[index];
         let Some(with_body) = hop.subscription(&parcel).map(|wanted| wanted.with_body) else {
             return self.depart(index, parcel);
@@ -149,7 +149,7 @@ impl Router {
         self.call(index, event);
     }
 
-    pub(super) fn call(&mut self, index: HopIndex, event: Event) {
+    fn call(&mut self, index: HopIndex, event: Event) {
         let Some(part) = self.hops[index].part.take() else {
             return;
         };
@@ -161,7 +161,7 @@ impl Router {
         }
     }
 
-    pub(super) fn finish(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
+    fn finish(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
         if self.hops[index].dead.is_some() {
             // It died of something else while it was busy.
             return;

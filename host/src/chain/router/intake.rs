@@ -27,7 +27,7 @@ impl Router {
         }
     }
 
-    pub(super) fn receive_request(&mut self, from: Peer, message: Message) {
+    fn receive_request(&mut self, from: Peer, message: Message) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
         if is_host_method(message.method()) {
@@ -51,7 +51,7 @@ impl Router {
         self.send_request(number, at, message);
     }
 
-    pub(super) fn refuse_request(&mut self, from: Peer, id: &Id, reason: String) {
+    fn refuse_request(&mut self, from: Peer, id: &Id, reason: String) {
         tracing::warn!("refused a request from the {}: {reason}", from.as_str());
         let error = Error::new(code::INVALID_REQUEST, reason);
         self.tell(from, Some(id), &error);
@@ -63,7 +63,7 @@ impl Router {
         self.edge(to).send(&Message::error(error), Some(id));
     }
 
-    pub(super) fn receive_response(&mut self, from: Peer, message: Message) {
+    fn receive_response(&mut self, from: Peer, message: Message) {
         let id = message.id();
         let Some(number) = id.as_ref().and_then(|id| self.awaited(from, id)) else {
             let id = id.as_ref().map_or("null", Id::as_str);
@@ -77,7 +77,7 @@ impl Router {
     }
 
     /// The request at this end that an id belongs to.
-    pub(super) fn awaited(&self, from: Peer, id: &Id) -> Option<ExchangeId> {
+    fn awaited(&self, from: Peer, id: &Id) -> Option<ExchangeId> {
         let number = id.as_str().parse().ok()?;
         let exchange = self.exchanges.get(&number)?;
         (exchange.stage == Stage::Out && exchange.toward == from).then_some(number)
@@ -115,7 +115,7 @@ impl Router {
         self.fail_outstanding(peer, error);
     }
 
-    pub(super) fn fail_outstanding(&mut self, peer: Peer, error: &Error) {
+    fn fail_outstanding(&mut self, peer: Peer, error: &Error) {
         let mut lost: Vec<_> = self
             .exchanges
             .iter()

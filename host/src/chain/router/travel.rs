@@ -117,7 +117,7 @@ impl Router {
     }
 
     /// Writes a message to the end that it was for.
-    pub(super) fn leave(&mut self, peer: Peer, parcel: &Parcel) {
+    fn leave(&mut self, peer: Peer, parcel: &Parcel) {
         self.trace(parcel);
         let Some(number) = parcel.exchange else {
             return self.edge(peer).send(&parcel.message, None);

@@ -6,7 +6,7 @@ use super::Router;
 use super::cancel::new_cancel;
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::hop::Item;
-use crate::chain::parcel::{HopIndex, Parcel};
+use crate::chain::parcel::{HopIndex, Parcel, Route};
 use crate::channel::{Action, Effect, MessageId};
 use crate::rpc::{Error, Message, code};
 
@@ -14,8 +14,7 @@ impl Router {
     pub(super) fn apply(&mut self, index: HopIndex, effect: Effect) {
         match effect {
             Effect::Request { id, to, message } => {
-                let route = self.route(message.session());
-                let Some(at) = route.position(index) else {
+                let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
                 let number = self.open(Origin::Hop(index, id), to, route, &message);
@@ -23,8 +22,7 @@ impl Router {
                 self.send_request(number, at, message);
             }
             Effect::Notify { to, message } => {
-                let route = self.route(message.session());
-                let Some(at) = route.position(index) else {
+                let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
                 self.travel(Parcel::new(message, route, at, to));
@@ -43,6 +41,13 @@ impl Router {
                 }
             }
         }
+    }
+
+    /// The way of a proxy's own message, and where on it the proxy stands.
+    fn stand(&self, index: HopIndex, message: &Message) -> Option<(Route, usize)> {
+        let route = self.route(message.session());
+        let at = route.position(index)?;
+        Some((route, at))
     }
 
     /// Does with a message what its proxy decided.
@@ -97,13 +102,13 @@ impl Router {
         }
     }
 
-    pub(super) fn answer_here(&mut self, parcel: Parcel, message: Message) {
+    fn answer_here(&mut self, parcel: Parcel, message: Message) {
         if let Some(number) = parcel.exchange {
             self.answer_at(number, parcel.at, message);
         }
     }
 
-    pub(super) fn hold(&mut self, index: HopIndex, id: MessageId, parcel: Parcel) {
+    fn hold(&mut self, index: HopIndex, id: MessageId, parcel: Parcel) {
         let request = parcel.exchange.filter(|_| !parcel.is_response());
         self.hops[index].held.insert(id, parcel);
         let Some(exchange) = request.and_then(|number| self.exchanges.get_mut(&number)) else {
