@@ -35,7 +35,16 @@ pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
 }
 
 fn read_fields(head: &str, found: &mut Salvaged) {
-    struct Fields<'f>(&'f mut Salvaged);
+    struct Fields<'f> {
+        head: &'f str,
+        found: &'f mut Salvaged,
+    }
+    impl Fields<'_> {
+        /// Whether this may be the beginning of a number of which the rest is cut off.
+        fn may_go_on(&self, value: &RawValue) -> bool {
+            value.get().as_bytes().as_ptr_range().end == self.head.as_bytes().as_ptr_range().end
+        }
+    }
     impl<'de> serde::de::Visitor<'de> for Fields<'_> {
         type Value = ();
         fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
@@ -44,11 +53,11 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<&RawValue>()? {
                 // A name counts even if its value is what the line broke on.
-                self.0.request |= spells(name, "method") || spells(name, "params");
-                self.0.answer |= spells(name, "result") || spells(name, "error");
+                self.found.request |= spells(name, "method") || spells(name, "params");
+                self.found.answer |= spells(name, "result") || spells(name, "error");
                 let value = map.next_value::<&RawValue>()?;
-                if spells(name, "id") {
-                    self.0.id = Id::parse(value.get());
+                if spells(name, "id") && !self.may_go_on(value) {
+                    self.found.id = Id::parse(value.get());
                 }
             }
             Ok(())
@@ -57,7 +66,7 @@ fn read_fields(head: &str, found: &mut Salvaged) {
     // Where the text breaks off or stops being JSON, what was found before it stands.
     let _ = serde::Deserializer::deserialize_map(
         &mut serde_json::Deserializer::from_str(head),
-        Fields(found),
+        Fields { head, found },
     );
 }
 
@@ -97,6 +106,16 @@ mod tests {
         let broken = r#"{"jsonrpc":"2.0","method":"m","params":{"n":NaN},"id":3}"#;
         assert_eq!(id(broken, broken).as_deref(), Some("3"));
         assert_eq!(id("npm warn deprecated", "npm warn deprecated"), None);
+    }
+
+    #[test]
+    fn a_part_of_an_id_is_none() {
+        assert_eq!(id(r#"{"jsonrpc":"2.0","id":12"#, "3}"), None);
+        assert_eq!(id(r#"{"jsonrpc":"2.0","id":"12"#, "3\"}"), None);
+        assert_eq!(
+            id(r#"{"jsonrpc":"2.0","id":12,"#, "}").as_deref(),
+            Some("12")
+        );
     }
 
     #[test]
