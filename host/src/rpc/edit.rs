@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::pointer::{InvalidPointer, resolve, spells, unescape};
+use super::pointer::{InvalidPointer, index, spells, tokens, walk};
 
 /// Why a place cannot be changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,37 +22,44 @@ pub enum EditError {
     NothingThere(String),
 }
 
-/// The text `json` with another value at the place that a JSON Pointer names, or without the one
-/// that is there. A member that is not there is added to its object, at the end; `-` as the last
-/// part adds an element to its array. `value` is JSON text.
+/// The text `json` with another value at the place that a JSON Pointer names, or without what is
+/// there. A member that is not there is added to its object, at the end; `-` as the last part adds an
+/// element to its array. `value` is JSON text.
+///
+/// Of equal names, the last gets the new value; but when one goes, all do.
 pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, EditError> {
     let no_place = || EditError::NoPlace(pointer.to_owned());
     let nothing = || EditError::NothingThere(pointer.to_owned());
-    let Some((parent, last)) = pointer.rsplit_once('/') else {
-        // The empty pointer is the whole; what is not empty has a slash.
-        resolve(json, pointer)?;
+    let tokens = tokens(pointer)?;
+    let Some((name, parent)) = tokens.split_last() else {
         return value.map(str::to_owned).ok_or_else(nothing);
     };
-    let name = unescape(last).ok_or_else(|| InvalidPointer(pointer.to_owned()))?;
-    let parent = resolve(json, parent)?.ok_or_else(no_place)?;
-    let entries = Entries::of(parent, &name).ok_or_else(no_place)?;
-    let offset = parent.as_ptr().addr() - json.as_ptr().addr();
-    let (range, new) = match (entries.found, value) {
-        (Some(at), Some(value)) => (entries.list[at].value.clone(), value.to_owned()),
-        (Some(at), None) => (entries.without(at), String::new()),
+    let parent = walk(json, parent).ok_or_else(no_place)?;
+    let entries = Entries::of(parent, name).ok_or_else(no_place)?;
+    let changes = match (entries.found(), value) {
+        (Some(found), Some(value)) => vec![(found.value.clone(), value.to_owned())],
+        (Some(_), None) => entries.without_named(),
         (None, None) => return Err(nothing()),
-        (None, Some(value)) => entries.addition(&name, value).ok_or_else(no_place)?,
+        (None, Some(value)) => vec![entries.addition(name, value).ok_or_else(no_place)?],
     };
-    let (start, end) = (offset + range.start, offset + range.end);
-    Ok([&json[..start], &new, &json[end..]].concat())
+    let offset = parent.as_ptr().addr() - json.as_ptr().addr();
+    let (mut text, mut from) = (String::with_capacity(json.len()), 0);
+    for (range, new) in changes {
+        text.push_str(&json[from..offset + range.start]);
+        text.push_str(&new);
+        from = offset + range.end;
+    }
+    text.push_str(&json[from..]);
+    Ok(text)
 }
+
+/// Another text for a part of a container's.
+type Change = (Range<usize>, String);
 
 /// What an object or array holds, by place in its text.
 struct Entries {
     is_object: bool,
     list: Vec<Entry>,
-    /// The entry that the last part of the pointer names. Of equal names, the last one.
-    found: Option<usize>,
     /// Just behind the opening bracket.
     inside: usize,
 }
@@ -61,6 +68,8 @@ struct Entry {
     /// Where its name begins, or in an array its value.
     start: usize,
     value: Range<usize>,
+    /// Whether the last part of the pointer names it.
+    named: bool,
 }
 
 impl Entries {
@@ -71,18 +80,31 @@ impl Entries {
         Some(entries)
     }
 
-    /// The text that goes when an entry does: itself, and one comma.
-    fn without(&self, at: usize) -> Range<usize> {
-        let entry = &self.list[at];
-        match (at.checked_sub(1), self.list.get(at + 1)) {
-            (_, Some(next)) => entry.start..next.start,
-            (Some(before), None) => self.list[before].value.end..entry.value.end,
-            (None, None) => entry.start..entry.value.end,
+    fn found(&self) -> Option<&Entry> {
+        self.list.iter().rfind(|entry| entry.named)
+    }
+
+    /// Takes away what is named: the entries, and a comma for each.
+    fn without_named(&self) -> Vec<Change> {
+        let stays = self.list.iter().rposition(|entry| !entry.named);
+        let (inner, last) = self.list.split_at(stays.map_or(0, |at| at + 1));
+        let pairs = inner.iter().zip(inner.iter().skip(1));
+        let mut gone: Vec<_> = pairs
+            .filter(|(entry, _)| entry.named)
+            .map(|(entry, next)| entry.start..next.start)
+            .collect();
+        if let [first, .., end] | [first @ end] = last {
+            // No comma comes behind these, so the one before them goes.
+            let start = inner.last().map_or(first.start, |before| before.value.end);
+            gone.push(start..end.value.end);
         }
+        gone.into_iter()
+            .map(|range| (range, String::new()))
+            .collect()
     }
 
     /// Where a new entry goes, and its text; `None` if an array cannot have it.
-    fn addition(&self, name: &str, value: &str) -> Option<(Range<usize>, String)> {
+    fn addition(&self, name: &str, value: &str) -> Option<Change> {
         let entry = match self.is_object {
             true => format!("{}:{value}", serde_json::to_string(name).ok()?),
             false if name == "-" => value.to_owned(),
@@ -115,36 +137,35 @@ impl<'de> Visitor<'de> for Read<'de> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
-        let (mut list, mut found) = (Vec::new(), None);
+        let mut list = Vec::new();
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            if spells(name, self.name) {
-                found = Some(list.len());
-            }
-            let (start, value) = (self.range(name).start, self.range(value));
-            list.push(Entry { start, value });
+            list.push(Entry {
+                start: self.range(name).start,
+                value: self.range(value),
+                named: spells(name, self.name),
+            });
         }
         Ok(Entries {
             is_object: true,
             list,
-            found,
             inside: 0,
         })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Entries, A::Error> {
         let mut list = Vec::new();
+        let index = index(self.name);
         while let Some(value) = seq.next_element::<&RawValue>()? {
             let value = self.range(value);
             list.push(Entry {
                 start: value.start,
                 value,
+                named: index == Some(list.len()),
             });
         }
-        let found = super::pointer::index(self.name).filter(|at| *at < list.len());
         Ok(Entries {
             is_object: false,
             list,
-            found,
             inside: 0,
         })
     }
@@ -193,11 +214,7 @@ mod tests {
                 None,
                 r#" {"a" : [1e400, {}],  "\u0063":null, "c":"\ud800" } "#,
             ),
-            (
-                "/c",
-                None,
-                r#" {"a" : [1e400, {"b":-0.0}],  "\u0063":null } "#,
-            ),
+            ("/c", None, r#" {"a" : [1e400, {"b":-0.0}] } "#),
             ("", Some("7"), "7"),
         ] {
             assert_eq!(
@@ -211,6 +228,23 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_left_at_a_place_from_which_something_was_removed() {
+        for (json, expected) in [
+            (r#"{"a":1, "b":2 ,"\u0061":3 }"#, r#"{"b":2 }"#),
+            (r#"{"b":1,"a":2 ,"a":3}"#, r#"{"b":1}"#),
+            (r#"{"a":1, "a":2,"b":{"a":3}}"#, r#"{"b":{"a":3}}"#),
+            (r#"{ "a":1,"a":2 }"#, "{  }"),
+        ] {
+            assert_eq!(edit(json, "/a", None).as_deref(), Ok(expected), "{json}");
+        }
+        let twice = r#"{"a":1, "a":2}"#;
+        assert_eq!(
+            edit(twice, "/a", Some("3")).as_deref(),
+            Ok(r#"{"a":1, "a":3}"#)
+        );
+    }
+
+    #[test]
     fn what_has_no_place_is_an_error() {
         let json = r#"{"a":[1],"b":"x"}"#;
         for pointer in ["/a/1", "/a/x", "/a/01", "/b/c", "/c/d", "/a/-/b"] {
@@ -221,11 +255,10 @@ mod tests {
             let nothing = Err(EditError::NothingThere(pointer.to_owned()));
             assert_eq!(edit(json, pointer, None), nothing);
         }
-        for pointer in ["a", "/~", "a/b"] {
-            assert!(
-                matches!(edit(json, pointer, Some("1")), Err(EditError::Pointer(_))),
-                "{pointer}"
-            );
+        let long = "/0".repeat(65);
+        for pointer in ["a", "/~", "a/b", &long] {
+            let invalid = EditError::Pointer(InvalidPointer(pointer.to_owned()));
+            assert_eq!(edit(json, pointer, Some("1")), Err(invalid));
         }
     }
 }

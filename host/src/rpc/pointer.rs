@@ -16,24 +16,34 @@ const DEPTH: usize = 64;
 
 /// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
 pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, InvalidPointer> {
-    let invalid = || InvalidPointer(pointer.to_owned());
+    Ok(walk(json, &tokens(pointer)?))
+}
+
+/// The reference tokens of a pointer, without their escapes.
+pub(super) fn tokens(pointer: &str) -> Result<Vec<String>, InvalidPointer> {
     if pointer.is_empty() {
-        return Ok(Some(json));
+        return Ok(Vec::new());
     }
-    let tokens = pointer.strip_prefix('/').ok_or_else(invalid)?;
-    if tokens.split('/').nth(DEPTH).is_some() {
+    let invalid = || InvalidPointer(pointer.to_owned());
+    let tokens = pointer.strip_prefix('/').ok_or_else(invalid)?.split('/');
+    if tokens.clone().nth(DEPTH).is_some() {
         return Err(invalid());
     }
-    let mut value = Some(json);
-    for token in tokens.split('/') {
-        let token = unescape(token).ok_or_else(invalid)?;
-        value = value.and_then(|value| step(value, &token));
-    }
-    Ok(value)
+    tokens
+        .map(unescape)
+        .collect::<Option<_>>()
+        .ok_or_else(invalid)
+}
+
+/// The text of the value to which reference tokens lead.
+pub(super) fn walk<'a>(json: &'a str, tokens: &[String]) -> Option<&'a str> {
+    tokens
+        .iter()
+        .try_fold(json, |json, token| step(json, token))
 }
 
 /// A reference token without its escapes; `None` if they are wrong.
-pub(super) fn unescape(token: &str) -> Option<String> {
+fn unescape(token: &str) -> Option<String> {
     let mut parts = token.split('~');
     let mut plain = parts.next()?.to_owned();
     for part in parts {
@@ -139,9 +149,10 @@ mod tests {
         for pointer in ["/foo", "/0/x", "/1", "/00", "/-", "/+0"] {
             assert_eq!(resolve(r#"["x"]"#, pointer), Ok(None), "{pointer}");
         }
-        for pointer in ["foo", "/~", "/~2", "/a/~"] {
+        for pointer in ["foo", "/~", "/~2", "/a/~", &"/a".repeat(65)] {
             assert!(resolve("{}", pointer).is_err(), "{pointer}");
         }
+        assert_eq!(resolve("{}", &"/a".repeat(64)), Ok(None));
     }
 
     #[test]
