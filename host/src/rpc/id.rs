@@ -36,11 +36,12 @@ impl Id {
         &self.text
     }
 
+    /// One spelling of all that are equal. A text that no string can be is its own.
     fn key(&self) -> Cow<'_, str> {
         if self.text.contains('\\')
             && let Ok(plain) = serde_json::from_str::<String>(&self.text)
         {
-            return Cow::Owned(format!("\"{plain}\""));
+            return Cow::Owned(serde_json::Value::from(plain).to_string());
         }
         Cow::Borrowed(&self.text)
     }
@@ -89,5 +90,6 @@ mod tests {
     fn escapes_do_not_tell_ids_apart_but_types_do() {
         assert_eq!(Id::parse(r#""a/\u0062""#), Id::parse(r#""a\/b""#));
         assert_ne!(Id::parse("1"), Id::parse(r#""1""#));
+        assert_ne!(Id::parse(r#""\ud800""#), Id::parse(r#""\\ud800""#));
     }
 }
