@@ -12,7 +12,7 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Malformed};
-use super::pointer::member;
+use super::pointer::{member, spells};
 use super::{Error, Id};
 
 /// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
@@ -61,7 +61,8 @@ impl Message {
         let text = std::str::from_utf8(&line)?;
         let mut envelope = Envelope::read(text)?;
         let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
-        if envelope.jsonrpc.map(RawValue::get) != Some(r#""2.0""#) {
+        let is_version = |value: &RawValue| value.get().starts_with('"') && spells(value, "2.0");
+        if !envelope.jsonrpc.is_some_and(is_version) {
             return Err(invalid(r#"the message lacks "jsonrpc": "2.0""#));
         }
         if envelope.id.is_some_and(|id| Id::parse(id.get()).is_none()) {
@@ -347,6 +348,8 @@ mod tests {
         assert_eq!(code("[]"), -32600);
         assert_eq!(code("7"), -32600);
         assert_eq!(code(r#"{"id":1,"method":"m"}"#), -32600);
+        assert_eq!(code(r#"{"jsonrpc":12.03,"method":"m"}"#), -32600);
+        assert!(parse(r#"{"jsonrpc":"2\u002e0","method":"m"}"#).is_ok());
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#), -32600);
         assert_eq!(
             code(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#),
