@@ -12,6 +12,10 @@ const READ: usize = 64 * 1024;
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
 
+/// Longer lines share the buffer in which they came. Shorter ones are copied, or each of them would
+/// keep all of it for as long as it waits somewhere.
+const COPIED: usize = 4 * 1024;
+
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
@@ -46,7 +50,7 @@ pub struct LineReader<R> {
 
 #[derive(Debug)]
 struct Dropped {
-    head: Bytes,
+    head: BytesMut,
     tail: BytesMut,
     len: u64,
 }
@@ -54,6 +58,8 @@ struct Dropped {
 impl Dropped {
     fn take_in(&mut self, bytes: &[u8]) {
         self.len += bytes.len() as u64;
+        let more = bytes.len().min(KEPT - self.head.len());
+        self.head.extend_from_slice(&bytes[..more]);
         let new = &bytes[bytes.len().saturating_sub(KEPT)..];
         let keep = (KEPT - new.len()).min(self.tail.len());
         self.tail.advance(self.tail.len() - keep);
@@ -62,7 +68,7 @@ impl Dropped {
 
     fn finish(self, limit: usize) -> Frame {
         Frame::TooLong {
-            head: self.head,
+            head: self.head.freeze(),
             tail: self.tail.freeze(),
             len: self.len,
             limit,
@@ -111,9 +117,19 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 return Some(drop_line(&line).finish(self.limit));
             }
             if !line.iter().all(u8::is_ascii_whitespace) {
-                return Some(Frame::Line(line.freeze()));
+                return Some(Frame::Line(match line.len() {
+                    ..=COPIED => Bytes::copy_from_slice(&line),
+                    _ => line.freeze(),
+                }));
             }
         }
+    }
+
+    /// How many bytes are held of lines that did not come out yet.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        let ends = self.dropped.as_ref();
+        self.buffer.len() + ends.map_or(0, |ends| ends.head.len() + ends.tail.len())
     }
 
     /// Throws away what is read of a line that is over the limit already.
@@ -141,7 +157,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
 fn drop_line(line: &[u8]) -> Dropped {
     let mut dropped = Dropped {
-        head: Bytes::copy_from_slice(&line[..line.len().min(KEPT)]),
+        head: BytesMut::new(),
         tail: BytesMut::new(),
         len: 0,
     };
@@ -151,9 +167,11 @@ fn drop_line(line: &[u8]) -> Dropped {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncWriteExt;
+
     use super::*;
 
-    async fn frames(input: &[u8], limit: usize) -> Vec<Frame> {
+    async fn frames(input: impl AsyncRead + Unpin, limit: usize) -> Vec<Frame> {
         let mut reader = LineReader::new(input, limit);
         let mut frames = Vec::new();
         loop {
@@ -169,7 +187,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_come_whole_and_empty_ones_do_not_come() {
-        let found = frames(b"{}\n\n \r\n[1]\r\n{\"torn\":", 100).await;
+        let found = frames(&b"{}\n\n \r\n[1]\r\n{\"torn\":"[..], 100).await;
         let line = |text: &'static str| Bytes::from_static(text.as_bytes());
         assert_eq!(
             found,
@@ -182,11 +200,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_short_line_keeps_nothing_of_what_came_with_it() {
+        let mut reader = LineReader::new(&b"{}\n{\"next\":"[..], 100);
+        reader.fill().await.unwrap();
+        let Some(Frame::Line(line)) = reader.next_frame() else {
+            panic!("a line came")
+        };
+        assert!(line.is_unique());
+    }
+
+    #[tokio::test]
     async fn a_line_over_the_limit_leaves_only_its_ends() {
         let mut input = b"head".to_vec();
         input.extend(std::iter::repeat_n(b'x', 1_000_000));
         input.extend(b"tail\n{}\n");
-        let found = frames(&input, 100_000).await;
+        let found = frames(&*input, 100_000).await;
         let Frame::TooLong {
             head, tail, len, ..
         } = &found[0]
@@ -197,5 +225,22 @@ mod tests {
         assert!(tail.ends_with(b"xtail") && tail.len() == KEPT);
         assert_eq!(*len, 1_000_008);
         assert_eq!(found[1], Frame::Line(Bytes::from_static(b"{}")));
+    }
+
+    #[tokio::test]
+    async fn the_ends_do_not_depend_on_how_a_line_comes() {
+        let (input, mut writer) = tokio::io::duplex(1);
+        let write = async {
+            writer.write_all(b"abc\n").await.unwrap();
+            drop(writer);
+        };
+        let (found, ()) = tokio::join!(frames(input, 1), write);
+        let expected = Frame::TooLong {
+            head: Bytes::from_static(b"abc"),
+            tail: Bytes::from_static(b"abc"),
+            len: 3,
+            limit: 1,
+        };
+        assert_eq!(found, [expected]);
     }
 }
