@@ -96,10 +96,8 @@ impl<'de> Visitor<'de> for Fields {
 
 /// Says what a text that is no envelope is instead.
 fn explain(text: &str, error: serde_json::Error) -> Malformed {
-    if error.is_syntax() || error.is_eof() {
-        return Malformed::NotJson(error);
-    }
-    // The envelope's own complaints come before the rest of the text was read.
+    // Not every complaint of the reader is about the text: the envelope has its own, before the rest
+    // was read, and a number may be too large to be held and still be JSON.
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
         return Malformed::NotJson(error);
     }

@@ -347,6 +347,8 @@ mod tests {
         );
         assert_eq!(code("[]"), -32600);
         assert_eq!(code("7"), -32600);
+        assert_eq!(code("1e400"), -32600);
+        assert_eq!(code(r#""\ud800""#), -32600);
         assert_eq!(code(r#"{"id":1,"method":"m"}"#), -32600);
         assert_eq!(code(r#"{"jsonrpc":12.03,"method":"m"}"#), -32600);
         assert!(parse(r#"{"jsonrpc":"2\u002e0","method":"m"}"#).is_ok());
