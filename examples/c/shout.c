@@ -55,12 +55,14 @@ static proxy_string_t body_at(acp_message_id_t id, span pointer) {
   return (span){0};
 }
 
-// Settles a held message, and frees the action. An error would only say that the host has
-// settled the message already (a deadline, the end of the connection).
-static void settle(acp_message_id_t id, acp_action_t action) {
+// Settles a held message, and frees the action. False if the host did not take it: it is not
+// granted, or the message is settled already (a deadline, the end of the connection).
+static bool settle(acp_message_id_t id, acp_action_t action) {
   channel_channel_error_t error;
-  if (!channel_settle(id, &action, &error)) channel_channel_error_free(&error);
+  bool settled = channel_settle(id, &action, &error);
+  if (!settled) channel_channel_error_free(&error);
   acp_action_free(&action);
+  return settled;
 }
 
 static void warn(span text) { channel_log(CHANNEL_LEVEL_WARN, &text); }
@@ -95,16 +97,16 @@ static acp_subscription_t subscription(const char *method, acp_peer_t sender, ac
   return s;
 }
 
-bool exports_handler_init(acp_json_t *config, exports_handler_list_subscription_t *ret,
+bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
                           proxy_string_t *err) {
   file = CONCAT(json_member(*config, SPAN("file")));
   acp_json_free(config);
 
-  ret->len = 3;
-  ret->ptr = allocate(ret->len * sizeof *ret->ptr);
-  ret->ptr[0] = subscription("session/prompt", ACP_PEER_CLIENT, ACP_KINDS_REQUEST, true);
-  ret->ptr[1] = subscription("session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
-  ret->ptr[2] = subscription("session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
+  acp_subscription_t *wanted = allocate(3 * sizeof *wanted);
+  wanted[0] = subscription("session/prompt", ACP_PEER_CLIENT, ACP_KINDS_REQUEST, true);
+  wanted[1] = subscription("session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
+  wanted[2] = subscription("session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
+  *ret = (acp_registration_t){{wanted, 3}, ACP_FAILURE_POLICY_BYPASS};
   return true;
 }
 
@@ -206,8 +208,9 @@ bool exports_handler_on_cancel(acp_message_id_t id, proxy_string_t *err) {
   if (!channel_cancel(prompt->file, &error)) channel_channel_error_free(&error);
   acp_action_t cancelled = {.tag = ACP_ACTION_REJECT, .val.reject.code = -32800};
   proxy_string_dup(&cancelled.val.reject.message, "Request cancelled");
-  settle(id, cancelled);
   acp_list_edit_free(&prompt->edits);
   free(prompt);
-  return true;
+  if (settle(id, cancelled)) return true;
+  proxy_string_dup(err, "the prompt could not be answered");
+  return false;
 }

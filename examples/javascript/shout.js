@@ -30,12 +30,12 @@ function onFile({ prompt, edits }, outcome) {
   settle(prompt, edit(...edits));
 }
 
-// What a handler throws becomes its `err`, and the message is refused. That has to be a string:
-// anything else would be a trap, and the end of this instance. An error of the channel comes as an
-// `Error` with the variant as its `payload`.
-const refusing = (handle) => (message) => {
+// What a handler throws becomes its `err`, and with our `onFailure` the message goes on unchanged.
+// That has to be a string: anything else would be a trap, and the end of this instance. An error of
+// the channel comes as an `Error` with the variant as its `payload`.
+const catching = (handle) => (...given) => {
   try {
-    return handle(message);
+    return handle(...given);
   } catch (error) {
     throw error.payload ? JSON.stringify(error.payload) : String(error);
   }
@@ -81,16 +81,17 @@ function onCancel(id) {
 }
 
 export const handler = {
-  init: refusing((config) => {
+  init: catching((config) => {
     file = JSON.parse(config).file;
-    return [
+    const subscriptions = [
       { method: "session/prompt", sender: "client", kinds: { request: true }, withBody: true },
       { method: "session/prompt", sender: "agent", kinds: { response: true }, withBody: false },
       { method: "session/update", sender: "agent", kinds: { notification: true }, withBody: false },
     ];
+    return { subscriptions, onFailure: "bypass" };
   }),
-  onRequest: refusing(onRequest),
-  onNotification: refusing(onNotification),
-  onResponse: refusing(onResponse),
-  onCancel: refusing(onCancel),
+  onRequest: catching(onRequest),
+  onNotification: catching(onNotification),
+  onResponse: catching(onResponse),
+  onCancel: catching(onCancel),
 };

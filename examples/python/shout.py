@@ -18,10 +18,12 @@ from wit_world.imports.types import (
     Action_Reject,
     Edit,
     Error,
+    FailurePolicy,
     Head,
     Kinds,
     Notification,
     Peer,
+    Registration,
     Request,
     Response,
     Result,
@@ -71,14 +73,14 @@ def on_turn(head: Head, outcome: Result[str, Error]) -> Action:
     return Action_Edit([put("/_meta", {"shout": count})])
 
 
-def refusing(handle):
-    """An exception becomes the handler's `err`, and the message is refused. Uncaught, it would be
-    a trap and the end of this instance."""
+def catching(handle):
+    """An exception becomes the handler's `err`, and with our policy the message goes on unchanged.
+    Uncaught, it would be a trap and the end of this instance."""
 
     @functools.wraps(handle)
-    def call(self, message):
+    def call(*given):
         try:
-            return handle(self, message)
+            return handle(*given)
         except Exception as error:
             raise Err(f"{type(error).__name__}: {error}") from error
 
@@ -86,16 +88,17 @@ def refusing(handle):
 
 
 class Handler(exports.Handler):
-    @refusing
-    def init(self, table: str) -> list[Subscription]:
+    @catching
+    def init(self, table: str, saved: str | None) -> Registration:
         config.update(json.loads(table))
-        return [
+        subscriptions = [
             Subscription("session/prompt", Peer.CLIENT, Kinds.REQUEST, with_body=True),
             Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=False),
             Subscription("session/update", Peer.AGENT, Kinds.NOTIFICATION, with_body=False),
         ]
+        return Registration(subscriptions, on_failure=FailurePolicy.BYPASS)
 
-    @refusing
+    @catching
     def on_request(self, request: Request) -> Action:
         blocks = json.loads(request.params)["prompt"]
         edits = [
@@ -110,14 +113,14 @@ class Handler(exports.Handler):
         held.append((request.head.id, file, edits))
         return Action_Hold()
 
-    @refusing
+    @catching
     def on_notification(self, notification: Notification) -> Action:
         head = notification.head
         if channel.read(head.id, "/update/sessionUpdate") == '"agent_message_chunk"':
             chunks[head.session] += 1
         return Action_Forward()
 
-    @refusing
+    @catching
     def on_response(self, response: Response) -> Action:
         head = response.head
         if found := take(head.id):
@@ -127,7 +130,7 @@ class Handler(exports.Handler):
             return on_turn(head, response.outcome)
         return Action_Forward()
 
-    @refusing
+    @catching
     def on_cancel(self, id: int) -> None:
         if found := take(id):
             prompt, file, _ = found

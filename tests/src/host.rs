@@ -8,8 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use acp_chain::chain::{self, AgentLink, Chain, Client, Exit, Proxy, Settings, StartError};
-use acp_chain::sandbox::{Component, Engine, Instance, Limits};
+use acp_chain::chain::{self, AgentLink, Chain, Client, Exit, Proxy, Settings, StartError, Terms};
+use acp_chain::channel::{FailurePolicy, Grant};
+use acp_chain::limits::Limits;
+use acp_chain::manifest::{Manifest, User};
+use acp_chain::sandbox::{Component, Engine, Guest};
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -97,12 +100,14 @@ pub fn run_with<O: AsRef<OsStr>, I: AsRef<OsStr>>(
     command
 }
 
-/// A subcommand, without a log, and with a cache of the tests' own.
-fn acp_chain(subcommand: &str) -> Command {
+/// A subcommand, with folders of the tests' own.
+pub fn acp_chain(subcommand: &str) -> Command {
     let mut command = Command::new(program());
     command
         .arg(subcommand)
         .env_remove("ACP_CHAIN_LOG")
+        .env("XDG_CONFIG_HOME", target().join("test-config"))
+        .env("XDG_STATE_HOME", target().join("test-state"))
         .env("XDG_CACHE_HOME", cache());
     command
 }
@@ -152,7 +157,7 @@ pub fn passes(folder: &Path, count: usize) -> io::Result<PathBuf> {
 }
 
 /// Writes a manifest with these proxies, each an id, a component and the inside of its
-/// `[proxy.config]`.
+/// `[proxy.config]`. They may do everything, and are not started again.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -162,7 +167,9 @@ pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<Pa
         let path = path.display();
         let _ = write!(
             text,
-            "[[proxy]]\nid = {id:?}\npath = '{path}'\nlimits.memory-mib = 512\n\
+            "[[proxy]]\nid = {id:?}\npath = '{path}'\nlimits.memory = '512 MiB'\n\
+             on-failure = 'refuse'\n\
+             grant = {{ change = ['*'], answer = ['*'], originate = ['*'] }}\n\
              [proxy.config]\n{config}\n\n"
         );
     }
@@ -212,6 +219,7 @@ impl InProcess {
                 input: Box::new(input),
                 process: None,
             },
+            notices: Vec::new(),
         });
         let start = async move || {
             chain.take().ok_or_else(|| StartError {
@@ -250,22 +258,45 @@ impl InProcess {
     }
 }
 
-/// A proxy that is ready for a chain.
+/// What our extensions are granted by the example of a manifest; all others may do everything.
+fn grant(name: &str) -> Grant {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/acp-chain.toml");
+    let example = Manifest::read(&example, &User::default());
+    let example = example.unwrap_or_else(|error| panic!("{error}"));
+    let entry = example.proxies.iter().find(|entry| entry.id == name);
+    entry.map_or_else(Grant::all, |entry| Grant::clone(&entry.grant))
+}
+
+/// A proxy that is ready for a chain. It is not started again.
 ///
 /// # Panics
 /// If it does not start.
 pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
     let file = Component::load(&ENGINE, &component(name));
     let file = file.unwrap_or_else(|error| panic!("{name}: {error}"));
-    let limits = Limits {
-        memory: 512 << 20,
-        ..Limits::default()
+    let terms = Terms {
+        limits: Limits {
+            memory: 512 << 20,
+            ..Limits::default()
+        }
+        .into(),
+        grant: grant(name).into(),
+        on_failure: FailurePolicy::Refuse,
     };
-    let started = Instance::start(&ENGINE, &file, id, config, limits).await;
-    let (instance, subscriptions) = started.unwrap_or_else(|error| panic!("{name}: {error}"));
+    let guest = Guest {
+        engine: ENGINE.clone(),
+        component: file,
+        name: id.into(),
+        config: config.into(),
+        limits: terms.limits.clone(),
+        grant: terms.grant.clone(),
+        directories: [].into(),
+    };
+    let started = guest.clone().start(1, None).await;
     Proxy {
         name: id.to_owned(),
-        subscriptions,
-        part: Box::new(instance),
+        started: started.unwrap_or_else(|error| panic!("{name}: {error}")),
+        source: Box::new(guest),
+        terms,
     }
 }

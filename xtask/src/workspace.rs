@@ -22,6 +22,9 @@ pub struct GuestCrate {
     pub library: String,
     /// The folder of its manifest.
     pub folder: PathBuf,
+    /// What it is compiled for: `package.metadata.acp-chain.target`, or else what has no operating
+    /// system to import.
+    pub target: String,
 }
 
 impl Workspace {
@@ -84,6 +87,10 @@ impl Workspace {
                     package: name.to_owned(),
                     library: library.replace('-', "_"),
                     folder: Path::new(manifest).with_file_name(""),
+                    target: package["metadata"]["acp-chain"]["target"]
+                        .as_str()
+                        .unwrap_or("wasm32-unknown-unknown")
+                        .to_owned(),
                 });
             }
         }

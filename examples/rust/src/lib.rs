@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use acp_chain_proxy::{
-    Action, Configure, Edit, Json, Level, Members, Notification, Peer, Proxy, Request, Response,
-    Result, Subscription, export, log,
+    Action, Configure, Edit, FailurePolicy, Json, Level, Members, Notification, Peer, Proxy,
+    Request, Response, Result, Subscription, export, log,
 };
 use serde_json::json;
 
@@ -49,6 +49,9 @@ impl Proxy for Shout {
             .from(Peer::Agent)
             .without_body(),
     ];
+
+    /// Nothing is lost without it.
+    const ON_FAILURE: FailurePolicy = FailurePolicy::Bypass;
 
     async fn on_request(&self, request: Request) -> Result {
         let mut edits = Vec::new();

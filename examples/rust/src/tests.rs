@@ -1,11 +1,21 @@
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Grant, Host, What};
 use acp_chain_proxy::{Error, Level, Peer};
 use serde_json::{Value, json};
 
 use super::Shout;
 
+/// That of the README.
+const LEAST: Grant = Grant {
+    observe: &["session/prompt", "session/update"],
+    change: &["session/prompt"],
+    answer: &[],
+    originate: &["fs/read_text_file"],
+};
+
 fn host(config: Value) -> Host {
-    Host::start::<Shout>(config).expect("the configuration is right")
+    let mut host = Host::start::<Shout>(config).expect("the configuration is right");
+    host.grant(LEAST);
+    host
 }
 
 fn prompt() -> Value {
@@ -64,6 +74,10 @@ fn a_file_that_cannot_be_read_is_left_out() {
 #[test]
 fn a_withdrawn_prompt_withdraws_the_reading() {
     let mut host = host(json!({ "file": "/p/a.txt" }));
+    host.grant(Grant {
+        answer: &["session/prompt"],
+        ..LEAST
+    });
     let held = host.request(Peer::Client, "session/prompt", prompt());
     let asked = host.sent().remove(0);
     host.cancel(held);

@@ -14,14 +14,14 @@ use crate::{Action, Error, Json, MessageId, Peer};
 /// Why the host did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelError {
-    /// Not allowed here: while the proxy is being made, or a method that belongs to the host
-    /// (`initialize`, `proxy/…`, `$/…`).
+    /// Not granted by the user's manifest, or not allowed here: while the proxy is being made, or a
+    /// method that belongs to the host (`initialize`, `proxy/…`, `$/…`).
     Denied(String),
     /// No such message, or it is settled already, be it by the host.
     UnknownMessage,
     /// Not JSON, or not what this message can take.
     Invalid(String),
-    /// The proxy has too much outstanding.
+    /// The proxy has too much outstanding, or saves too much.
     Full,
     /// Anything else.
     Other(String),
@@ -30,10 +30,12 @@ pub enum ChannelError {
 impl fmt::Display for ChannelError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Denied(why) => write!(formatter, "the host does not allow it: {why}"),
+            Self::Denied(why) => write!(formatter, "not allowed: {why}"),
             Self::UnknownMessage => formatter.write_str("no such message, or it is settled"),
             Self::Invalid(why) => write!(formatter, "the host cannot take it: {why}"),
-            Self::Full => formatter.write_str("this proxy has too much outstanding"),
+            Self::Full => {
+                formatter.write_str("this proxy has too much outstanding, or saves too much")
+            }
             Self::Other(why) => formatter.write_str(why),
         }
     }
@@ -43,11 +45,10 @@ impl std::error::Error for ChannelError {}
 
 impl Peer {
     /// Asks this neighbour. The request is sent at once; `.await` waits for the answer, and
-    /// dropping the [`Answer`] before it came withdraws the request.
+    /// dropping the [`Answer`] before it came withdraws the request. Where the host does not send
+    /// it, the answer is an error, and the log says so.
     pub fn request(self, method: &str, params: impl Serialize) -> Answer {
-        let sent = Json::of(&params)
-            .map_err(|error| ChannelError::Invalid(error.to_string()))
-            .and_then(|params| host::request(self, method, params));
+        let sent = json(&params).and_then(|params| host::request(self, method, params));
         match sent {
             Ok(id) => {
                 pending::expect(id);
@@ -55,6 +56,7 @@ impl Peer {
             }
             Err(refused) => {
                 let message = format!("{method} was not sent: {refused}");
+                log(Level::Warn, &message);
                 Answer(Waiting::Refused(Error::new(Error::INTERNAL, message)))
             }
         }
@@ -62,8 +64,7 @@ impl Peer {
 
     /// Tells this neighbour.
     pub fn notify(self, method: &str, params: impl Serialize) -> Result<(), ChannelError> {
-        let params = Json::of(&params).map_err(|error| ChannelError::Invalid(error.to_string()))?;
-        host::notify(self, method, params)
+        host::notify(self, method, json(&params)?)
     }
 }
 
@@ -113,10 +114,27 @@ pub fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     host::settle(id, action)
 }
 
+/// Gives up on a message for which a handler returned [`Action::Hold`]: what becomes of it is what
+/// an `Err` of that handler would have made of it.
+pub fn fail(id: MessageId, reason: &str) -> Result<(), ChannelError> {
+    host::fail(id, reason)
+}
+
+/// Keeps this, as JSON, in place of what was kept before: if the proxy breaks and is started again,
+/// [`Proxy::restore`](crate::Proxy::restore) gets what was saved last. It is forgotten with the
+/// connection. A call that breaks has saved nothing, just as it has sent and settled nothing.
+pub fn save(state: &(impl Serialize + ?Sized)) -> Result<(), ChannelError> {
+    host::save(json(state)?)
+}
+
 /// The part of a message's body at a JSON Pointer; the message is the one being handled or one
 /// that is held. See also [`Head::read`](crate::Head::read).
 pub fn read(id: MessageId, pointer: &str) -> Result<Option<Json>, ChannelError> {
     host::read(id, pointer)
+}
+
+fn json(value: &(impl Serialize + ?Sized)) -> Result<Json, ChannelError> {
+    Json::of(value).map_err(|error| ChannelError::Invalid(error.to_string()))
 }
 
 /// How much a line in the log matters.

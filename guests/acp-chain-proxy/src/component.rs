@@ -4,10 +4,11 @@ use std::marker::PhantomData;
 
 use crate::bindings::acp_chain::proxy::types as wit;
 use crate::bindings::exports::acp_chain::proxy::handler::Guest;
+use crate::instance::{self, Registration};
 use crate::subscription::Kind;
 use crate::{
-    Action, Edit, Error, Head, Json, MessageId, Notification, Peer, Proxy, Request, Response,
-    Subscription, instance,
+    Action, Edit, Error, FailurePolicy, Head, Json, MessageId, Notification, Peer, Proxy, Request,
+    Response, Subscription,
 };
 
 /// Exports a proxy; made by [`export!`](crate::export).
@@ -19,13 +20,9 @@ pub struct Component<P>(PhantomData<P>);
 pub const fn is_proxy<P: Proxy>() {}
 
 impl<P: Proxy> Guest for Component<P> {
-    fn init(config: String) -> Result<Vec<wit::Subscription>, String> {
+    fn init(config: String, saved: Option<String>) -> Result<wit::Registration, String> {
         std::panic::set_hook(Box::new(|panic| crate::log(crate::Level::Error, panic)));
-        let subscriptions = instance::init::<P>(&body(config)?)?;
-        Ok(subscriptions
-            .into_iter()
-            .map(wit::Subscription::from)
-            .collect())
+        instance::init::<P>(&body(config)?, saved).map(Into::into)
     }
 
     fn on_request(request: wit::Request) -> Result<wit::Action, String> {
@@ -138,6 +135,23 @@ impl TryFrom<wit::Error> for Error {
             message,
             data: data.map(body).transpose()?,
         })
+    }
+}
+
+impl From<Registration> for wit::Registration {
+    fn from(registration: Registration) -> Self {
+        let Registration {
+            subscriptions,
+            on_failure,
+        } = registration;
+        Self {
+            subscriptions: subscriptions.into_iter().map(Into::into).collect(),
+            on_failure: match on_failure {
+                FailurePolicy::Restart => wit::FailurePolicy::Restart,
+                FailurePolicy::Bypass => wit::FailurePolicy::Bypass,
+                FailurePolicy::Refuse => wit::FailurePolicy::Refuse,
+            },
+        }
     }
 }
 

@@ -2,9 +2,9 @@
 //! the one of [`testing`](crate::testing).
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use crate::testing::channel::{cancel, log, notify, read, request, settle};
+pub(crate) use crate::testing::channel::{cancel, fail, log, notify, read, request, save, settle};
 #[cfg(target_arch = "wasm32")]
-pub(crate) use component::{cancel, log, notify, read, request, settle};
+pub(crate) use component::{cancel, fail, log, notify, read, request, save, settle};
 
 #[cfg(target_arch = "wasm32")]
 mod component {
@@ -25,6 +25,10 @@ mod component {
         Ok(channel::settle(id, &action.into())?)
     }
 
+    pub(crate) fn fail(id: MessageId, reason: &str) -> Result<()> {
+        Ok(channel::fail(id, reason)?)
+    }
+
     pub(crate) fn cancel(id: MessageId) -> Result<()> {
         Ok(channel::cancel(id)?)
     }
@@ -33,6 +37,10 @@ mod component {
         let part = channel::read(id, pointer)?;
         let json = part.map(Json::try_from).transpose();
         json.map_err(|error| ChannelError::Invalid(error.to_string()))
+    }
+
+    pub(crate) fn save(state: Json) -> Result<()> {
+        Ok(channel::save(&String::from(state))?)
     }
 
     pub(crate) fn log(level: Level, text: &str) {

@@ -4,11 +4,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::subscription::Kind;
-use crate::tasks::{self, Held};
 use crate::{
-    Action, Configure, Json, MessageId, Notification, Proxy, Request, Response, Subscription,
-    channel, pending,
+    Action, Configure, FailurePolicy, Json, MessageId, Notification, Proxy, Request, Response,
+    Subscription, channel, pending, tasks,
 };
 
 type Outcome = Result<Action, String>;
@@ -23,35 +21,21 @@ trait Handler {
 
 impl<P: Proxy> Handler for P {
     fn on_request(self: Rc<Self>, request: Request) -> Outcome {
-        let held = Held {
-            id: request.head.id,
-            kind: Kind::Request,
-        };
-        tasks::handle(
-            held,
-            async move { Proxy::on_request(&*self, request).await },
-        )
+        tasks::handle(request.head.id, async move {
+            Proxy::on_request(&*self, request).await
+        })
     }
 
     fn on_notification(self: Rc<Self>, notification: Notification) -> Outcome {
-        let held = Held {
-            id: notification.head.id,
-            kind: Kind::Notification,
-        };
-        tasks::handle(held, async move {
+        tasks::handle(notification.head.id, async move {
             Proxy::on_notification(&*self, notification).await
         })
     }
 
     fn on_response(self: Rc<Self>, response: Response) -> Outcome {
-        let held = Held {
-            id: response.head.id,
-            kind: Kind::Response,
-        };
-        tasks::handle(
-            held,
-            async move { Proxy::on_response(&*self, response).await },
-        )
+        tasks::handle(response.head.id, async move {
+            Proxy::on_response(&*self, response).await
+        })
     }
 
     fn on_cancel(&self, id: MessageId) -> Option<Action> {
@@ -69,16 +53,34 @@ fn instance() -> Result<Rc<dyn Handler>, String> {
         .ok_or_else(|| "the proxy was called before `init`".into())
 }
 
-pub(crate) fn init<P: Proxy>(config: &Json) -> Result<Vec<Subscription>, String> {
+/// What a proxy says of itself when it starts.
+pub(crate) struct Registration {
+    pub(crate) subscriptions: Vec<Subscription>,
+    pub(crate) on_failure: FailurePolicy,
+}
+
+pub(crate) fn init<P: Proxy>(config: &Json, saved: Option<String>) -> Result<Registration, String> {
     // By way of a `Value`: its errors name no line and column of a text that the user never saw.
     let config = config
         .parse::<serde_json::Value>()
         .and_then(serde_json::from_value)
         .map_err(|error| format!("in its configuration: {error}"))?;
-    let proxy = <P as Configure>::new(config)?;
-    let subscriptions = proxy.subscriptions();
+    let mut proxy = <P as Configure>::new(config)?;
+    if let Some(saved) = saved {
+        restore(&mut proxy, saved).map_err(|error| {
+            format!("what it saved before it broke cannot be taken up by this version: {error}")
+        })?;
+    }
+    let registration = Registration {
+        subscriptions: proxy.subscriptions(),
+        on_failure: P::ON_FAILURE,
+    };
     INSTANCE.set(Some(Rc::new(proxy)));
-    Ok(subscriptions)
+    Ok(registration)
+}
+
+fn restore(proxy: &mut impl Proxy, saved: String) -> crate::Result<()> {
+    proxy.restore(saved.try_into()?)
 }
 
 pub(crate) fn on_request(request: Request) -> Outcome {

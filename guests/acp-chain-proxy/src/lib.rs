@@ -55,6 +55,48 @@
 //! same holds for [`Json`], where a proxy changes more than single places. With the feature `typed`,
 //! `request.parse::<schema::v1::PromptRequest>()` gives the protocol's structs.
 //!
+//! **A proxy may break** and be started again ([`FailurePolicy`] has the alternatives). What a new
+//! instance has to know, the old one [saves](save) when it changes:
+//!
+//! ```
+//! use std::cell::RefCell;
+//! use std::collections::BTreeSet;
+//!
+//! use acp_chain_proxy::{Action, Edit, Json, Proxy, Request, Result, Subscription, save};
+//! use serde::{Deserialize, Serialize};
+//! use serde_json::json;
+//!
+//! /// Greets the agent once a session.
+//! #[derive(Default, Deserialize, Serialize)]
+//! struct Greet {
+//!     greeted: RefCell<BTreeSet<Option<String>>>,
+//! }
+//!
+//! impl Proxy for Greet {
+//!     const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("session/prompt")];
+//!
+//!     fn restore(&mut self, saved: Json) -> Result<()> {
+//!         *self = saved.parse()?;
+//!         Ok(())
+//!     }
+//!
+//!     async fn on_request(&self, request: Request) -> Result {
+//!         if !self.greeted.borrow_mut().insert(request.head.session) {
+//!             return Ok(Action::Forward);
+//!         }
+//!         save(self)?;
+//!         let block = json!({ "type": "text", "text": "Good morning!" });
+//!         Ok(Action::Edit(vec![Edit::set("/prompt/-", block)]))
+//!     }
+//! }
+//! ```
+//!
+//! **A proxy does what it is granted** in the user's manifest, method by method: to edit, replace,
+//! discard or hold a message, and so to wait, takes `change`; to respond to a request or reject it,
+//! `answer`; to send a message, `originate`. What is not granted fails with
+//! [`ChannelError::Denied`], and a message for which a handler returns such an action is refused. Say
+//! in your README what the least grant is; a test can [set it](testing::Grant).
+//!
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
 
 #[doc(hidden)]
@@ -76,12 +118,12 @@ pub mod testing;
 
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
-pub use channel::{Answer, ChannelError, Level, log, read, settle};
+pub use channel::{Answer, ChannelError, Level, fail, log, read, save, settle};
 #[doc(hidden)]
 pub use component::{Component, is_proxy};
 pub use json::{Json, Members};
 pub use message::{Action, Edit, Error, Head, MessageId, Notification, Peer, Request, Response};
-pub use proxy::{Configure, NoConfig, Proxy};
+pub use proxy::{Configure, FailurePolicy, NoConfig, Proxy};
 pub use sessions::{Origin, Session, Sessions};
 pub use subscription::Subscription;
 pub use tasks::spawn;

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::{Action, Error, MessageId, Notification, Request, Response, Result, Subscription};
+use crate::{
+    Action, Error, Json, MessageId, Notification, Request, Response, Result, Subscription,
+};
 
 /// A proxy: one instance a connection, called for one message at a time.
 ///
@@ -13,7 +15,8 @@ use crate::{Action, Error, MessageId, Notification, Request, Response, Result, S
 /// `.await`, since other handlers run there.
 ///
 /// An `Err` means that the proxy could not decide: a request is answered with an error, a response
-/// turns into one, a notification is dropped.
+/// turns into one, a notification is dropped. With [`FailurePolicy::Bypass`] the message goes on
+/// unchanged instead.
 #[allow(
     async_fn_in_trait,
     reason = "a component has one thread, so no future needs to be Send"
@@ -26,10 +29,20 @@ pub trait Proxy: Configure + 'static {
     /// Which messages the handlers get to see.
     const SUBSCRIPTIONS: &'static [Subscription] = &[];
 
+    /// What becomes of the proxy if it breaks.
+    const ON_FAILURE: FailurePolicy = FailurePolicy::Restart;
+
     /// [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS), unless the configuration has a say in it. Where
     /// several match one message, the first decides whether the body comes with it.
     fn subscriptions(&self) -> Vec<Subscription> {
         Self::SUBSCRIPTIONS.to_vec()
+    }
+
+    /// Takes up what an earlier instance of this connection [saved](crate::save) before it broke.
+    /// Called before any message, and only if something was saved. An `Err` keeps the proxy from
+    /// starting again.
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        Err("it has no `restore`, which a proxy that saves a state needs".into())
     }
 
     /// A request passes by.
@@ -53,6 +66,20 @@ pub trait Proxy: Configure + 'static {
     fn on_cancel(&self, id: MessageId) -> Option<Action> {
         Some(Action::Reject(Error::cancelled()))
     }
+}
+
+/// What becomes of a proxy that breaks (it panics, or passes a limit on time or memory), and of the
+/// messages that it had. The user's manifest has the last word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// Its messages are refused, and a new instance takes its place, which gets what the old one
+    /// [saved](crate::save). After a few times it is given up, and goes on as with `Refuse`.
+    #[default]
+    Restart,
+    /// Its messages go on unchanged, as if there were no such proxy. For what only adds comfort.
+    Bypass,
+    /// Its messages are refused, and so is what it would get from now on. For what guards.
+    Refuse,
 }
 
 /// How a proxy is made from its table in the manifest.

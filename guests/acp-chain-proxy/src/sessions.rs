@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{MessageId, Peer, Request, Response, Subscription};
 
 /// How a session came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Origin {
     /// `session/new`: nothing has been said yet.
     New,
@@ -15,7 +17,7 @@ pub enum Origin {
 }
 
 /// A session of this connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Session {
     /// Its working directory, an absolute path on the client's machine.
     pub cwd: String,
@@ -26,8 +28,9 @@ pub struct Session {
 /// The sessions of a connection, learnt from the messages that open them.
 ///
 /// Give [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS) to the host, and every request and response to
-/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response).
-#[derive(Debug, Default)]
+/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). Where these are true,
+/// something changed that is worth [saving](crate::save): what opened a session is never said twice.
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Sessions {
     asked: RefCell<HashMap<MessageId, Session>>,
     open: RefCell<HashMap<String, Session>>,
@@ -68,26 +71,27 @@ impl Sessions {
         own.iter().chain(Self::SUBSCRIPTIONS).cloned().collect()
     }
 
-    /// Looks at a request; one that opens no session is passed over.
-    pub fn on_request(&self, request: &Request) {
+    /// Looks at a request; one that opens no session is passed over. True if something changed.
+    pub fn on_request(&self, request: &Request) -> bool {
         let head = &request.head;
         let origin = match head.method.as_str() {
             "session/new" => Origin::New,
             "session/load" | "session/resume" | "session/fork" => Origin::Continued,
-            _ => return,
+            _ => return false,
         };
-        if let Some(cwd) = head.read("/cwd") {
-            self.asked
-                .borrow_mut()
-                .insert(head.id, Session { cwd, origin });
-        }
+        let Some(cwd) = head.read("/cwd") else {
+            return false;
+        };
+        let session = Session { cwd, origin };
+        self.asked.borrow_mut().insert(head.id, session);
+        true
     }
 
-    /// Looks at a response; one that opens no session is passed over.
-    pub fn on_response(&self, response: &Response) {
+    /// Looks at a response; one that opens no session is passed over. True if something changed.
+    pub fn on_response(&self, response: &Response) -> bool {
         let head = &response.head;
         let Some(session) = self.asked.borrow_mut().remove(&head.id) else {
-            return;
+            return false;
         };
         if response.outcome.is_ok() {
             // A fork has an id of its own in the result; a session that is loaded has none there.
@@ -95,6 +99,7 @@ impl Sessions {
                 self.open.borrow_mut().insert(id, session);
             }
         }
+        true
     }
 
     /// A session that was opened on this connection.

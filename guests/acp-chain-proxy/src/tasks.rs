@@ -12,15 +12,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-use crate::subscription::Kind;
-use crate::{Action, ChannelError, Error, Level, MessageId, Result, channel};
-
-/// A message that a task holds.
-#[derive(Clone, Copy)]
-pub(crate) struct Held {
-    pub(crate) id: MessageId,
-    pub(crate) kind: Kind,
-}
+use crate::{Action, ChannelError, Level, MessageId, Result, channel};
 
 type TaskId = u64;
 /// What a task ends with; for a spawned one it means nothing.
@@ -29,7 +21,8 @@ type Outcome = std::result::Result<Action, String>;
 struct Task {
     future: Pin<Box<dyn Future<Output = Outcome>>>,
     waker: Waker,
-    held: Option<Held>,
+    /// The message that waits for it.
+    held: Option<MessageId>,
 }
 
 #[derive(Default)]
@@ -82,7 +75,7 @@ pub fn spawn(future: impl Future<Output = ()> + 'static) {
 }
 
 /// Runs a handler: what it decides, or that its message is held until it does.
-pub(crate) fn handle(held: Held, handler: impl Future<Output = Result> + 'static) -> Outcome {
+pub(crate) fn handle(held: MessageId, handler: impl Future<Output = Result> + 'static) -> Outcome {
     let id = park(Some(held), async {
         handler.await.map_err(|error| error.to_string())
     });
@@ -128,7 +121,7 @@ pub(crate) fn run(current: Option<TaskId>) -> Option<Outcome> {
 /// Drops the task that holds a message, and with it the requests that it waits for.
 pub(crate) fn cancel(message: MessageId) {
     let task = TASKS.with_borrow_mut(|tasks| {
-        let holds = |task: &Task| task.held.is_some_and(|held| held.id == message);
+        let holds = |task: &Task| task.held == Some(message);
         let id = tasks
             .parked
             .iter()
@@ -140,7 +133,7 @@ pub(crate) fn cancel(message: MessageId) {
     drop(task);
 }
 
-fn park(held: Option<Held>, future: impl Future<Output = Outcome> + 'static) -> TaskId {
+fn park(held: Option<MessageId>, future: impl Future<Output = Outcome> + 'static) -> TaskId {
     TASKS.with_borrow_mut(|tasks| {
         tasks.last += 1;
         let id = tasks.last;
@@ -161,35 +154,20 @@ fn park(held: Option<Held>, future: impl Future<Output = Outcome> + 'static) -> 
     })
 }
 
-fn settle(held: Held, outcome: Outcome) {
+fn settle(held: MessageId, outcome: Outcome) {
     let settled = match outcome {
-        Ok(action) => channel::settle(held.id, action).or_else(|error| match error {
-            ChannelError::Invalid(_) => refuse(held, error.to_string()),
+        Ok(action) => channel::settle(held, action).or_else(|error| match error {
+            ChannelError::Denied(_) | ChannelError::Invalid(_) => {
+                channel::fail(held, &error.to_string())
+            }
             _ => Err(error),
         }),
-        Err(failure) => refuse(held, failure),
+        Err(failure) => channel::fail(held, &failure),
     };
     if let Err(error) = settled {
-        channel::log(
-            Level::Error,
-            format_args!("message {} is not settled: {error}", held.id),
-        );
+        let text = format_args!("message {held} is not settled: {error}");
+        channel::log(Level::Error, text);
     }
-}
-
-/// What the host does with a message whose handler fails within its call.
-fn refuse(held: Held, failure: String) -> std::result::Result<(), ChannelError> {
-    let action = match held.kind {
-        Kind::Request | Kind::Response => Action::Reject(Error::new(Error::INTERNAL, failure)),
-        Kind::Notification => {
-            channel::log(
-                Level::Error,
-                format_args!("a notification is dropped: {failure}"),
-            );
-            Action::Discard
-        }
-    };
-    channel::settle(held.id, action)
 }
 
 #[cfg(not(target_arch = "wasm32"))]

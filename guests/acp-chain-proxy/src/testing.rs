@@ -2,8 +2,8 @@
 //!
 //! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out
 //! the bodies that it does not want, makes the edits, lets a response wait for the held
-//! notifications before it, and fails the test where an action is none that the message can take. One host at a time on a
-//! thread.
+//! notifications before it, allows what is granted, gives a new instance what the old one saved, and
+//! fails the test where an action is none that the message can take. One host at a time on a thread.
 //!
 //! ```
 //! use acp_chain_proxy::testing::Host;
@@ -30,6 +30,7 @@
 //! ```
 
 pub(crate) mod channel;
+mod grant;
 mod line;
 
 use std::fmt;
@@ -37,17 +38,21 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use grant::Grant;
 pub use line::{Sent, What};
 
+use crate::instance::{self, Registration};
 use crate::subscription::Kind;
 use crate::{
     Action, ChannelError, Error, Head, Json, Level, MessageId, Notification, Peer, Proxy, Request,
-    Response, Subscription, instance, pending, tasks,
+    Response, Subscription, pending, tasks,
 };
 use line::{LINE, Message};
 
 /// The host of one proxy.
 pub struct Host {
+    init: fn(&Json, Option<String>) -> Result<Registration, String>,
+    config: Json,
     subscriptions: Vec<Subscription>,
 }
 
@@ -60,10 +65,60 @@ impl fmt::Debug for Host {
 impl Host {
     /// Makes the proxy with its configuration.
     pub fn start<P: Proxy>(config: Value) -> Result<Self, String> {
+        Self::start_after::<P>(config, None)
+    }
+
+    /// Makes the proxy in place of an earlier instance, which saved this text.
+    pub fn start_from<P: Proxy>(config: Value, saved: &str) -> Result<Self, String> {
+        Self::start_after::<P>(config, Some(saved.to_owned()))
+    }
+
+    fn start_after<P: Proxy>(config: Value, saved: Option<String>) -> Result<Self, String> {
         clear();
-        let subscriptions = instance::init::<P>(&config.into())?;
-        LINE.with_borrow_mut(|line| line.open = true);
-        Ok(Self { subscriptions })
+        LINE.with_borrow_mut(|line| line.saved = saved);
+        let mut host = Self {
+            init: instance::init::<P>,
+            config: config.into(),
+            subscriptions: Vec::new(),
+        };
+        host.init()?;
+        Ok(host)
+    }
+
+    fn init(&mut self) -> Result<(), String> {
+        let saved = LINE.with_borrow_mut(|line| {
+            line.open = false;
+            line.saved.clone()
+        });
+        let registration = (self.init)(&self.config, saved)?;
+        self.subscriptions = registration.subscriptions;
+        LINE.with_borrow_mut(|line| {
+            line.open = true;
+            line.on_failure = registration.on_failure;
+        });
+        Ok(())
+    }
+
+    /// Allows the proxy this from now on, and no more. At first, everything is allowed.
+    pub fn grant(&mut self, grant: Grant) {
+        LINE.with_borrow_mut(|line| line.grant = Some(grant));
+    }
+
+    /// The proxy breaks, and a new instance takes its place, which gets what was saved last. What
+    /// it held is refused, and what it asked is withdrawn.
+    pub fn restart(&mut self) -> Result<(), String> {
+        line::abandon();
+        forget_instance();
+        self.init()
+    }
+
+    /// What the proxy saved last; none if it saved nothing since this was last called.
+    pub fn saved(&mut self) -> Option<Value> {
+        LINE.with_borrow_mut(|line| {
+            let unseen = std::mem::take(&mut line.unseen);
+            let state = line.saved.as_ref().filter(|_| unseen)?;
+            Some(serde_json::from_str(state).expect("what is saved is JSON"))
+        })
     }
 
     /// A request arrives from a neighbour. Returns its number.
@@ -142,7 +197,8 @@ impl Host {
         let wanted = self
             .subscriptions
             .iter()
-            .find(|wanted| wanted.matches(kind, &head));
+            .find(|wanted| wanted.matches(kind, &head))
+            .filter(|_| LINE.with_borrow(|line| line.grant().observes(method)));
         let with_body = wanted.is_some_and(|wanted| wanted.with_body);
         let seen = wanted.is_some();
 
@@ -166,7 +222,8 @@ impl Host {
         };
         let settled = action.map(|action| line::settle(id, action));
         match settled {
-            Ok(Err(ChannelError::Invalid(failure))) | Err(failure) => line::refuse(id, &failure),
+            Ok(Err(ChannelError::Denied(failure) | ChannelError::Invalid(failure)))
+            | Err(failure) => line::refuse(id, &failure),
             Ok(settled) => settled.expect("the message is being handled"),
         }
         id
@@ -181,11 +238,9 @@ impl Drop for Host {
 
 impl Subscription {
     fn matches(&self, kind: Kind, head: &Head) -> bool {
-        let method = match self.method.strip_suffix('*') {
-            Some(prefix) => head.method.starts_with(prefix),
-            None => head.method == self.method,
-        };
-        method && kind == self.kind && self.sender.is_none_or(|sender| sender == head.sender)
+        grant::matches(&self.method, &head.method)
+            && kind == self.kind
+            && self.sender.is_none_or(|sender| sender == head.sender)
     }
 }
 
@@ -194,8 +249,12 @@ fn json(value: impl Serialize) -> Json {
 }
 
 fn clear() {
+    forget_instance();
+    LINE.take();
+}
+
+fn forget_instance() {
     tasks::clear();
     instance::clear();
     pending::clear();
-    LINE.take();
 }

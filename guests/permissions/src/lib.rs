@@ -8,8 +8,8 @@ mod rule;
 mod turns;
 
 use acp_chain_proxy::{
-    Action, Configure, Level, Notification, Peer, Proxy, Request, Response, Result, Sessions,
-    Subscription, export, log,
+    Action, Configure, FailurePolicy, Json, Level, Notification, Peer, Proxy, Request, Response,
+    Result, Sessions, Subscription, export, log, save,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -63,13 +63,24 @@ impl Proxy for Permissions {
             .without_body(),
     ];
 
+    /// To pass it over would leave to the user what a rule denies.
+    const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
+
     fn subscriptions(&self) -> Vec<Subscription> {
         Sessions::beside(Self::SUBSCRIPTIONS)
     }
 
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        self.sessions = saved.parse()?;
+        self.turns = Turns::late();
+        Ok(())
+    }
+
     async fn on_request(&self, request: Request) -> Result {
         if request.head.method != PERMISSION {
-            self.sessions.on_request(&request);
+            if self.sessions.on_request(&request) {
+                save(&self.sessions)?;
+            }
             return Ok(Action::Forward);
         }
         let asked: Asked = match request.parse() {
@@ -99,8 +110,8 @@ impl Proxy for Permissions {
     async fn on_response(&self, response: Response) -> Result {
         if response.head.method == "session/prompt" {
             self.turns.on_answer(&response);
-        } else {
-            self.sessions.on_response(&response);
+        } else if self.sessions.on_response(&response) {
+            save(&self.sessions)?;
         }
         Ok(Action::Forward)
     }

@@ -1,12 +1,31 @@
 use acp_chain_proxy::Peer;
-use acp_chain_proxy::testing::{Host, What};
+use acp_chain_proxy::testing::{Grant, Host, What};
 use serde_json::{Value, json};
 
 use super::Permissions;
 
+mod restart;
+
+/// That of the README.
+const LEAST: Grant = Grant {
+    observe: &[
+        "session/new",
+        "session/load",
+        "session/resume",
+        "session/fork",
+        "session/prompt",
+        "session/update",
+        "session/request_permission",
+    ],
+    change: &[],
+    answer: &["session/request_permission"],
+    originate: &[],
+};
+
 /// A host whose session `s` works in `/proj`.
 fn host(rules: Value) -> Host {
     let mut host = Host::start::<Permissions>(json!({ "rules": rules })).expect("right");
+    host.grant(LEAST);
     open(&mut host, "/proj");
     host
 }

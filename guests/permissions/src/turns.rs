@@ -1,5 +1,9 @@
 //! The tool calls of the turns that are under way: a permission request may name a call whose
 //! title, kind and paths were sent earlier.
+//!
+//! Calls are not saved, for there are many and they change often. So an instance that starts later
+//! may have missed what was said of a call, and takes every call for unclear until the turn of its
+//! session has ended.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -12,9 +16,29 @@ use crate::call::{Call, Patch};
 const MOST_CALLS: usize = 256;
 
 #[derive(Default)]
-pub(crate) struct Turns(RefCell<HashMap<String, VecDeque<(String, Call)>>>);
+pub(crate) struct Turns {
+    sessions: RefCell<HashMap<String, Turn>>,
+    /// An earlier instance saw what this one did not.
+    late: bool,
+}
+
+/// The calls of a session, oldest first.
+#[derive(Default)]
+struct Turn {
+    calls: VecDeque<(String, Call)>,
+    /// Something may have been said of them that is not known.
+    missed: bool,
+}
 
 impl Turns {
+    /// For an instance that starts later.
+    pub(crate) fn late() -> Self {
+        Self {
+            late: true,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn on_update(&self, head: &Head) {
         let Some(session) = &head.session else { return };
         match head.read::<String>("/update/sessionUpdate").as_deref() {
@@ -56,15 +80,22 @@ impl Turns {
 
     /// What is known of a call.
     pub(crate) fn call(&self, session: &str, id: &str) -> Call {
-        let sessions = self.0.borrow();
-        let calls = sessions.get(session).into_iter().flatten();
-        let known = calls.into_iter().find(|(known, _)| known == id);
-        known.map(|(_, call)| call.clone()).unwrap_or_default()
+        let sessions = self.sessions.borrow();
+        let turn = sessions.get(session);
+        let mut calls = turn.into_iter().flat_map(|turn| &turn.calls);
+        let known = calls.find(|(known, _)| known == id);
+        let mut call = known.map(|(_, call)| call.clone()).unwrap_or_default();
+        call.unclear |= turn.map_or(self.late, |turn| turn.missed);
+        call
     }
 
     fn change(&self, session: &str, id: &str, change: impl FnOnce(&mut Call)) {
-        let mut sessions = self.0.borrow_mut();
-        let calls = sessions.entry(session.to_owned()).or_default();
+        let mut sessions = self.sessions.borrow_mut();
+        let turn = sessions.entry(session.to_owned()).or_insert_with(|| Turn {
+            missed: self.late,
+            ..Turn::default()
+        });
+        let calls = &mut turn.calls;
         if let Some((_, call)) = calls.iter_mut().find(|(known, _)| known == id) {
             return change(call);
         }
@@ -77,6 +108,7 @@ impl Turns {
     }
 
     fn forget(&self, session: &str) {
-        self.0.borrow_mut().remove(session);
+        let mut sessions = self.sessions.borrow_mut();
+        sessions.insert(session.to_owned(), Turn::default());
     }
 }

@@ -14,6 +14,7 @@ use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::util::start;
 use regex_automata::{Anchored, MatchKind};
+use serde::{Deserialize, Serialize};
 
 /// How far a secret can reach, in bytes. What is longer is redacted up to here.
 pub(crate) const WINDOW: usize = 8 * 1024;
@@ -25,7 +26,7 @@ pub(crate) struct Detector {
 }
 
 /// The end of a text that is still to be decided.
-#[derive(Default)]
+#[derive(Default, Deserialize, Serialize)]
 pub(crate) struct Tail {
     text: String,
     /// The byte before it, for word boundaries.

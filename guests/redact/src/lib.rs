@@ -14,9 +14,10 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use acp_chain_proxy::{
-    Action, Configure, Error, Json, Notification, Peer, Proxy, Request, Response, Result,
-    Subscription, export,
+    Action, Configure, Error, FailurePolicy, Head, Json, Notification, Peer, Proxy, Request,
+    Response, Result, Subscription, export, save,
 };
+use serde::{Deserialize, Serialize};
 
 use config::Config;
 use detector::Detector;
@@ -24,8 +25,15 @@ use streams::{Chunk, Streams};
 
 struct Redact {
     detector: Detector,
-    streams: Streams,
     reads: bool,
+    state: State,
+}
+
+/// What has to outlive an instance, so that a new one lets nothing through. What cannot be saved is
+/// refused.
+#[derive(Default, Deserialize, Serialize)]
+struct State {
+    streams: Streams,
     /// The markers that stand in what the agent has read.
     given: RefCell<BTreeSet<String>>,
 }
@@ -36,9 +44,8 @@ impl Configure for Redact {
     fn new(config: Config) -> std::result::Result<Self, String> {
         Ok(Self {
             detector: config.detector()?,
-            streams: Streams::default(),
             reads: config.reads,
-            given: RefCell::default(),
+            state: State::default(),
         })
     }
 }
@@ -80,6 +87,9 @@ impl Proxy for Redact {
             .without_body(),
     ];
 
+    /// To pass it over would let secrets through.
+    const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
+
     fn subscriptions(&self) -> Vec<Subscription> {
         let reads = [
             Subscription::responses(READ).from(Peer::Client),
@@ -89,13 +99,17 @@ impl Proxy for Redact {
         Self::SUBSCRIPTIONS.iter().cloned().chain(reads).collect()
     }
 
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        self.state = saved.parse()?;
+        Ok(())
+    }
+
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
             PROMPT => self.read(request.params),
             WRITE => Ok(self.write(&request.params)),
             method => {
-                self.streams
-                    .flush(&self.detector, request.head.session.as_ref())?;
+                self.flush(session(&request.head))?;
                 if method == PERMISSION {
                     self.body(request.params)
                 } else {
@@ -110,7 +124,7 @@ impl Proxy for Redact {
             head,
             params: mut body,
         } = update;
-        let session = head.session.as_ref();
+        let session = session(&head);
         let Some(chunk) = Chunk::of(&body) else {
             self.before(&body, session)?;
             return self.body(body);
@@ -119,7 +133,9 @@ impl Proxy for Redact {
         // The text is judged as a part of the running text, and not by itself.
         body.put(pointer, "")?;
         let found = body::redact(&self.detector, &mut body)?;
-        let decided = self.streams.next(&self.detector, session, &body, chunk)?;
+        let streams = &self.state.streams;
+        let decided = streams.next(&self.detector, session, &body, chunk)?;
+        save(&self.state)?;
         if !found && decided == text {
             return Ok(Action::Forward);
         }
@@ -129,14 +145,28 @@ impl Proxy for Redact {
 
     async fn on_response(&self, response: Response) -> Result {
         if response.head.sender == Peer::Agent {
-            self.streams
-                .flush(&self.detector, response.head.session.as_ref())?;
+            self.flush(session(&response.head))?;
             return Ok(Action::Forward);
         }
         let Ok(result) = response.outcome else {
             return Ok(Action::Forward);
         };
         self.read(result)
+    }
+}
+
+/// Updates that belong to no session, if there are any, make one text.
+fn session(head: &Head) -> &str {
+    head.session.as_deref().unwrap_or_default()
+}
+
+impl State {
+    /// The agent has read these markers. True if one is new.
+    fn give(&self, markers: impl Iterator<Item = String>) -> bool {
+        let mut given = self.given.borrow_mut();
+        let known = given.len();
+        given.extend(markers);
+        given.len() > known
     }
 }
 
@@ -150,21 +180,31 @@ impl Redact {
                 .detector
                 .markers()
                 .filter(|marker| text.contains(marker));
-            self.given.borrow_mut().extend(given);
+            if self.state.give(given) {
+                save(&self.state)?;
+            }
         }
         Ok(action)
     }
 
+    /// What is kept back of the running text of a session goes out.
+    fn flush(&self, session: &str) -> Result<()> {
+        if self.state.streams.flush(&self.detector, session)? {
+            save(&self.state)?;
+        }
+        Ok(())
+    }
+
     /// Before an update that is no chunk of text, the rest of the running text goes out.
-    fn before(&self, update: &Json, session: Option<&String>) -> Result<()> {
+    fn before(&self, update: &Json, session: &str) -> Result<()> {
         let kind: Option<String> = update.at("/update/sessionUpdate");
         if kind.is_some_and(|kind| ASIDE.contains(&&*kind)) {
             return Ok(());
         }
-        self.streams.flush(&self.detector, session)?;
+        self.flush(session)?;
         // News of a subagent, whose own session has no response that would end its text.
-        if let Some(child) = update.at("/update/sessionId") {
-            self.streams.flush(&self.detector, Some(&child))?;
+        if let Some(child) = update.at::<String>("/update/sessionId") {
+            self.flush(&child)?;
         }
         Ok(())
     }
@@ -183,12 +223,8 @@ impl Redact {
         let Some(content) = params.at::<String>("/content") else {
             return Action::Forward;
         };
-        match self
-            .given
-            .borrow()
-            .iter()
-            .find(|marker| content.contains(*marker))
-        {
+        let given = self.state.given.borrow();
+        match given.iter().find(|marker| content.contains(*marker)) {
             None => Action::Forward,
             Some(marker) => Action::Reject(Error::new(
                 INVALID_PARAMS,

@@ -4,25 +4,36 @@
 //!
 //! A chunk is not held for the sake of its tail. What is decided goes on at once, and nothing is
 //! lost when the agent pauses for longer than the host lets a proxy hold a message.
+//!
+//! All of it is saved, so that an instance that starts later finds the end of a secret whose
+//! beginning an earlier one has kept back.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use acp_chain_proxy::{Json, Peer};
+use serde::{Deserialize, Serialize};
 
 use crate::detector::{Detector, End, Tail};
 
-#[derive(Default)]
-pub(crate) struct Streams(RefCell<HashMap<Option<String>, Stream>>);
+#[derive(Default, Deserialize, Serialize)]
+pub(crate) struct Streams(RefCell<HashMap<String, Stream>>);
 
+#[derive(Deserialize, Serialize)]
 struct Stream {
     /// What sets its chunks apart from those of another text: their kind and their ids.
     identity: String,
-    /// The parameters of its last chunk.
-    last: Json,
-    /// Where the text is in them.
-    pointer: &'static str,
     tail: Tail,
+    /// If the tail is not empty.
+    last: Option<Last>,
+}
+
+/// The last chunk of a text, which the tail may have to go out in.
+#[derive(Deserialize, Serialize)]
+struct Last {
+    params: Json,
+    /// Where the text is in them.
+    pointer: String,
 }
 
 /// A piece of a running text.
@@ -63,7 +74,7 @@ impl Streams {
     pub(crate) fn next(
         &self,
         detector: &Detector,
-        session: Option<&String>,
+        session: &str,
         params: &Json,
         chunk: Chunk,
     ) -> Result<String, String> {
@@ -75,45 +86,43 @@ impl Streams {
         if self
             .0
             .borrow()
-            .get(&session.cloned())
+            .get(session)
             .is_some_and(|last| last.identity != identity)
         {
             self.flush(detector, session)?;
         }
         let mut streams = self.0.borrow_mut();
-        let stream = streams.entry(session.cloned()).or_insert_with(|| Stream {
+        let stream = streams.entry(session.to_owned()).or_insert_with(|| Stream {
             identity,
-            last: Json::null(),
-            pointer,
+            last: None,
             tail: Tail::default(),
         });
         let decided = detector.next(&mut stream.tail, &text, End::Open)?;
-        stream.pointer = pointer;
-        stream.last = if stream.tail.is_empty() {
-            Json::null()
-        } else {
-            params.clone()
-        };
+        stream.last = (!stream.tail.is_empty()).then(|| Last {
+            params: params.clone(),
+            pointer: pointer.into(),
+        });
         Ok(decided)
     }
 
-    /// Ends the running text of a session: what was kept back of it goes out.
-    pub(crate) fn flush(
-        &self,
-        detector: &Detector,
-        session: Option<&String>,
-    ) -> Result<(), String> {
-        let stream = self.0.borrow_mut().remove(&session.cloned());
-        let Some(mut stream) = stream.filter(|stream| !stream.tail.is_empty()) else {
-            return Ok(());
+    /// Ends the running text of a session: what was kept back of it goes out. True if there was one.
+    pub(crate) fn flush(&self, detector: &Detector, session: &str) -> Result<bool, String> {
+        let Some(mut stream) = self.0.borrow_mut().remove(session) else {
+            return Ok(false);
         };
-        let rest = detector.next(&mut stream.tail, "", End::Here)?;
-        stream
-            .last
-            .put(stream.pointer, rest)
-            .map_err(|error| error.to_string())?;
-        Peer::Client
-            .notify("session/update", stream.last)
-            .map_err(|error| error.to_string())
+        if let Some(Last {
+            mut params,
+            pointer,
+        }) = stream.last
+        {
+            let rest = detector.next(&mut stream.tail, "", End::Here)?;
+            params
+                .put(&pointer, rest)
+                .map_err(|error| error.to_string())?;
+            Peer::Client
+                .notify("session/update", params)
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(true)
     }
 }

@@ -1,4 +1,4 @@
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Grant, Host, Sent, What};
 use acp_chain_proxy::{Error, MessageId, Peer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,9 +6,35 @@ use serde_json::{Value, json};
 use super::Redact;
 use super::oracle::Oracle;
 
+mod restart;
+
 /// A secret by the configuration of these tests, which knows no other.
 const SECRET: &str = "acme-0123456789";
 const MARKER: &str = "[redacted: acme]";
+
+/// That of the README.
+const LEAST: Grant = Grant {
+    observe: &[
+        "session/prompt",
+        "session/update",
+        "session/load",
+        "session/resume",
+        "session/request_permission",
+        "elicitation/create",
+        "fs/read_text_file",
+        "fs/write_text_file",
+        "terminal/output",
+    ],
+    change: &[
+        "session/prompt",
+        "session/update",
+        "session/request_permission",
+        "fs/read_text_file",
+        "terminal/output",
+    ],
+    answer: &["fs/write_text_file"],
+    originate: &["session/update"],
+};
 
 fn host() -> Host {
     host_with(json!({}))
@@ -19,7 +45,9 @@ fn host_with(more: Value) -> Host {
     for (key, value) in more.as_object().expect("a table") {
         config[key] = value.clone();
     }
-    Host::start::<Redact>(config).expect("the configuration is right")
+    let mut host = Host::start::<Redact>(config).expect("the configuration is right");
+    host.grant(LEAST);
+    host
 }
 
 fn prompt(host: &mut Host) -> MessageId {
@@ -245,12 +273,25 @@ fn write(host: &mut Host, content: &str) -> Sent {
 }
 
 #[test]
-fn files_that_the_agent_reads_lose_their_secrets_unless_switched_off() {
+fn files_and_output_that_the_agent_reads_lose_their_secrets_unless_switched_off() {
     for (reads, expected) in [(true, MARKER), (false, SECRET)] {
         let mut host = host_with(json!({ "reads": reads }));
         read(&mut host);
         assert_eq!(host.sent()[1].at("/content"), format!("KEY={expected}\n"));
+        let id = host.request(Peer::Agent, "terminal/output", json!({ "sessionId": "s" }));
+        host.answer(id, json!({ "output": SECRET, "truncated": false }));
+        assert_eq!(host.sent()[1].at("/output"), expected);
     }
+}
+
+#[test]
+fn a_permission_request_loses_the_secrets_that_it_shows() {
+    let mut host = host();
+    let call = json!({ "toolCallId": "t", "title": format!("curl -H {SECRET}") });
+    let params = json!({ "sessionId": "s", "toolCall": call, "options": [] });
+    host.request(Peer::Agent, "session/request_permission", params);
+    let title = host.sent()[0].at("/toolCall/title");
+    assert_eq!(title, format!("curl -H {MARKER}"));
 }
 
 #[test]
@@ -317,15 +358,22 @@ fn default_patterns_can_be_done_without() {
     );
 }
 
+/// It depends on the character before it, and so on all that went before.
+const REGEX: &str = r"(?-u:\b)a[cm]+e";
+
 proptest! {
     #[test]
-    fn a_turn_loses_no_text_and_no_secret(
-        chunks in proptest::collection::vec(("[ace0m-]{0,3}", any::<bool>(), 0..4_u8), 1..60),
+    fn a_turn_loses_no_text_and_no_secret_however_often_the_proxy_starts_again(
+        chunks in proptest::collection::vec(
+            ("[ace0m-]{0,3}", any::<bool>(), 0..4_u8, 0..8_u8), 1..60),
     ) {
-        let mut host = host_with(json!({ "patterns": [{ "name": "acme", "regex": "a[cm]+e" }] }));
+        let mut host = host_with(json!({ "patterns": [{ "name": "acme", "regex": REGEX }] }));
         let id = prompt(&mut host);
         let mut texts: Vec<(String, String)> = Vec::new();
-        for (text, thought, message) in chunks {
+        for (text, thought, message, restart) in chunks {
+            if restart == 0 {
+                host.restart().expect("takes up what was saved");
+            }
             let kind = if thought { "agent_thought_chunk" } else { "agent_message_chunk" };
             let message = if message == 0 { "other" } else { "one" };
             chunk(&mut host, kind, message, &text);
@@ -336,7 +384,7 @@ proptest! {
             }
         }
         host.answer(id, json!({}));
-        let oracle = Oracle::new(&[("acme", "a[cm]+e")]);
+        let oracle = Oracle::new(&[("acme", REGEX)]);
         let expected: String = texts.iter().map(|(_, text)| oracle.redact(text)).collect();
         let sent = host.sent();
         prop_assert_eq!(streamed(&sent), expected);

@@ -5,19 +5,21 @@
 
 mod files;
 mod prompt;
+mod seen;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use acp_chain_proxy::{
-    Action, Configure, Level, MessageId, Origin, Peer, Proxy, Request, Response, Result, Sessions,
-    Subscription, export, log,
+    Action, Configure, Json, Level, Peer, Proxy, Request, Response, Result, Sessions, Subscription,
+    export, log, save,
 };
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use files::Files;
+use seen::Seen;
 
 /// What the user may set. Every key has a default.
 #[derive(Deserialize)]
@@ -49,17 +51,12 @@ impl Default for Config {
 
 struct Rules {
     files: Files,
-    sessions: Sessions,
-    /// Whether the client reads files; unknown until `initialize` has passed.
-    reads: Cell<Option<bool>>,
-    /// Whether the log has told that it does not.
+    seen: Seen,
+    /// Whether the log has told that the client reads no files.
     told: Cell<bool>,
-    given: RefCell<HashMap<String, Given>>,
+    /// By session, locked while its files are read: a prompt that comes meanwhile waits its turn.
+    reading: RefCell<HashMap<String, Rc<Mutex<()>>>>,
 }
-
-/// The prompt with which a session got its rules. Locked while they are read, so that a prompt
-/// which comes meanwhile waits for its turn.
-type Given = Rc<Mutex<Option<MessageId>>>;
 
 impl Configure for Rules {
     type Config = Config;
@@ -67,10 +64,9 @@ impl Configure for Rules {
     fn new(config: Config) -> std::result::Result<Self, String> {
         Ok(Self {
             files: Files::new(config.files, config.all, config.limit)?,
-            sessions: Sessions::default(),
-            reads: Cell::default(),
+            seen: Seen::default(),
             told: Cell::default(),
-            given: RefCell::default(),
+            reading: RefCell::default(),
         })
     }
 }
@@ -90,34 +86,24 @@ impl Proxy for Rules {
         Sessions::beside(Self::SUBSCRIPTIONS)
     }
 
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        self.seen = saved.parse()?;
+        Ok(())
+    }
+
     async fn on_request(&self, request: Request) -> Result {
-        match request.head.method.as_str() {
-            "session/prompt" => self.prompt(request).await,
-            "initialize" => {
-                // Version 2 has no such capability: there the client reads no files for an agent.
-                let reads = request.head.read("/clientCapabilities/fs/readTextFile");
-                self.reads.set(Some(reads.unwrap_or_default()));
-                Ok(Action::Forward)
-            }
-            _ => {
-                self.sessions.on_request(&request);
-                Ok(Action::Forward)
-            }
+        if request.head.method == "session/prompt" {
+            return self.prompt(request).await;
         }
+        if self.seen.on_request(&request) {
+            self.save();
+        }
+        Ok(Action::Forward)
     }
 
     async fn on_response(&self, response: Response) -> Result {
-        let head = &response.head;
-        if head.method != "session/prompt" {
-            self.sessions.on_response(&response);
-        } else if response.outcome.is_err()
-            && let Some(given) = head.session.as_ref().and_then(|id| self.given(id))
-        {
-            // The agent did not take the prompt, so it has not got the rules either.
-            let mut given = given.lock().await;
-            if *given == Some(head.id) {
-                *given = None;
-            }
+        if self.seen.on_response(&response) {
+            self.save();
         }
         Ok(Action::Forward)
     }
@@ -126,30 +112,30 @@ impl Proxy for Rules {
 impl Rules {
     async fn prompt(&self, request: Request) -> Result {
         let session = request.head.session.clone().unwrap_or_default();
-        let Some(cwd) = self.waiting_for_rules(&session) else {
+        if self.seen.without_rules(&session).is_none()
+            || !self.client_reads()
+            || prompt::is_command(&request.params)
+        {
+            return Ok(Action::Forward);
+        }
+        let reading = self.reading(&session);
+        let _turn = reading.lock().await;
+        let Some(cwd) = self.seen.without_rules(&session) else {
             return Ok(Action::Forward);
         };
-        if !self.client_reads() || prompt::is_command(&request.params) {
-            return Ok(Action::Forward);
-        }
-        let given = Rc::clone(self.given.borrow_mut().entry(session.clone()).or_default());
-        let mut given = given.lock().await;
-        if given.is_some() {
-            return Ok(Action::Forward);
-        }
         let rules = self.files.read(&session, &cwd).await;
-        *given = Some(request.head.id);
+        self.seen.give(session, request.head.id);
+        self.save();
         Ok(prompt::with_rules(request.params, &rules))
     }
 
-    /// The directory of a session that is new and known.
-    fn waiting_for_rules(&self, session: &str) -> Option<String> {
-        let session = self.sessions.get(session)?;
-        (session.origin == Origin::New).then_some(session.cwd)
+    fn reading(&self, session: &str) -> Rc<Mutex<()>> {
+        let mut reading = self.reading.borrow_mut();
+        Rc::clone(reading.entry(session.to_owned()).or_default())
     }
 
     fn client_reads(&self) -> bool {
-        let reads = self.reads.get().unwrap_or_default();
+        let reads = self.seen.client_reads();
         if !reads && !self.told.replace(true) {
             log(
                 Level::Warn,
@@ -160,8 +146,14 @@ impl Rules {
         reads
     }
 
-    fn given(&self, session: &str) -> Option<Given> {
-        self.given.borrow().get(session).map(Rc::clone)
+    /// A prompt goes on all the same if this fails: the rules only add to it.
+    fn save(&self) {
+        if let Err(error) = save(&self.seen) {
+            log(
+                Level::Warn,
+                format_args!("should this proxy break, sessions may miss their rules: {error}"),
+            );
+        }
     }
 }
 

@@ -1,12 +1,28 @@
-use acp_chain_proxy::testing::{Host, Sent, What};
+use acp_chain_proxy::testing::{Grant, Host, Sent, What};
 use acp_chain_proxy::{Error, Level, MessageId, Peer};
 use serde_json::{Value, json};
 
 use super::Rules;
 
+/// That of the README.
+const LEAST: Grant = Grant {
+    observe: &[
+        "initialize",
+        "session/new",
+        "session/load",
+        "session/resume",
+        "session/fork",
+        "session/prompt",
+    ],
+    change: &["session/prompt"],
+    answer: &[],
+    originate: &["fs/read_text_file"],
+};
+
 /// A host whose client reads files, with the session `s` in `/proj`.
 fn host(config: Value) -> Host {
     let mut host = Host::start::<Rules>(config).expect("the configuration is right");
+    host.grant(LEAST);
     let reads = json!({ "fs": { "readTextFile": true } });
     host.request(
         Peer::Client,
@@ -248,6 +264,60 @@ fn a_prompt_that_the_agent_did_not_take_leaves_the_rules_to_the_next() {
         0,
         "the second prompt had them"
     );
+}
+
+#[test]
+fn a_new_instance_knows_the_client_its_sessions_and_who_has_got_the_rules() {
+    let mut host = host(json!({}));
+    host.restart().expect("takes up what was saved");
+    let first = prompt(&mut host, "first");
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    assert_eq!(texts(&prompts[0]), [TABS, "first"]);
+
+    host.restart().expect("takes up what was saved");
+    prompt(&mut host, "second");
+    assert_eq!(serve(&mut host, &[AGENTS]).1.len(), 0);
+
+    host.restart().expect("takes up what was saved");
+    host.fail(first, Error::new(-32000, "Authentication required"));
+    host.sent();
+    prompt(&mut host, "third");
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    assert_eq!(texts(&prompts[0]), [TABS, "third"]);
+}
+
+#[test]
+fn a_session_that_is_being_opened_when_the_proxy_breaks_gets_its_rules() {
+    let mut host = host(json!({}));
+    let id = host.request(Peer::Client, "session/new", json!({ "cwd": "/other" }));
+    host.restart().expect("takes up what was saved");
+    host.answer(id, json!({ "sessionId": "s" }));
+    host.sent();
+    prompt(&mut host, "hi");
+    let (_, asked) = serve(&mut host, &[]);
+    assert_eq!(asked[0], "/other/AGENTS.md");
+}
+
+#[test]
+fn files_that_were_being_read_when_the_proxy_broke_are_read_again() {
+    let mut host = host(json!({}));
+    prompt(&mut host, "first");
+    host.restart().expect("takes up what was saved");
+    host.sent();
+    prompt(&mut host, "second");
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    assert_eq!(texts(&prompts[0]), [TABS, "second"]);
+}
+
+#[test]
+fn nothing_is_saved_where_nothing_changed() {
+    let mut host = host(json!({}));
+    let first = prompt(&mut host, "first");
+    serve(&mut host, &[AGENTS]);
+    assert!(host.saved().is_some());
+    host.answer(first, json!({ "stopReason": "end_turn" }));
+    prompt(&mut host, "second");
+    assert_eq!(host.saved(), None);
 }
 
 #[test]

@@ -13,15 +13,9 @@ use super::lost::{Lost, read};
 use super::start::Reader;
 use super::{Chain, Exit, Router, Settings};
 use crate::channel::Peer;
+use crate::limits::{FLOOD, UNREAD};
 use crate::native::Process;
 use crate::rpc::{Error, LineReader, Message, Outbox, code};
-
-/// While so many bytes wait for one side, the other is not read.
-const HIGH_WATER: usize = 1 << 20;
-
-/// While so many bytes wait for a side, that side itself is not read either: it asks without
-/// taking answers.
-const FLOOD: usize = 64 << 20;
 
 /// Messages that proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
@@ -70,6 +64,10 @@ impl Connection {
     ) -> Self {
         let agent = chain.agent;
         let mut router = Router::new(chain.proxies, settings.trace);
+        router.set_log(settings.log);
+        for notice in chain.notices {
+            router.tell_user(notice);
+        }
         router.receive(Peer::Client, initialize);
         let mut connection = Self {
             router,
@@ -97,6 +95,7 @@ impl Connection {
     pub async fn run(mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Exit {
         let mut drained = None;
         let patience = loop {
+            self.router.advance(Instant::now());
             self.router.pump(BUDGET);
             if self.agent.ended {
                 return self.mourn(stop).await;
@@ -121,6 +120,7 @@ impl Connection {
                 () = &mut stop => break false,
                 () = at(drained) => break true,
                 () = at(self.last_output) => self.agent.ended = true,
+                () = at(self.router.next_timer()) => {}
                 () = self.turn() => {}
             }
         };
@@ -181,8 +181,8 @@ impl Connection {
 
     /// Whether there is room for more of what a side says.
     fn reads(&mut self, peer: Peer) -> bool {
-        let room = self.router.waiting() < HIGH_WATER
-            && self.router.outbox(peer.opposite()).len() < HIGH_WATER
+        let room = self.router.waiting() < UNREAD
+            && self.router.outbox(peer.opposite()).len() < UNREAD
             && self.router.outbox(peer).len() < FLOOD;
         room && !self.side(peer).ended
     }

@@ -21,6 +21,7 @@ impl Connection {
     /// The client has left, or we are to stop: the agent goes too. A client that still reads gets
     /// the answers that it is owed.
     pub async fn close(mut self, patience: bool) -> Exit {
+        self.router.close_books();
         self.agent.input = None;
         let text = "acp-chain: the connection ended before there was an answer";
         let error = Error::new(code::INTERNAL_ERROR, text);
@@ -55,6 +56,7 @@ impl Connection {
         tracing::error!("{error}");
         self.router.lose(Peer::Agent, &error);
         self.settle().await;
+        self.router.close_books();
         self.router.settle_debts(Peer::Client, &error);
         tokio::select! {
             () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}

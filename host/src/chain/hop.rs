@@ -1,29 +1,59 @@
 //! A proxy's place in the chain: what waits for it, what it holds, and what waits behind that.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
-use super::parcel::{ExchangeId, Parcel};
-use crate::channel::{MessageId, Part, Subscription};
+use tokio::time::Instant;
 
-/// How many bytes may wait behind a notification that a proxy holds.
-const PARKED: usize = 16 << 20;
+use super::breaker::Breaker;
+use super::parcel::{ExchangeId, HopIndex, Parcel};
+use crate::channel::{
+    Failure, FailurePolicy, Grant, MessageId, Part, Source, Started, Subscription,
+};
+use crate::limits::Limits;
 
 /// A proxy that is ready to work.
 pub struct Proxy {
     /// Its id in the manifest.
     pub name: String,
-    /// What it wants to see.
-    pub subscriptions: Vec<Subscription>,
     /// The proxy itself.
-    pub part: Box<dyn Part>,
+    pub started: Started,
+    /// Where another comes from when it breaks.
+    pub source: Box<dyn Source>,
+    /// What it is allowed.
+    pub terms: Terms,
+}
+
+/// Under which terms a proxy works.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// What it may use.
+    pub limits: Arc<Limits>,
+    /// What it may do.
+    pub grant: Arc<Grant>,
+    /// What becomes of it when it breaks.
+    pub on_failure: FailurePolicy,
 }
 
 impl std::fmt::Debug for Proxy {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Proxy")
             .field("name", &self.name)
+            .field("terms", &self.terms)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether a proxy can be called.
+pub enum Life {
+    /// It waits for something to do.
+    Idle(Box<dyn Part>),
+    /// It is being called, and will come back.
+    Busy,
+    /// It broke, and is about to be started again. What comes for it waits.
+    Down,
+    /// It broke, for this reason, and is given up.
+    Ended(String),
 }
 
 /// What waits for a proxy.
@@ -32,29 +62,49 @@ pub enum Item {
     Message(Parcel),
     /// The sender of a held request has withdrawn it.
     Cancel(MessageId),
+    /// A message was held for too long.
+    Expired(MessageId),
+}
+
+/// A message that a proxy holds.
+#[derive(Debug)]
+pub struct Held {
+    pub parcel: Parcel,
+    /// When it is taken from the proxy.
+    pub until: Instant,
 }
 
 pub struct Hop {
     pub name: String,
+    pub terms: Terms,
+    pub source: Box<dyn Source>,
+    pub life: Life,
+    /// Why it is to be ended as soon as it comes back.
+    pub doom: Option<Failure>,
+    pub breaker: Breaker,
     subscriptions: Vec<Subscription>,
-    /// Taken while the proxy is being called, and for good when it died.
-    pub part: Option<Box<dyn Part>>,
-    /// Why it died.
-    pub dead: Option<String>,
     /// Waits for the proxy, in the order of arrival. Also messages that it does not want, when
     /// they may not overtake one that it does.
     pub inbox: VecDeque<Item>,
     /// Bytes in the inbox.
     pub waiting: usize,
+    /// Bytes of its own making in the inboxes of proxies.
+    pub in_flight: usize,
     /// What the proxy is being called with.
     pub in_hand: Option<(MessageId, Parcel)>,
-    pub held: HashMap<MessageId, Parcel>,
+    pub held: HashMap<MessageId, Held>,
     /// Responses that wait for a held notification, and what came behind them.
     pub parked: VecDeque<Parcel>,
     /// Bytes of what is parked.
     parked_bytes: usize,
     /// Its own requests that have no answer yet.
     pub asked: HashMap<MessageId, ExchangeId>,
+    /// The state that it saved last.
+    pub saved: Option<String>,
+    /// Where the numbers of the next instance begin.
+    pub next_number: MessageId,
+    /// Messages that were refused for its failures.
+    pub refused: u64,
     /// Whether it is in the router's queue.
     pub queued: bool,
     arrivals: u64,
@@ -62,29 +112,52 @@ pub struct Hop {
 
 impl Hop {
     pub fn new(proxy: Proxy) -> Self {
+        let Started { part, registration } = proxy.started;
         Self {
             name: proxy.name,
-            subscriptions: proxy.subscriptions,
-            part: Some(proxy.part),
-            dead: None,
+            breaker: Breaker::new(&proxy.terms.limits),
+            terms: proxy.terms,
+            source: proxy.source,
+            life: Life::Idle(part),
+            doom: None,
+            subscriptions: registration.subscriptions,
             inbox: VecDeque::new(),
             waiting: 0,
+            in_flight: 0,
             in_hand: None,
             held: HashMap::new(),
             parked: VecDeque::new(),
             parked_bytes: 0,
             asked: HashMap::new(),
+            saved: None,
+            next_number: 1,
+            refused: 0,
             queued: false,
             arrivals: 0,
         }
     }
 
-    /// The subscription by which the proxy sees a message.
+    /// The subscription by which the proxy sees a message, if its grant lets it.
     pub fn subscription(&self, parcel: &Parcel) -> Option<&Subscription> {
         let (kind, sender) = (parcel.message.kind(), parcel.toward.opposite());
         self.subscriptions
             .iter()
             .find(|wanted| wanted.covers(kind, sender, &parcel.method))
+            .filter(|_| self.terms.grant.observe.contain(&parcel.method))
+    }
+
+    pub fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
+        self.subscriptions = subscriptions;
+    }
+
+    /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
+    /// it has no say in it anyway.
+    pub fn lets_pass(&self, parcel: &Parcel) -> bool {
+        let policy = self.terms.on_failure;
+        let given_up = matches!(self.life, Life::Ended(_));
+        policy == FailurePolicy::Bypass
+            || given_up && policy.ends_open()
+            || !self.terms.grant.decides(&parcel.method)
     }
 
     pub fn next_arrival(&mut self) -> u64 {
@@ -94,7 +167,7 @@ impl Hop {
 
     pub fn push(&mut self, item: Item) {
         if let Item::Message(parcel) = &item {
-            self.waiting += parcel.message.len();
+            self.waiting += cost(parcel);
         }
         self.inbox.push_back(item);
     }
@@ -102,7 +175,7 @@ impl Hop {
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.inbox.pop_front()?;
         if let Item::Message(parcel) = &item {
-            self.waiting -= parcel.message.len();
+            self.waiting -= cost(parcel);
         }
         Some(item)
     }
@@ -114,7 +187,7 @@ impl Hop {
         }
         let waiting = self.inbox.iter().filter_map(|item| match item {
             Item::Message(earlier) => Some(earlier),
-            Item::Cancel(_) => None,
+            Item::Cancel(_) | Item::Expired(_) => None,
         });
         let mut earlier = waiting.chain(self.in_hand.iter().map(|(_, parcel)| parcel));
         earlier.any(|earlier| earlier.may_concern(parcel))
@@ -133,7 +206,7 @@ impl Hop {
                 && self
                     .held
                     .values()
-                    .any(|held| held.exchange.is_none() && before(&held))
+                    .any(|held| held.parcel.exchange.is_none() && before(&&held.parcel))
     }
 
     /// Lets a message wait until it may leave.
@@ -145,9 +218,15 @@ impl Hop {
         self.parked.insert(at, parcel);
     }
 
+    /// How many bytes wait here that nothing more should be read for.
+    pub fn backlog(&self) -> usize {
+        let jam = self.parked_bytes.saturating_sub(self.terms.limits.behind);
+        self.waiting + jam
+    }
+
     /// Whether more waits behind what the proxy holds than can be kept.
     pub fn is_jammed(&self) -> bool {
-        self.parked_bytes > PARKED
+        self.parked_bytes > self.terms.limits.behind
     }
 
     /// The parked messages that need wait no longer, in order.
@@ -164,11 +243,24 @@ impl Hop {
         free
     }
 
-    /// Everything that the proxy has or is to get, when it is to get nothing more, in order.
+    /// Everything that the proxy has, when it is to decide about nothing more, in order.
     pub fn give_up(&mut self) -> Vec<Parcel> {
-        let mut all: Vec<_> = self.held.drain().map(|(_, parcel)| parcel).collect();
+        let mut all: Vec<_> = self.held.drain().map(|(_, held)| held.parcel).collect();
         all.extend(self.in_hand.take().map(|(_, parcel)| parcel));
         all.sort_by_key(|parcel| parcel.arrival);
         all
+    }
+}
+
+/// What it costs to keep a message, in bytes: also short ones take room.
+pub fn cost(parcel: &Parcel) -> usize {
+    parcel.message.len() + size_of::<Parcel>()
+}
+
+/// Who has to answer for a message that waits in an inbox, and for how much.
+pub fn charge(item: &Item) -> Option<(HopIndex, usize)> {
+    match item {
+        Item::Message(parcel) => parcel.maker.map(|maker| (maker, cost(parcel))),
+        Item::Cancel(_) | Item::Expired(_) => None,
     }
 }

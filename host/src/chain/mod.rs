@@ -7,6 +7,7 @@
 //!   takes it out of the line.
 //! - Every request gets exactly one answer, whatever dies.
 
+mod breaker;
 mod connection;
 mod edge;
 mod ending;
@@ -18,8 +19,9 @@ mod parcel;
 mod router;
 mod serve;
 mod start;
+mod timers;
 
-pub use hop::Proxy;
+pub use hop::{Proxy, Terms};
 pub use router::Router;
 pub use serve::{Client, Exit, Settings, serve};
 pub use start::{AgentLink, Chain, StartError};

@@ -74,6 +74,8 @@ pub struct Parcel {
     pub method: Arc<str>,
     /// The proxy that this is the answer for.
     pub home: Option<HopIndex>,
+    /// The proxy that sent it, or changed it last.
+    pub maker: Option<HopIndex>,
     /// When it came to the proxy where it is, in the order of that proxy.
     pub arrival: u64,
     /// The session of the request that this answers.
@@ -94,6 +96,7 @@ impl Parcel {
             from: at,
             exchange: None,
             home: None,
+            maker: None,
             arrival: 0,
             request_session: None,
             renamed: Vec::new(),

@@ -1,6 +1,7 @@
 //! The way in: a client is received, a chain is started for it, and served until either end is
 //! gone. Nothing behind the client runs before its `initialize` is there.
 
+use std::path::PathBuf;
 use std::pin::pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -8,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use super::connection::Connection;
 use super::lobby::Lobby;
 use super::{Chain, StartError};
+use crate::limits::LINE;
 use crate::rpc::{Error, Id, LineReader, Outbox, code};
 use crate::trace::Trace;
 
@@ -32,13 +34,16 @@ pub struct Settings {
     pub message_limit: usize,
     /// Where every leg of every message is written.
     pub trace: Option<Trace>,
+    /// The log, for the user to find more about what failed.
+    pub log: Option<PathBuf>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            message_limit: 64 << 20,
+            message_limit: LINE,
             trace: None,
+            log: None,
         }
     }
 }

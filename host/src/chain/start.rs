@@ -16,6 +16,8 @@ pub struct Chain {
     pub proxies: Vec<Proxy>,
     /// The agent.
     pub agent: AgentLink,
+    /// What the user is to be told in the first turn.
+    pub notices: Vec<String>,
 }
 
 /// The two streams of an agent, and its process if it has one.

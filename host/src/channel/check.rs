@@ -2,27 +2,90 @@
 
 use serde_json::value::RawValue;
 
-use super::{Action, ChannelError, Decision, Edit};
+use super::{Action, ChannelError, Decision, Edit, Grant};
 use crate::rpc::{self, Kind, Message};
 
-/// The action, if the message can take it and its texts are JSON. Edits are made here, so that
-/// one that has no place is an error of the proxy.
-pub fn check(message: &Message, decision: Decision) -> Result<Action, ChannelError> {
+/// By which rules a decision is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    pub grant: &'a Grant,
+    /// The method by which the message was granted: of a response, the request's.
+    pub method: &'a str,
+    /// The longest message that may come out.
+    pub longest: usize,
+}
+
+/// What becomes of the message, if it can take it, its texts are JSON, and the proxy may do it.
+/// Edits are made here, so that one that has no place is an error of the proxy.
+pub fn check(message: &Message, decision: Decision, rules: Rules) -> Result<Action, ChannelError> {
     let kind = message.kind();
-    let action = match decision {
-        Decision::Edit(_) if kind == Kind::Error => return Err(misfit(kind, "edit")),
-        Decision::Edit(edits) => return Ok(Action::Replace(edited(message.body(), &edits)?)),
-        Decision::Plain(action) => action,
-    };
-    match &action {
-        Action::Replace(body) => check_json(body)?,
-        Action::Respond(_) if kind != Kind::Request => return Err(misfit(kind, "respond")),
-        Action::Respond(result) => check_json(result)?,
-        Action::Reject(_) if kind == Kind::Notification => return Err(misfit(kind, "reject")),
-        Action::Discard if kind != Kind::Notification => return Err(misfit(kind, "discard")),
-        Action::Forward | Action::Hold | Action::Reject(_) | Action::Discard => {}
+    let changes = || rules.grant.may_change(rules.method);
+    let answers = || rules.grant.may_answer(rules.method);
+    // Whoever may answer a request may also keep it for a while, or refuse it.
+    let stops = || changes().or_else(|_| answers());
+    match decision {
+        Decision::Forward => Ok(Action::Forward),
+        Decision::Edit(_) if kind == Kind::Error => Err(misfit(kind, "edit")),
+        Decision::Edit(edits) => {
+            changes()?;
+            replaced(message, &edited(message.body(), &edits)?, rules)
+        }
+        Decision::Replace(body) => {
+            changes()?;
+            check_json(&body)?;
+            replaced(message, &body, rules)
+        }
+        Decision::Respond(_) if kind != Kind::Request => Err(misfit(kind, "respond")),
+        Decision::Respond(result) => {
+            answers()?;
+            check_json(&result)?;
+            short(Message::result(&result), rules).map(Action::Answer)
+        }
+        Decision::Reject(_) if kind == Kind::Notification => Err(misfit(kind, "reject")),
+        Decision::Reject(error) if kind == Kind::Request => {
+            stops()?;
+            short(Message::error(&error), rules).map(Action::Answer)
+        }
+        Decision::Reject(error) => {
+            changes()?;
+            short(Message::error(&error), rules).map(Action::Replace)
+        }
+        Decision::Discard if kind != Kind::Notification => Err(misfit(kind, "discard")),
+        Decision::Discard => changes().map(|()| Action::Discard),
+        Decision::Hold if kind == Kind::Request => stops().map(|()| Action::Hold),
+        Decision::Hold => changes().map(|()| Action::Hold),
     }
-    Ok(action)
+}
+
+/// The message with another body. It stays in its session, unless the proxy may speak up there
+/// itself.
+fn replaced(message: &Message, body: &str, rules: Rules) -> Result<Action, ChannelError> {
+    let new = message.with_body(body);
+    if new.session() != message.session() {
+        rules.grant.may_originate(rules.method).map_err(|_| {
+            ChannelError::Denied(format!(
+                "it moves the message to another session, for which `originate` would have to \
+                 cover {:?}",
+                rules.method
+            ))
+        })?;
+    }
+    short(new, rules).map(Action::Replace)
+}
+
+fn short(message: Message, rules: Rules) -> Result<Message, ChannelError> {
+    check_length(message.len(), rules.longest)?;
+    Ok(message)
+}
+
+/// An error if a message is over the limit `message`.
+pub fn check_length(len: usize, longest: usize) -> Result<(), ChannelError> {
+    match len <= longest {
+        true => Ok(()),
+        false => Err(ChannelError::Invalid(format!(
+            "a message of {len} bytes is over the limit of {longest}"
+        ))),
+    }
 }
 
 /// How many bytes the edits of one action may read in all. The host makes them in one go, and
@@ -67,6 +130,7 @@ pub fn check_json(text: &str) -> Result<(), ChannelError> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Methods;
     use super::*;
 
     fn edit(pointer: &str, value: Option<&str>) -> Edit {
@@ -74,6 +138,15 @@ mod tests {
             pointer: pointer.to_owned(),
             value: value.map(str::to_owned),
         }
+    }
+
+    fn judge(message: &Message, decision: Decision, grant: &Grant) -> Result<Action, ChannelError> {
+        let rules = Rules {
+            grant,
+            method: "m",
+            longest: 100,
+        };
+        check(message, decision, rules)
     }
 
     #[test]
@@ -84,10 +157,11 @@ mod tests {
             edit("/a/0", None),
             edit("/b", Some("{}")),
         ];
-        let Ok(Action::Replace(body)) = check(&message, Decision::Edit(edits)) else {
+        let Ok(Action::Replace(edited)) = judge(&message, Decision::Edit(edits), &Grant::all())
+        else {
             panic!("they can be made")
         };
-        assert_eq!(body, r#"{"a":[2],"b":{}}"#);
+        assert_eq!(edited.body(), r#"{"a":[2],"b":{}}"#);
     }
 
     #[test]
@@ -98,11 +172,87 @@ mod tests {
             edit("/x", None),
             edit("/a", Some("{")),
         ] {
-            let checked = check(&request, Decision::Edit(vec![wrong]));
+            let checked = judge(&request, Decision::Edit(vec![wrong]), &Grant::all());
             assert!(matches!(checked, Err(ChannelError::Invalid(_))));
         }
         let error = Message::error(&rpc::Error::new(1, "x"));
-        let checked = check(&error, Decision::Edit(vec![edit("/code", Some("2"))]));
+        let edits = Decision::Edit(vec![edit("/code", Some("2"))]);
+        let checked = judge(&error, edits, &Grant::all());
         assert!(matches!(checked, Err(ChannelError::Invalid(_))));
+    }
+
+    /// Each decision needs its own power, and no other helps.
+    #[test]
+    fn nothing_is_decided_that_is_not_granted() {
+        let request = Message::request("m", "{}");
+        let notification = Message::notification("m", "{}");
+        let result = Message::result("{}");
+        let respond = || Decision::Respond("{}".to_owned());
+        let reject = || Decision::Reject(rpc::Error::new(1, "no"));
+        let replace = || Decision::Replace("[]".to_owned());
+        let (change, answer) = ("change", "answer");
+        for (message, decision, power) in [
+            (&request, replace(), change),
+            (&request, Decision::Edit(Vec::new()), change),
+            (&request, respond(), answer),
+            (&notification, replace(), change),
+            (&notification, Decision::Discard, change),
+            (&notification, Decision::Hold, change),
+            (&result, replace(), change),
+            (&result, reject(), change),
+        ] {
+            let (mut only, mut without) = (none(), Grant::all());
+            let all = Grant::all().change;
+            match power {
+                "change" => (only.change, without.change) = (all, Methods::default()),
+                _ => (only.answer, without.answer) = (all, Methods::default()),
+            }
+            assert!(
+                judge(message, decision.clone(), &only).is_ok(),
+                "{decision:?}"
+            );
+            let denied = judge(message, decision.clone(), &without);
+            assert!(
+                matches!(denied, Err(ChannelError::Denied(_))),
+                "{decision:?}"
+            );
+        }
+        let answers = Grant {
+            answer: Grant::all().answer,
+            ..none()
+        };
+        for decision in [reject(), Decision::Hold] {
+            assert!(judge(&request, decision.clone(), &Grant::default()).is_ok());
+            assert!(judge(&request, decision.clone(), &answers).is_ok());
+            assert!(judge(&request, decision, &none()).is_err());
+        }
+        assert!(judge(&request, Decision::Forward, &none()).is_ok());
+    }
+
+    fn none() -> Grant {
+        Grant {
+            change: Methods::default(),
+            ..Grant::default()
+        }
+    }
+
+    #[test]
+    fn a_changed_message_stays_in_its_session() {
+        let message = Message::request("m", r#"{"sessionId":"one"}"#);
+        let other = || Decision::Replace(r#"{"sessionId":"two"}"#.to_owned());
+        let denied = judge(&message, other(), &Grant::default());
+        assert!(matches!(denied, Err(ChannelError::Denied(_))));
+        assert!(judge(&message, other(), &Grant::all()).is_ok());
+        let same = Decision::Replace(r#"{"sessionId":"one","more":1}"#.to_owned());
+        assert!(judge(&message, same, &Grant::default()).is_ok());
+    }
+
+    #[test]
+    fn nothing_longer_than_the_limit_comes_out() {
+        let long = format!("\"{}\"", "x".repeat(100));
+        for decision in [Decision::Replace(long.clone()), Decision::Respond(long)] {
+            let checked = judge(&Message::request("m", "{}"), decision, &Grant::all());
+            assert!(matches!(checked, Err(ChannelError::Invalid(_))));
+        }
     }
 }

@@ -1,15 +1,17 @@
 //! What one proxy may name: the messages in its hands and the requests that it made.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use super::check::{check, check_json};
-use super::{Action, Decision, Delivery, Effect, MessageId, Peer};
+use super::check::{Rules, check, check_json, check_length};
+use super::{Action, Decision, Delivery, Effect, Grant, MessageId, Peer, WORDS, quote};
+use crate::limits::Limits;
 use crate::rpc::{self, Message};
 
 /// Why the host did not do what a proxy asked for.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
-    /// Not allowed here.
+    /// Not granted, or not allowed here.
     #[error("{0}")]
     Denied(String),
     /// The proxy holds no such message, or settled it already.
@@ -21,21 +23,6 @@ pub enum ChannelError {
     /// The proxy has too much outstanding.
     #[error("too much is outstanding")]
     Full,
-}
-
-/// How much a proxy may have outstanding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    /// Requests of its own that are not answered yet.
-    pub requests: usize,
-    /// Messages that it holds.
-    pub held: usize,
-    /// Bytes of the messages that it holds.
-    pub held_bytes: usize,
-    /// Effects of one call.
-    pub effects: usize,
-    /// Bytes of the messages that one call sends, replacements included.
-    pub effect_bytes: usize,
 }
 
 /// The books of one proxy: every number that it may use, and what it did in the current call.
@@ -52,29 +39,35 @@ pub struct Ledger {
     held_bytes: usize,
     effects: Vec<Effect>,
     effect_bytes: usize,
-    bounds: Bounds,
+    saved: Option<String>,
+    limits: Arc<Limits>,
+    grant: Arc<Grant>,
     started: bool,
 }
 
 #[derive(Debug)]
 struct Entry {
     message: Message,
+    /// Of a response, the request's.
+    method: Arc<str>,
     held: bool,
 }
 
 impl Ledger {
-    /// Empty books. Until [`Ledger::start`] nothing may be sent.
+    /// Empty books that number from `first` on. Until [`Ledger::start`] nothing may be sent.
     #[must_use]
-    pub fn new(bounds: Bounds) -> Self {
+    pub fn new(first: MessageId, limits: Arc<Limits>, grant: Arc<Grant>) -> Self {
         Self {
-            next: 1,
+            next: first,
             messages: HashMap::new(),
             asked: HashSet::new(),
             held: 0,
             held_bytes: 0,
             effects: Vec::new(),
             effect_bytes: 0,
-            bounds,
+            saved: None,
+            limits,
+            grant,
             started: false,
         }
     }
@@ -93,14 +86,12 @@ impl Ledger {
 
     /// Puts a message into the proxy's hands.
     pub fn hand_in(&mut self, delivery: &Delivery) {
-        let message = delivery.message.clone();
-        self.messages.insert(
-            delivery.id,
-            Entry {
-                message,
-                held: false,
-            },
-        );
+        let entry = Entry {
+            message: delivery.message.clone(),
+            method: delivery.method.clone(),
+            held: false,
+        };
+        self.messages.insert(delivery.id, entry);
     }
 
     /// Notes that the answer to a request of the proxy's own is there.
@@ -110,19 +101,19 @@ impl Ledger {
 
     /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
     /// action is checked against what the message can take.
-    pub fn take_back(
-        &mut self,
-        id: MessageId,
-        decision: impl Into<Decision>,
-    ) -> Result<Action, ChannelError> {
+    pub fn take_back(&mut self, id: MessageId, decision: Decision) -> Result<Action, ChannelError> {
         let entry = self
             .messages
             .get_mut(&id)
             .ok_or(ChannelError::UnknownMessage)?;
-        let action = check(&entry.message, decision.into());
+        let action = check(
+            &entry.message,
+            decision,
+            rules(&self.limits, &self.grant, entry),
+        );
         if matches!(action, Ok(Action::Hold)) {
             let size = entry.message.len();
-            if self.held < self.bounds.held && self.held_bytes + size <= self.bounds.held_bytes {
+            if self.held < self.limits.held && self.held_bytes + size <= self.limits.held_bytes {
                 entry.held = true;
                 self.held += 1;
                 self.held_bytes += size;
@@ -140,10 +131,10 @@ impl Ledger {
         self.messages.remove(&id);
     }
 
-    /// What the proxy did since the last time.
-    pub fn take_effects(&mut self) -> Vec<Effect> {
+    /// What the proxy did since the last time, and the state that it saved.
+    pub fn take_effects(&mut self) -> (Vec<Effect>, Option<String>) {
         self.effect_bytes = 0;
-        std::mem::take(&mut self.effects)
+        (std::mem::take(&mut self.effects), self.saved.take())
     }
 
     /// `channel.request`.
@@ -153,11 +144,10 @@ impl Ledger {
         method: &str,
         params: &str,
     ) -> Result<MessageId, ChannelError> {
-        self.may_send(method)?;
-        if self.asked.len() >= self.bounds.requests {
+        self.may_send(method, params)?;
+        if self.asked.len() >= self.limits.requests {
             return Err(ChannelError::Full);
         }
-        check_json(params)?;
         let id = self.allot();
         let message = Message::request(method, params);
         self.push(Effect::Request { id, to, message })?;
@@ -167,21 +157,17 @@ impl Ledger {
 
     /// `channel.notify`.
     pub fn notify(&mut self, to: Peer, method: &str, params: &str) -> Result<(), ChannelError> {
-        self.may_send(method)?;
-        check_json(params)?;
+        self.may_send(method, params)?;
         let message = Message::notification(method, params);
         self.push(Effect::Notify { to, message })
     }
 
     /// `channel.settle`.
-    pub fn settle(
-        &mut self,
-        id: MessageId,
-        decision: impl Into<Decision>,
-    ) -> Result<(), ChannelError> {
+    pub fn settle(&mut self, id: MessageId, decision: Decision) -> Result<(), ChannelError> {
         let entry = self.messages.get(&id).filter(|entry| entry.held);
-        let message = &entry.ok_or(ChannelError::UnknownMessage)?.message;
-        let action = check(message, decision.into())?;
+        let entry = entry.ok_or(ChannelError::UnknownMessage)?;
+        let rules = rules(&self.limits, &self.grant, entry);
+        let action = check(&entry.message, decision, rules)?;
         if matches!(action, Action::Hold) {
             return Err(ChannelError::Invalid(
                 "the message is held already".to_owned(),
@@ -192,11 +178,22 @@ impl Ledger {
         Ok(())
     }
 
+    /// `channel.fail`.
+    pub fn fail(&mut self, id: MessageId, reason: &str) -> Result<(), ChannelError> {
+        if !self.messages.get(&id).is_some_and(|entry| entry.held) {
+            return Err(ChannelError::UnknownMessage);
+        }
+        let reason = quote(reason, WORDS);
+        self.push(Effect::Fail { id, reason })?;
+        self.let_go(id);
+        Ok(())
+    }
+
     /// Settles a held request with an error in the proxy's place, whatever its bounds; nothing if
     /// it is settled already.
     pub fn refuse(&mut self, id: MessageId, error: rpc::Error) {
         if self.messages.get(&id).is_some_and(|entry| entry.held) {
-            let action = Action::Reject(error);
+            let action = Action::Answer(Message::error(&error));
             self.effects.push(Effect::Settle { id, action });
             self.let_go(id);
         }
@@ -217,15 +214,24 @@ impl Ledger {
             .map_err(|error| ChannelError::Invalid(error.to_string()))
     }
 
-    /// Strikes a held message out.
-    fn let_go(&mut self, id: MessageId) {
+    /// `channel.save`.
+    pub fn save(&mut self, state: String) -> Result<(), ChannelError> {
+        if state.len() > self.limits.state {
+            return Err(ChannelError::Full);
+        }
+        self.saved = Some(state);
+        Ok(())
+    }
+
+    /// Strikes a held message out: it is settled, or the host took it away.
+    pub fn let_go(&mut self, id: MessageId) {
         if let Some(entry) = self.messages.remove(&id) {
             self.held -= 1;
             self.held_bytes -= entry.message.len();
         }
     }
 
-    fn may_send(&self, method: &str) -> Result<(), ChannelError> {
+    fn may_send(&self, method: &str, params: &str) -> Result<(), ChannelError> {
         if !self.started {
             return Err(ChannelError::Denied(
                 "nothing can be sent from within init".to_owned(),
@@ -236,12 +242,14 @@ impl Ledger {
                 "{method} is the host's to send"
             )));
         }
-        Ok(())
+        self.grant.may_originate(method)?;
+        check_length(method.len() + params.len(), self.limits.message)?;
+        check_json(params)
     }
 
     fn push(&mut self, effect: Effect) -> Result<(), ChannelError> {
         let bytes = self.effect_bytes + effect.size();
-        if self.effects.len() >= self.bounds.effects || bytes > self.bounds.effect_bytes {
+        if self.effects.len() >= self.limits.emitted || bytes > self.limits.emitted_bytes {
             return Err(ChannelError::Full);
         }
         self.effect_bytes = bytes;
@@ -250,20 +258,33 @@ impl Ledger {
     }
 }
 
+fn rules<'a>(limits: &Limits, grant: &'a Grant, entry: &'a Entry) -> Rules<'a> {
+    Rules {
+        grant,
+        method: &entry.method,
+        longest: limits.message,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds {
-        requests: 2,
-        held: 1,
-        held_bytes: 100,
-        effects: 4,
-        effect_bytes: 1000,
-    };
+    fn unstarted() -> Ledger {
+        let limits = Limits {
+            requests: 2,
+            held: 1,
+            held_bytes: 100,
+            emitted: 4,
+            emitted_bytes: 1000,
+            state: 10,
+            ..Limits::default()
+        };
+        Ledger::new(1, limits.into(), Grant::all().into())
+    }
 
     fn ledger() -> Ledger {
-        let mut ledger = Ledger::new(BOUNDS);
+        let mut ledger = unstarted();
         ledger.start();
         ledger
     }
@@ -286,24 +307,24 @@ mod tests {
         let mut ledger = ledger();
         let id = deliver(&mut ledger, Message::request("m", "{}"));
         assert_eq!(
-            ledger.settle(id, Action::Forward),
+            ledger.settle(id, Decision::Forward),
             Err(ChannelError::UnknownMessage)
         );
-        ledger.take_back(id, Action::Hold).unwrap();
+        ledger.take_back(id, Decision::Hold).unwrap();
         assert!(matches!(
-            ledger.settle(id, Action::Discard),
+            ledger.settle(id, Decision::Discard),
             Err(ChannelError::Invalid(_))
         ));
         assert!(matches!(
-            ledger.settle(id, Action::Replace("{".into())),
+            ledger.settle(id, Decision::Replace("{".into())),
             Err(ChannelError::Invalid(_))
         ));
-        assert_eq!(ledger.settle(id, Action::Forward), Ok(()));
+        assert_eq!(ledger.settle(id, Decision::Forward), Ok(()));
         assert_eq!(
-            ledger.settle(id, Action::Forward),
+            ledger.settle(id, Decision::Forward),
             Err(ChannelError::UnknownMessage)
         );
-        assert_eq!(ledger.take_effects().len(), 1);
+        assert_eq!(ledger.take_effects().0.len(), 1);
     }
 
     #[test]
@@ -316,13 +337,13 @@ mod tests {
             ledger.read(id, "b"),
             Err(ChannelError::Invalid(_))
         ));
-        ledger.take_back(id, Action::Forward).unwrap();
+        ledger.take_back(id, Decision::Forward).unwrap();
         assert_eq!(ledger.read(id, ""), Err(ChannelError::UnknownMessage));
     }
 
     #[test]
     fn nothing_is_sent_before_the_start_or_in_the_hosts_name() {
-        let mut ledger = Ledger::new(BOUNDS);
+        let mut ledger = unstarted();
         assert!(matches!(
             ledger.notify(Peer::Agent, "m", "{}"),
             Err(ChannelError::Denied(_))
@@ -352,17 +373,17 @@ mod tests {
         assert_eq!(ledger.cancel(first), Err(ChannelError::UnknownMessage));
         let one = deliver(&mut ledger, Message::notification("m", "{}"));
         let two = deliver(&mut ledger, Message::notification("m", "{}"));
-        ledger.take_back(one, Action::Hold).unwrap();
+        ledger.take_back(one, Decision::Hold).unwrap();
         assert!(matches!(
-            ledger.take_back(two, Action::Hold),
+            ledger.take_back(two, Decision::Hold),
             Err(ChannelError::Full)
         ));
-        ledger.settle(one, Action::Discard).unwrap();
+        ledger.settle(one, Decision::Discard).unwrap();
         ledger.take_effects();
         let long = Message::notification("m", &format!("[{}]", "0,".repeat(50) + "0"));
         let long = deliver(&mut ledger, long);
         assert!(matches!(
-            ledger.take_back(long, Action::Hold),
+            ledger.take_back(long, Decision::Hold),
             Err(ChannelError::Full)
         ));
         for _ in 0..3 {
@@ -373,5 +394,26 @@ mod tests {
             ledger.notify(Peer::Client, "m", "{}"),
             Err(ChannelError::Full)
         );
+    }
+
+    #[test]
+    fn a_state_is_kept_until_the_next_one_and_within_its_limit() {
+        let mut ledger = ledger();
+        ledger.save("one".to_owned()).unwrap();
+        ledger.save("two".to_owned()).unwrap();
+        assert_eq!(ledger.save("x".repeat(11)), Err(ChannelError::Full));
+        assert_eq!(ledger.take_effects().1.as_deref(), Some("two"));
+        assert_eq!(ledger.take_effects().1, None);
+    }
+
+    #[test]
+    fn what_is_not_granted_is_not_sent() {
+        let mut ledger = Ledger::new(1, Limits::default().into(), Grant::default().into());
+        ledger.start();
+        let denied = ledger.notify(Peer::Client, "session/update", "{}");
+        assert!(matches!(denied, Err(ChannelError::Denied(_))));
+        let denied = ledger.request(Peer::Client, "fs/read_text_file", "{}");
+        assert!(matches!(denied, Err(ChannelError::Denied(_))));
+        assert!(ledger.take_effects().0.is_empty());
     }
 }

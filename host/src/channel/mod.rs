@@ -1,18 +1,25 @@
 //! The channel between the host and one proxy, whatever the proxy is made of.
 //!
 //! An [`Event`] goes in, a list of [`Effect`]s and at most one [`Action`] come out. The
-//! [`Ledger`] stands between: it knows which messages the proxy may name, and lets nothing
-//! through that the proxy has no right to. So what reaches the chain is always valid.
+//! [`Ledger`] stands between: it knows which messages the proxy may name and what it is granted,
+//! and lets nothing through that the proxy has no right to. So what reaches the chain is always
+//! valid.
 
 mod check;
+mod failure;
+mod grant;
 mod ledger;
+mod pattern;
 mod subscription;
 
 use std::pin::Pin;
 use std::sync::Arc;
 
-pub use ledger::{Bounds, ChannelError, Ledger};
-pub use subscription::{Kinds, Subscription};
+pub use failure::{Failure, FailurePolicy, Tally, WORDS, quote};
+pub use grant::{CHANGE, Grant, OBSERVE};
+pub use ledger::{ChannelError, Ledger};
+pub use pattern::{Methods, Pattern, PatternError};
+pub use subscription::{Kinds, Registration, Subscription};
 
 use crate::rpc::{self, Message};
 
@@ -76,20 +83,23 @@ pub enum Event {
     Cancel(MessageId),
 }
 
-/// What a proxy wants to become of a message; the [`Ledger`] makes an [`Action`] of it that can be
-/// carried out.
+/// What a proxy wants to become of a message. Texts are JSON, or are to be.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// What it says.
-    Plain(Action),
-    /// The message goes on with these changes to its body, made one after the other.
+    /// Goes on unchanged, byte for byte.
+    Forward,
+    /// Goes on with these changes to its body, made one after the other.
     Edit(Vec<Edit>),
-}
-
-impl From<Action> for Decision {
-    fn from(action: Action) -> Self {
-        Self::Plain(action)
-    }
+    /// Goes on with this body in place of its own.
+    Replace(String),
+    /// A request: answered with this result.
+    Respond(String),
+    /// A request: answered with this error. A response: goes on as this error.
+    Reject(rpc::Error),
+    /// A notification: goes no further.
+    Discard,
+    /// Kept until the proxy settles it.
+    Hold,
 }
 
 /// A change to one place of a body.
@@ -101,17 +111,16 @@ pub struct Edit {
     pub value: Option<String>,
 }
 
-/// What becomes of a message.
+/// What becomes of a message: a [`Decision`] that the [`Ledger`] found right, with all that is
+/// needed to carry it out.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Goes on unchanged, byte for byte.
     Forward,
-    /// Goes on with this body (JSON text) in place of its own.
-    Replace(String),
-    /// A request: answered with this result (JSON text).
-    Respond(String),
-    /// A request: answered with this error. A response: goes on as this error.
-    Reject(rpc::Error),
+    /// This goes on in its place.
+    Replace(Message),
+    /// A request: this is its answer.
+    Answer(Message),
     /// A notification: goes no further.
     Discard,
     /// Kept until the proxy settles it.
@@ -144,6 +153,13 @@ pub enum Effect {
         /// What becomes of it.
         action: Action,
     },
+    /// It gives up on a held message.
+    Fail {
+        /// The held message.
+        id: MessageId,
+        /// Why, in its own words.
+        reason: String,
+    },
     /// It withdraws a request of its own.
     Cancel {
         /// The number of its request.
@@ -155,12 +171,13 @@ impl Effect {
     /// The bytes of message that it brings with it.
     fn size(&self) -> usize {
         match self {
-            Self::Request { message, .. } | Self::Notify { message, .. } => message.len(),
-            Self::Settle { action, .. } => match action {
-                Action::Replace(body) | Action::Respond(body) => body.len(),
-                _ => 0,
-            },
-            Self::Cancel { .. } => 0,
+            Self::Request { message, .. }
+            | Self::Notify { message, .. }
+            | Self::Settle {
+                action: Action::Replace(message) | Action::Answer(message),
+                ..
+            } => message.len(),
+            Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } => 0,
         }
     }
 }
@@ -168,8 +185,10 @@ impl Effect {
 /// What came of one call.
 #[derive(Debug)]
 pub struct Reply {
-    /// What the proxy did, in its order.
+    /// What the proxy did, in its order; nothing if it broke.
     pub effects: Vec<Effect>,
+    /// The state that it saved, if it did.
+    pub saved: Option<String>,
     /// What it returned.
     pub outcome: Outcome,
 }
@@ -183,8 +202,8 @@ pub enum Outcome {
     Told,
     /// It could not decide, for this reason.
     Refused(String),
-    /// It broke, for this reason, and with it its store.
-    Died(String),
+    /// It broke, and is of no more use.
+    Broke(Failure),
 }
 
 /// A call that goes on. It gives the part back with its reply.
@@ -195,7 +214,39 @@ pub trait Part: Send {
     /// A number for a message that is about to be delivered.
     fn allot(&mut self) -> MessageId;
 
+    /// Takes a held message away from the proxy, which can no longer settle it.
+    fn take_away(&mut self, id: MessageId);
+
     /// Lets the proxy handle an event. The future yields while the proxy is busy, and must not
     /// be dropped before it is done, or the proxy is lost.
     fn call(self: Box<Self>, event: Event) -> Call;
+
+    /// What it did that it had no right to.
+    fn tally(&self) -> Tally;
+}
+
+/// A proxy that has started.
+pub struct Started {
+    /// The proxy.
+    pub part: Box<dyn Part>,
+    /// What it says of itself.
+    pub registration: Registration,
+}
+
+impl std::fmt::Debug for Started {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Started")
+            .field("registration", &self.registration)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A start that goes on.
+pub type Starting = Pin<Box<dyn Future<Output = Result<Started, Failure>> + Send>>;
+
+/// What a proxy is made from, as often as it takes.
+pub trait Source: Send {
+    /// Starts a proxy whose messages are numbered from `first` on, with the state that an earlier
+    /// one saved.
+    fn start(&self, first: MessageId, saved: Option<String>) -> Starting;
 }

@@ -1,6 +1,6 @@
 //! Which messages a proxy wants to see.
 
-use super::Peer;
+use super::{FailurePolicy, Pattern, Peer};
 use crate::rpc::Kind;
 
 /// The kinds of message that a subscription covers.
@@ -25,8 +25,8 @@ impl Kinds {
 /// Messages that enter a proxy; all others pass by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
-    /// An exact method name, or a prefix ending in `*`. Of a response, the request's method.
-    pub method: String,
+    /// Their methods. Of a response, the request's method.
+    pub method: Pattern,
     /// Whose messages; `None` means both neighbours'.
     pub sender: Option<Peer>,
     /// Which kinds of message.
@@ -41,10 +41,7 @@ impl Subscription {
     pub fn covers(&self, kind: Kind, sender: Peer, method: &str) -> bool {
         self.kinds.contains(kind)
             && self.sender.is_none_or(|wanted| wanted == sender)
-            && match self.method.strip_suffix('*') {
-                Some(prefix) => method.starts_with(prefix),
-                None => method == self.method,
-            }
+            && self.method.covers(method)
     }
 }
 
@@ -68,6 +65,15 @@ impl std::fmt::Display for Subscription {
     }
 }
 
+/// What a proxy says of itself when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Which messages it wants to see.
+    pub subscriptions: Vec<Subscription>,
+    /// What is to become of it when it breaks; the manifest has the last word.
+    pub on_failure: FailurePolicy,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,7 +81,7 @@ mod tests {
     #[test]
     fn a_star_covers_a_prefix_and_nothing_else_does() {
         let mut all = Subscription {
-            method: "session/*".to_owned(),
+            method: Pattern::new("session/*").unwrap(),
             sender: Some(Peer::Agent),
             kinds: Kinds {
                 request: false,
@@ -89,7 +95,7 @@ mod tests {
         assert!(!all.covers(Kind::Request, Peer::Agent, "session/prompt"));
         assert!(!all.covers(Kind::Notification, Peer::Client, "session/cancel"));
         assert!(!all.covers(Kind::Notification, Peer::Agent, "sessions"));
-        all.method = "session/update".to_owned();
+        all.method = Pattern::new("session/update").unwrap();
         assert!(!all.covers(Kind::Notification, Peer::Agent, "session/updates"));
     }
 }

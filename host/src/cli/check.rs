@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::words;
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::sandbox::{Component, Engine};
 
@@ -15,7 +16,8 @@ pub struct Check {
 
 impl Check {
     pub fn main(self) -> ExitCode {
-        let manifest = match Manifest::read(&self.manifest) {
+        let read = super::user().and_then(|user| Manifest::read(&self.manifest, &user));
+        let manifest = match read {
             Ok(manifest) => manifest,
             Err(error) => {
                 eprintln!("acp-chain: {error}");
@@ -66,18 +68,9 @@ fn check_proxy(engine: &Engine, manifest: &Manifest, entry: &ProxyEntry) -> bool
         .imports(engine)
         .iter()
         .any(|name| name.starts_with("wasi:"));
-    println!(
-        "  │  {} kB, {} MiB of memory, {} ms a message",
-        component.size() / 1000,
-        entry.limits.memory >> 20,
-        entry.limits.time.as_millis()
-    );
-    println!(
-        "  │  sees the messages that it asks for; {}",
-        match wasi {
-            true => "imports WASI, which gives it nothing: no files, network or environment",
-            false => "has no other way out: no files, network, clock or environment",
-        }
-    );
+    println!("  │  {} kB", component.size() / 1000);
+    for line in words::terms(entry, wasi) {
+        println!("  │  {line}");
+    }
     true
 }

@@ -1,12 +1,17 @@
-//! The log: silent unless asked for, since some editors take any byte on our standard error for a
-//! failure.
+//! The log: a file, since some editors take any byte on our standard error for a failure.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
+
+use super::folders;
+
+/// The user's log begins anew past so many bytes; the old one is kept until then.
+const LONGEST: u64 = 16 << 20;
 
 /// Why there is no log.
 #[derive(Debug, thiserror::Error)]
@@ -20,31 +25,57 @@ pub enum LogError {
     File { path: String, error: io::Error },
 }
 
-/// Starts the log. A file alone asks for `info`.
-pub fn start(filter: Option<&str>, file: Option<&Path>) -> Result<(), LogError> {
-    let filter = match (filter, file) {
-        (None | Some(""), None) => return Ok(()),
-        (None | Some(""), Some(_)) => "info",
-        (Some(filter), _) => filter,
-    };
-    let filter = EnvFilter::try_new(filter).map_err(|error| LogError::Filter {
+/// Starts the log, at `info` unless the filter says otherwise. With a filter but no file it goes to
+/// standard error. Returns the file.
+pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathBuf>, LogError> {
+    let chosen = filter.filter(|filter| !filter.is_empty());
+    let filter = chosen.unwrap_or("info");
+    let layer = EnvFilter::try_new(filter).map_err(|error| LogError::Filter {
         filter: filter.to_owned(),
         error,
     })?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter);
-    match file {
-        None => log
-            .with_ansi(io::stderr().is_terminal())
-            .with_writer(io::stderr)
-            .init(),
-        Some(path) => {
-            let file = File::options().create(true).append(true).open(path);
-            let file = file.map_err(|error| LogError::File {
+    let log = tracing_subscriber::fmt().with_env_filter(layer);
+    let (path, file) = match (file, chosen) {
+        (Some(path), _) => {
+            let opened = open(&path).map_err(|error| LogError::File {
                 path: path.display().to_string(),
                 error,
-            })?;
-            log.with_ansi(false).with_writer(Mutex::new(file)).init();
+            });
+            (path, opened?)
         }
+        (None, Some(_)) => {
+            log.with_ansi(io::stderr().is_terminal())
+                .with_writer(io::stderr)
+                .init();
+            return Ok(None);
+        }
+        // Nobody asked for it, so nobody is told where it cannot be.
+        (None, None) => match users() {
+            Some(opened) => opened,
+            None => return Ok(None),
+        },
+    };
+    log.with_ansi(false).with_writer(Mutex::new(file)).init();
+    Ok(Some(path))
+}
+
+/// The user's log.
+fn users() -> Option<(PathBuf, File)> {
+    let path = folders::log_file()?;
+    fs::create_dir_all(path.parent()?).ok()?;
+    if fs::metadata(&path).is_ok_and(|about| about.len() > LONGEST) {
+        // Another of us may do the same at the same time; then one of two old logs is lost.
+        let _ = fs::rename(&path, path.with_extension("log.old"));
     }
-    Ok(())
+    let file = open(&path).ok()?;
+    Some((path, file))
+}
+
+/// It tells what was done in which session, so it is for its owner only.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
 }

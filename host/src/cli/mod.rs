@@ -1,24 +1,29 @@
 //! The command line: one file a subcommand.
 
 mod check;
+mod folders;
+mod limits;
 mod log;
 mod run;
+mod words;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::manifest::{ManifestError, User};
 use crate::sandbox::{Engine, EngineError};
 
 /// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
 #[command(name = "acp-chain", version)]
 struct Cli {
-    /// What to log, e.g. `info` or `acp_chain=debug`; without it, nothing
+    /// What to log, e.g. `debug` or `acp_chain=trace`; without it, `info`
     #[arg(long, global = true, value_name = "FILTER", env = "ACP_CHAIN_LOG")]
     log: Option<String>,
-    /// Append the log to this file instead of printing it on standard error
+    /// Append the log to this file; without it, what `--log` asks for goes to standard error, and
+    /// else to the user's own log
     #[arg(long, global = true, value_name = "FILE")]
     log_file: Option<PathBuf>,
     #[command(subcommand)]
@@ -31,27 +36,37 @@ enum Command {
     Run(run::Run),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
+    /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
+    Limits,
 }
 
 /// Does what the command line says.
 #[must_use]
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Err(error) = log::start(cli.log.as_deref(), cli.log_file.as_deref()) {
-        eprintln!("acp-chain: {error}");
-        return ExitCode::from(2);
-    }
+    // Only what serves an editor has no other place to say what happened.
+    let serves = matches!(cli.command, Command::Run(_));
+    let log = match serves || cli.log.is_some() || cli.log_file.is_some() {
+        true => log::start(cli.log.as_deref(), cli.log_file),
+        false => Ok(None),
+    };
+    let log = match log {
+        Ok(log) => log,
+        Err(error) => {
+            eprintln!("acp-chain: {error}");
+            return ExitCode::from(2);
+        }
+    };
     match cli.command {
-        Command::Run(run) => run.main(),
+        Command::Run(run) => run.main(log),
+        Command::Limits => limits::main(),
         Command::Check(check) => check.main(),
     }
 }
 
 /// An engine with the user's cache of compiled code, or without one where there is no place for it.
 fn engine() -> Result<Engine, EngineError> {
-    let folders = directories::ProjectDirs::from("", "", "acp-chain");
-    let cache = folders.map(|folders| folders.cache_dir().join("compiled"));
-    let Some(cache) = cache else {
+    let Some(cache) = folders::code_cache() else {
         tracing::warn!("there is no home folder: compiled components are not kept");
         return Engine::new(None);
     };
@@ -59,4 +74,12 @@ fn engine() -> Result<Engine, EngineError> {
         tracing::warn!("compiled components are not kept: {error}");
         Engine::new(None)
     })
+}
+
+/// What the user decided for all chains.
+fn user() -> Result<User, ManifestError> {
+    match folders::config_file() {
+        Some(path) => User::read(&path),
+        None => Ok(User::default()),
+    }
 }

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::chain::{self, AgentLink, Chain, Client, Proxy, Settings, StartError};
+use crate::chain::{self, AgentLink, Chain, Client, Proxy, Settings, StartError, Terms};
+use crate::channel::{FailurePolicy, Registration, Started};
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::native::{AgentCommand, Process, stdio};
-use crate::sandbox::{Component, Engine, Instance};
+use crate::sandbox::{Component, Guest};
 use crate::trace::Trace;
 
 #[derive(Debug, clap::Args)]
@@ -27,13 +28,13 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn main(self) -> ExitCode {
+    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
         let served = match runtime {
             Ok(runtime) => {
-                let served = runtime.block_on(self.serve());
+                let served = runtime.block_on(self.serve(log));
                 // A thread that reads a terminal, or compiles, would be waited for.
                 runtime.shutdown_background();
                 served
@@ -49,7 +50,7 @@ impl Run {
         }
     }
 
-    async fn serve(self) -> Result<u8, String> {
+    async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
         let trace = match &self.trace {
             None => None,
             Some(path) => Some(Trace::open(path).map_err(|error| {
@@ -61,6 +62,7 @@ impl Run {
         };
         let settings = Settings {
             trace,
+            log,
             ..Settings::default()
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
@@ -74,7 +76,10 @@ impl Run {
 
     async fn start(&self) -> Result<Chain, StartError> {
         let manifest = match &self.manifest {
-            Some(path) => Some(Manifest::read(path).map_err(|error| failed(&error))?),
+            Some(path) => {
+                let user = super::user().map_err(|error| failed(&error))?;
+                Some(Manifest::read(path, &user).map_err(|error| failed(&error))?)
+            }
             None => None,
         };
         let command = self.command(manifest.as_ref())?;
@@ -83,12 +88,13 @@ impl Run {
             message: error.to_string(),
             exit_code: error.exit_code(),
         })?;
-        let proxies = match manifest {
+        let (proxies, notices) = match manifest {
             Some(manifest) => start_proxies(&manifest).await?,
-            None => Vec::new(),
+            None => (Vec::new(), Vec::new()),
         };
         Ok(Chain {
             proxies,
+            notices,
             agent: AgentLink {
                 output: Box::new(output),
                 input: Box::new(input),
@@ -115,9 +121,11 @@ impl Run {
     }
 }
 
-async fn start_proxies(manifest: &Manifest) -> Result<Vec<Proxy>, StartError> {
+/// The proxies of a manifest, and what the user is to be told of those that are not there.
+async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>), StartError> {
+    let (mut proxies, mut notices) = (Vec::new(), Vec::new());
     if manifest.proxies.is_empty() {
-        return Ok(Vec::new());
+        return Ok((proxies, notices));
     }
     let engine = super::engine().map_err(|error| failed(&error))?;
     let loading: Vec<_> = manifest
@@ -128,33 +136,59 @@ async fn start_proxies(manifest: &Manifest) -> Result<Vec<Proxy>, StartError> {
             tokio::task::spawn_blocking(move || Component::load(&engine, &path))
         })
         .collect();
-    let mut proxies = Vec::new();
     for (entry, loading) in manifest.proxies.iter().zip(loading) {
         let component = loading.await.map_err(|error| failed(&error))?;
         let component = component.map_err(|error| failed(&manifest.about(entry, &error)))?;
-        proxies.push(start_proxy(&engine, &component, manifest, entry).await?);
+        let guest = Guest {
+            engine: engine.clone(),
+            component,
+            name: entry.id.as_str().into(),
+            config: entry.config.as_str().into(),
+            limits: entry.limits.clone(),
+            grant: entry.grant.clone(),
+            directories: entry.directories.clone(),
+        };
+        match guest.clone().start(1, None).await {
+            Ok(started) => proxies.push(new_proxy(entry, guest, started)),
+            Err(failure) if entry.on_failure == Some(FailurePolicy::Bypass) => {
+                let (id, reason, details) = (&entry.id, &failure.reason, &failure.details);
+                tracing::error!("the proxy `{id}` did not start: {failure}\n{details}");
+                notices.push(format!(
+                    "the proxy `{id}` did not start: {reason}. Everything passes it by."
+                ));
+            }
+            Err(failure) => {
+                tracing::error!(
+                    "the proxy `{}` did not start: {}",
+                    entry.id,
+                    failure.details
+                );
+                let wrong = format!("it did not start: {failure}");
+                return Err(failed(&manifest.about(entry, &wrong)));
+            }
+        }
     }
-    Ok(proxies)
+    Ok((proxies, notices))
 }
 
-async fn start_proxy(
-    engine: &Engine,
-    component: &Component,
-    manifest: &Manifest,
-    entry: &ProxyEntry,
-) -> Result<Proxy, StartError> {
-    let limits = entry.limits.clone();
-    let started = Instance::start(engine, component, &entry.id, &entry.config, limits).await;
-    let (instance, subscriptions) = started
-        .map_err(|reason| failed(&manifest.about(entry, &format!("it did not start: {reason}"))))?;
-    for subscription in &subscriptions {
-        tracing::debug!(proxy = entry.id, "sees {subscription}");
-    }
-    Ok(Proxy {
-        name: entry.id.clone(),
+fn new_proxy(entry: &ProxyEntry, guest: Guest, started: Started) -> Proxy {
+    let Registration {
         subscriptions,
-        part: Box::new(instance),
-    })
+        on_failure,
+    } = &started.registration;
+    for subscription in subscriptions {
+        tracing::debug!(proxy = entry.id, "asks for {subscription}");
+    }
+    Proxy {
+        name: entry.id.clone(),
+        terms: Terms {
+            limits: entry.limits.clone(),
+            grant: entry.grant.clone(),
+            on_failure: entry.on_failure.unwrap_or(*on_failure),
+        },
+        started,
+        source: Box::new(guest),
+    }
 }
 
 fn failed(error: &dyn std::fmt::Display) -> StartError {

@@ -50,12 +50,12 @@ impl ManifestError {
     pub(super) fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let offset = error.span().map_or(0, |span| span.start);
         let message = error.message().replace('\n', ", ");
-        Self::at(path, text, offset, unknown_key(&message).unwrap_or(message))
+        Self::at(path, text, offset, advice(&message).unwrap_or(message))
     }
 }
 
 /// Turns serde's "unknown field `a`, expected one of `b`, `c`" into advice.
-fn unknown_key(message: &str) -> Option<String> {
+fn advice(message: &str) -> Option<String> {
     let mut names = message
         .strip_prefix("unknown field ")?
         .split('`')
@@ -63,11 +63,15 @@ fn unknown_key(message: &str) -> Option<String> {
         .step_by(2);
     let unknown = names.next()?;
     let known: Vec<_> = names.collect();
+    (!known.is_empty()).then(|| unknown_key(unknown, &known))
+}
+
+/// What to write in place of a key that there is not.
+pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
     let nearest = known.iter().max_by(|one, two| {
         strsim::jaro_winkler(one, unknown).total_cmp(&strsim::jaro_winkler(two, unknown))
-    })?;
+    });
+    let nearest = nearest.map_or("", |nearest| nearest);
     let known = known.join("`, `");
-    Some(format!(
-        "unknown key `{unknown}`; did you mean `{nearest}`? Known here are `{known}`"
-    ))
+    format!("unknown key `{unknown}`; did you mean `{nearest}`? Known here are `{known}`")
 }

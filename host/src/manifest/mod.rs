@@ -4,19 +4,25 @@
 //! it has no key that the host does not know. Whether the files are there is found out later.
 
 mod error;
+mod terms;
+mod user;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use toml::Spanned;
 
 pub use error::ManifestError;
+pub use user::User;
 
+use self::terms::{GrantTable, LimitsTable, OnFailure, read_limits};
+use crate::channel::{FailurePolicy, Grant};
+use crate::limits::Limits;
 use crate::native::AgentCommand;
-use crate::sandbox::Limits;
+use crate::sandbox::Directory;
 
 /// What a manifest asks for.
 #[derive(Clone, Debug)]
@@ -38,8 +44,14 @@ pub struct ProxyEntry {
     pub path: PathBuf,
     /// The table `[proxy.config]` as JSON text.
     pub config: String,
+    /// What becomes of it when it breaks, unless the component is to decide that.
+    pub on_failure: Option<FailurePolicy>,
     /// The defaults, changed by `[proxy.limits]`.
-    pub limits: Limits,
+    pub limits: Arc<Limits>,
+    /// The defaults, changed by `[proxy.grant]`.
+    pub grant: Arc<Grant>,
+    /// The directories that it may open.
+    pub directories: Arc<[Directory]>,
 }
 
 #[derive(Deserialize)]
@@ -59,33 +71,26 @@ struct AgentTable {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ProxyTable {
     id: Spanned<String>,
     path: PathBuf,
     #[serde(default)]
     config: toml::Table,
+    on_failure: Option<OnFailure>,
     #[serde(default)]
     limits: LimitsTable,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct LimitsTable {
-    memory_mib: Option<u32>,
-    time_ms: Option<u32>,
-    init_time_ms: Option<u32>,
-    requests: Option<u32>,
-    held: Option<u32>,
+    #[serde(default)]
+    grant: GrantTable,
 }
 
 impl Manifest {
     /// Reads a manifest file. Relative paths in it begin at its folder.
-    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+    pub fn read(path: &Path, user: &User) -> Result<Self, ManifestError> {
         let unreadable = |error| ManifestError::unreadable(path, error);
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let path = std::path::absolute(path).map_err(unreadable)?;
-        Self::parse(&text, &path)
+        Self::parse(&text, &path, user)
     }
 
     /// What is wrong with a proxy, and where that proxy is named.
@@ -96,7 +101,7 @@ impl Manifest {
     }
 
     /// Reads the text of a manifest that lies at `path`.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+    pub fn parse(text: &str, path: &Path, user: &User) -> Result<Self, ManifestError> {
         let file: File =
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -121,11 +126,17 @@ impl Manifest {
                     format!("the config of `{id}` {what}"),
                 )
             })?;
+            let wrong = |(at, what)| ManifestError::at(path, text, at, what);
+            let limits = read_limits(entry.limits, Limits::default(), Some(&user.ceilings));
+            let (grant, directories) = entry.grant.read(folder).map_err(wrong)?;
             proxies.push(ProxyEntry {
                 id: id.clone(),
                 path: folder.join(&entry.path),
                 config: config.to_string(),
-                limits: entry.limits.over(Limits::default()),
+                on_failure: entry.on_failure.map(FailurePolicy::from),
+                limits: limits.map_err(wrong)?.into(),
+                grant: grant.into(),
+                directories: directories.into(),
             });
         }
         Ok(Self {
@@ -145,24 +156,6 @@ impl AgentTable {
                 false => self.command.into(),
             },
             args: self.args.into_iter().map(OsString::from).collect(),
-        }
-    }
-}
-
-impl LimitsTable {
-    fn over(self, limits: Limits) -> Limits {
-        let millis = |ms: u32| Duration::from_millis(ms.into());
-        Limits {
-            memory: self
-                .memory_mib
-                .map_or(limits.memory, |mib| (mib as usize) << 20),
-            time: self.time_ms.map_or(limits.time, millis),
-            init_time: self.init_time_ms.map_or(limits.init_time, millis),
-            requests: self
-                .requests
-                .map_or(limits.requests, |count| count as usize),
-            held: self.held.map_or(limits.held, |count| count as usize),
-            ..limits
         }
     }
 }
@@ -209,7 +202,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Manifest, String> {
-        let read = Manifest::parse(text, Path::new("/project/acp-chain.toml"));
+        let read = Manifest::parse(text, Path::new("/project/acp-chain.toml"), &User::default());
         read.map_err(|error| error.to_string())
     }
 
@@ -229,7 +222,10 @@ mod tests {
             id = "two"
             path = "/opt/two.wasm"
             config = { since = 2026-01-02, list = [1, 2.5, "x"] }
-            limits = { memory-mib = 512, time-ms = 100 }
+            limits = { memory = "512 MiB", time = "100 ms", held = 7 }
+            on-failure = "bypass"
+            grant.originate = ["session/update"]
+            grant.directories = [{ path = "notes", name = "/notes" }]
             "#,
         )
         .unwrap();
@@ -239,11 +235,21 @@ mod tests {
         };
         assert_eq!((&*one.id, &*one.config), ("one", "{}"));
         assert_eq!(one.path, Path::new("/project/one.wasm"));
-        assert_eq!(one.limits, Limits::default());
+        assert_eq!(*one.limits, Limits::default());
+        assert_eq!((&*one.grant, one.on_failure), (&Grant::default(), None));
         assert_eq!(two.path, Path::new("/opt/two.wasm"));
         assert_eq!(two.config, r#"{"list":[1,2.5,"x"],"since":"2026-01-02"}"#);
         assert_eq!(two.limits.memory, 512 << 20);
-        assert_eq!(two.limits.time, Duration::from_millis(100));
+        assert_eq!(two.limits.time.as_millis(), 100);
+        assert_eq!(two.limits.held, 7);
+        assert_eq!(two.on_failure, Some(FailurePolicy::Bypass));
+        assert!(two.grant.originate.contain("session/update"));
+        assert_eq!(two.grant.change, Grant::default().change);
+        let [notes] = &*two.directories else {
+            panic!("one directory")
+        };
+        assert_eq!(notes.path, Path::new("/project/notes"));
+        assert!(!notes.write);
     }
 
     #[test]
@@ -252,16 +258,16 @@ mod tests {
         assert_eq!(
             error,
             "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
-             `id`, `path`, `config`, `limits`"
+             `id`, `path`, `config`, `on-failure`, `limits`, `grant`"
         );
         let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
         assert!(
             error.contains(":1:3: unknown key `proxies`; did you mean `proxy`?"),
             "{error}"
         );
-        let error = parse("[[proxy]]\nid=\"a\"\npath=\"p\"\nlimits.memory = 3\n").unwrap_err();
+        let error = parse("[[proxy]]\nid=\"a\"\npath=\"p\"\nlimits.memroy = 3\n").unwrap_err();
         assert!(
-            error.contains(":4:8: unknown key `memory`; did you mean `memory-mib`?"),
+            error.contains(":4:8: unknown key `memroy`; did you mean `memory`?"),
             "{error}"
         );
     }
@@ -294,6 +300,66 @@ mod tests {
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+        }
+    }
+
+    #[test]
+    fn terms_that_make_no_sense_are_told_with_their_place() {
+        for (line, expected) in [
+            (
+                "limits.memory = 64",
+                ":4:17: `memory`: 64 has no unit; write a number with B",
+            ),
+            ("limits.memory = \"64 MBs\"", "\"64 MBs\" is no size"),
+            ("limits.time = \"-2 s\"", "`time`: \"-2 s\" is no time"),
+            (
+                "limits.held = -1",
+                "`held`: \"-1\" is no number; write a whole number",
+            ),
+            (
+                "limits.held = \"7\"",
+                "`held`: \"7\" is a text; write a whole number",
+            ),
+            (
+                "limits.memory = \"2 GiB\"",
+                "`memory`: 2 GiB is over the ceiling of 1 GiB; only the user can raise that",
+            ),
+            (
+                "grant.observe = [\"*\", \"a*b\"]",
+                ":4:23: `observe`: a `*` stands only at the end",
+            ),
+            (
+                "grant.answer = [\"\"]",
+                "`answer`: an empty text names no method",
+            ),
+            (
+                "grant.change = [\"!a\"]",
+                "`change`: \"!a\" takes away what nothing before it gives",
+            ),
+            (
+                "grant.originate = [\"$/x\"]",
+                "`originate`: $/x is the host's own",
+            ),
+            (
+                "grant.originate = [\"initialize\"]",
+                "initialize is the host's own to send",
+            ),
+            ("grant.write = []", "unknown key `write`; did you mean"),
+            (
+                "on-failure = \"shrug\"",
+                "unknown variant `shrug`, expected one of `restart`",
+            ),
+            (
+                "grant.directories = [{ path = \"a\", name = \"\" }]",
+                "needs a name of its own",
+            ),
+        ] {
+            let text = format!("[[proxy]]\nid=\"a\"\npath=\"p\"\n{line}\n");
+            let error = parse(&text).unwrap_err();
+            assert!(
+                error.contains(":4:") && error.contains(expected),
+                "{error}\nlacks\n{expected}"
+            );
         }
     }
 }

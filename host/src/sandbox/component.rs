@@ -1,12 +1,14 @@
 //! A component that was read, checked and compiled, but does not run yet.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::Engine;
 use super::bindings::ProxyPre;
-use super::instance::State;
+use super::state::State;
+use crate::limits::{COMPONENT, Quantity};
 
 /// The interfaces that the host gives to a component, by the beginning of their names.
 const GIVEN: &[&str] = &[
@@ -28,6 +30,12 @@ pub enum ComponentError {
     /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Unreadable(#[from] std::io::Error),
+    /// It is a directory, a device or a pipe.
+    #[error("it is not a file")]
+    NoFile,
+    /// It is over the limit for files.
+    #[error("the file is larger than {}", Quantity::Size.show(COMPONENT as u64))]
+    TooLarge,
     /// It is not WebAssembly at all.
     #[error("the file is not WebAssembly")]
     NotWasm,
@@ -69,7 +77,20 @@ impl Component {
     /// Reads, checks and compiles a component file. Takes seconds for large ones, unless the
     /// engine's cache has them.
     pub fn load(engine: &Engine, path: &Path) -> Result<Self, ComponentError> {
-        Self::compile(engine, &fs::read(path)?)
+        let mut file = fs::File::open(path)?;
+        let about = file.metadata()?;
+        if !about.is_file() {
+            return Err(ComponentError::NoFile);
+        }
+        if about.len() > COMPONENT as u64 {
+            return Err(ComponentError::TooLarge);
+        }
+        let mut bytes = Vec::new();
+        // It may grow meanwhile.
+        file.by_ref()
+            .take(COMPONENT as u64)
+            .read_to_end(&mut bytes)?;
+        Self::compile(engine, &bytes)
     }
 
     /// Checks and compiles a component.

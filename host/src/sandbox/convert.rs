@@ -1,7 +1,10 @@
 //! Between the channel's words and those generated from the WIT package.
 
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
-use crate::channel::{Action, ChannelError, Decision, Delivery, Edit, Kinds, Peer, Subscription};
+use crate::channel::{
+    ChannelError, Decision, Delivery, Edit, FailurePolicy, Kinds, Pattern, PatternError, Peer,
+    Registration, Subscription,
+};
 use crate::rpc;
 
 impl From<wit::Peer> for Peer {
@@ -22,11 +25,37 @@ impl From<Peer> for wit::Peer {
     }
 }
 
-impl From<wit::Subscription> for Subscription {
-    fn from(subscription: wit::Subscription) -> Self {
+impl From<wit::FailurePolicy> for FailurePolicy {
+    fn from(policy: wit::FailurePolicy) -> Self {
+        match policy {
+            wit::FailurePolicy::Restart => Self::Restart,
+            wit::FailurePolicy::Bypass => Self::Bypass,
+            wit::FailurePolicy::Refuse => Self::Refuse,
+        }
+    }
+}
+
+impl TryFrom<wit::Registration> for Registration {
+    type Error = PatternError;
+
+    fn try_from(registration: wit::Registration) -> Result<Self, PatternError> {
+        let subscriptions = registration.subscriptions.into_iter();
+        Ok(Self {
+            subscriptions: subscriptions
+                .map(Subscription::try_from)
+                .collect::<Result<_, _>>()?,
+            on_failure: registration.on_failure.into(),
+        })
+    }
+}
+
+impl TryFrom<wit::Subscription> for Subscription {
+    type Error = PatternError;
+
+    fn try_from(subscription: wit::Subscription) -> Result<Self, PatternError> {
         let kinds = subscription.kinds;
-        Self {
-            method: subscription.method,
+        Ok(Self {
+            method: Pattern::new(&subscription.method)?,
             sender: subscription.sender.map(Peer::from),
             kinds: Kinds {
                 request: kinds.contains(wit::Kinds::REQUEST),
@@ -34,7 +63,7 @@ impl From<wit::Subscription> for Subscription {
                 response: kinds.contains(wit::Kinds::RESPONSE),
             },
             with_body: subscription.with_body,
-        }
+        })
     }
 }
 
@@ -51,17 +80,17 @@ impl From<ChannelError> for wit_channel::ChannelError {
 
 /// What a guest decided. Error data that is not JSON is told so, not dropped.
 pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
-    Ok(Decision::Plain(match action {
+    Ok(match action {
+        wit::Action::Forward => Decision::Forward,
         wit::Action::Edit(edits) => {
             let edits = edits.into_iter();
             let edits = edits.map(|wit::Edit { pointer, value }| Edit { pointer, value });
-            return Ok(Decision::Edit(edits.collect()));
+            Decision::Edit(edits.collect())
         }
-        wit::Action::Forward => Action::Forward,
-        wit::Action::Replace(body) => Action::Replace(body),
-        wit::Action::Respond(result) => Action::Respond(result),
-        wit::Action::Discard => Action::Discard,
-        wit::Action::Hold => Action::Hold,
+        wit::Action::Replace(body) => Decision::Replace(body),
+        wit::Action::Respond(result) => Decision::Respond(result),
+        wit::Action::Discard => Decision::Discard,
+        wit::Action::Hold => Decision::Hold,
         wit::Action::Reject(error) => {
             let mut reject = rpc::Error::new(error.code.into(), error.message);
             if let Some(data) = error.data {
@@ -70,9 +99,9 @@ pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
                     ChannelError::Invalid(format!("the error's data is not JSON: {error}"))
                 })?);
             }
-            Action::Reject(reject)
+            Decision::Reject(reject)
         }
-    }))
+    })
 }
 
 pub fn head(delivery: &Delivery) -> wit::Head<'_> {

@@ -7,7 +7,8 @@ use wasmtime::{Cache, CacheConfig, Config};
 
 use super::bindings;
 use super::epoch::Epoch;
-use super::instance::State;
+use super::state::State;
+use crate::limits::WASM_STACK;
 
 /// The engine could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +32,7 @@ impl Engine {
     fn build(cache: Option<&Path>) -> wasmtime::Result<Self> {
         let mut config = Config::new();
         config.epoch_interruption(true);
+        config.max_wasm_stack(WASM_STACK);
         if let Some(directory) = cache {
             let mut cache = CacheConfig::new();
             cache.with_directory(directory);

@@ -4,99 +4,85 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use wasmtime::{Store, Trap, UpdateDeadline};
-use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
+use wasmtime_wasi::ResourceTable;
 
 use super::bindings::Proxy;
-use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
-use super::limits::Usage;
-use super::output::Output;
-use super::{Component, Engine, Limits, convert};
+use super::bindings::acp_chain::proxy::types as wit;
+use super::journal::Journal;
+use super::state::State;
+use super::usage::Usage;
+use super::{Component, Engine, Guest, convert};
 use crate::channel::{
-    Call, Delivery, Event, Ledger, MessageId, Outcome, Part, Reply, Subscription,
+    Call, Delivery, Event, Failure, Ledger, MessageId, Outcome, Part, PatternError, Registration,
+    Reply, Started, Tally, WORDS, quote,
 };
-use crate::rpc::{self, Kind, code};
-
-/// What a store holds beside the guest's memory.
-pub struct State {
-    name: Arc<str>,
-    ledger: Ledger,
-    usage: Usage,
-    output: Output,
-    /// When the current call is to be over.
-    deadline: Instant,
-    wasi: WasiCtx,
-    table: ResourceTable,
-}
-
-impl State {
-    /// A held request whose withdrawal the proxy could not handle.
-    fn refuse_held(&mut self, id: MessageId, reason: &str) {
-        let name = &self.name;
-        let text = format!("acp-chain: the proxy `{name}` failed on a cancellation: {reason}");
-        tracing::warn!("{text}");
-        self.ledger
-            .refuse(id, rpc::Error::new(code::REQUEST_CANCELLED, text));
-    }
-}
+use crate::limits::{Limits, Quantity};
+use crate::rpc::Kind;
 
 /// One proxy at work. After a failure it is of no more use.
 pub struct Instance {
     engine: Engine,
     store: Store<State>,
     proxy: Proxy,
-    limits: Limits,
+    limits: Arc<Limits>,
 }
 
 impl Instance {
-    /// Makes an instance and calls its `init`; also says what it wants to see. The error is its
-    /// own reason or that of its end.
+    /// Makes an instance and calls its `init`.
     pub async fn start(
-        engine: &Engine,
-        component: &Component,
-        name: &str,
-        config: &str,
-        limits: Limits,
-    ) -> Result<(Self, Vec<Subscription>), String> {
-        let name: Arc<str> = name.into();
-        let output = Output::new(name.clone());
-        let wasi = WasiCtxBuilder::new()
-            .stdout(output.clone())
-            .stderr(output.clone())
-            .build();
+        guest: Guest,
+        first: MessageId,
+        saved: Option<String>,
+    ) -> Result<Started, Failure> {
+        let limits = guest.limits.clone();
+        let journal = Journal::new(guest.name.clone(), limits.log);
         let state = State {
-            name,
-            ledger: Ledger::new(limits.bounds()),
-            usage: Usage::new(&limits),
-            output,
+            name: guest.name.clone(),
+            ledger: Ledger::new(first, limits.clone(), guest.grant.clone()),
+            usage: Usage::new(limits.clone()),
+            wasi: guest.wasi(&journal)?,
+            journal,
+            tally: Tally::default(),
             deadline: Instant::now(),
-            wasi,
             table: ResourceTable::new(),
         };
-        let mut store = Store::new(&engine.wasmtime, state);
+        let mut store = Store::new(&guest.engine.wasmtime, state);
         store.limiter(|state| &mut state.usage);
+        store.set_hostcall_fuel(limits.call_bytes);
         store.epoch_deadline_callback(|store| match Instant::now() < store.data().deadline {
             true => Ok(UpdateDeadline::Yield(1)),
             false => Ok(UpdateDeadline::Interrupt),
         });
         let started = {
-            let _running = engine.epoch.run();
-            let init = async |store: &mut Store<State>| init(store, component, config).await;
+            let _running = guest.engine.epoch.run();
+            let (component, config) = (&guest.component, &*guest.config);
+            let init = async |store: &mut Store<State>| init(store, component, config, saved).await;
             in_time(&mut store, limits.init_time, init).await
         };
-        match started {
-            Ok(Ok((proxy, subscriptions))) => {
-                store.data_mut().ledger.start();
-                let instance = Self {
-                    engine: engine.clone(),
-                    store,
-                    proxy,
-                    limits,
-                };
-                Ok((instance, subscriptions))
-            }
-            Ok(Err(reason)) => Err(reason),
-            Err(error) => Err(last_words(store.data(), &error)),
+        let (proxy, registration) = match started {
+            Ok(Ok(started)) => started,
+            Ok(Err(words)) => return Err(declined(quote(&words, WORDS))),
+            Err(error) => return Err(post_mortem(store.data(), &error)),
+        };
+        if registration.subscriptions.len() > limits.subscriptions {
+            let limit = limits.subscriptions;
+            return Err(declined(format!("it has more than {limit} subscriptions")));
         }
+        let registration =
+            Registration::try_from(registration).map_err(|error: PatternError| {
+                declined(quote(&format!("a subscription is wrong: {error}"), WORDS))
+            })?;
+        store.data_mut().ledger.start();
+        let instance = Self {
+            engine: guest.engine,
+            store,
+            proxy,
+            limits,
+        };
+        Ok(Started {
+            part: Box::new(instance),
+            registration,
+        })
     }
 
     /// Calls the guest. It yields to other futures while the guest is busy.
@@ -115,7 +101,8 @@ impl Instance {
                 let told = self.deliver(delivery).await;
                 self.store.data_mut().ledger.close(delivery.id);
                 self.told(told.map(|told| told.map(drop)), |state, reason| {
-                    tracing::warn!(proxy = &*state.name, "failed on an answer: {reason}");
+                    let text = format!("failed on an answer: {reason}");
+                    state.journal.note(tracing::Level::WARN, &text);
                 })
             }
             Event::Cancel(id) => {
@@ -128,8 +115,16 @@ impl Instance {
                 self.told(told, |state, reason| state.refuse_held(*id, &reason))
             }
         };
-        let effects = self.store.data_mut().ledger.take_effects();
-        Reply { effects, outcome }
+        let (effects, saved) = match outcome {
+            // It is not known how much of what it was about to do is done.
+            Outcome::Broke(_) => (Vec::new(), None),
+            _ => self.store.data_mut().ledger.take_effects(),
+        };
+        Reply {
+            effects,
+            saved,
+            outcome,
+        }
     }
 
     async fn deliver(
@@ -174,10 +169,10 @@ impl Instance {
         match told {
             Ok(Ok(())) => Outcome::Told,
             Ok(Err(reason)) => {
-                on_error(self.store.data_mut(), reason);
+                on_error(self.store.data_mut(), quote(&reason, WORDS));
                 Outcome::Told
             }
-            Err(error) => Outcome::Died(last_words(self.store.data(), &error)),
+            Err(error) => Outcome::Broke(post_mortem(self.store.data(), &error)),
         }
     }
 
@@ -186,20 +181,22 @@ impl Instance {
         id: MessageId,
         decided: wasmtime::Result<Result<wit::Action, String>>,
     ) -> Outcome {
+        let state = self.store.data_mut();
         let decision = match decided {
             Ok(Ok(action)) => convert::decision(action),
             Ok(Err(reason)) => {
-                self.store.data_mut().ledger.close(id);
-                return Outcome::Refused(reason);
+                state.ledger.close(id);
+                return Outcome::Refused(quote(&reason, WORDS));
             }
-            Err(error) => return Outcome::Died(last_words(self.store.data(), &error)),
+            Err(error) => return Outcome::Broke(post_mortem(state, &error)),
         };
-        let ledger = &mut self.store.data_mut().ledger;
-        match decision.and_then(|decision| ledger.take_back(id, decision)) {
+        match decision.and_then(|decision| state.ledger.take_back(id, decision)) {
             Ok(action) => Outcome::Decided(action),
             Err(error) => {
-                ledger.close(id);
-                Outcome::Refused(format!("its decision cannot be carried out: {error}"))
+                state.ledger.close(id);
+                state.count("what it decided", &error);
+                let reason = format!("its decision cannot be carried out: {error}");
+                Outcome::Refused(quote(&reason, WORDS))
             }
         }
     }
@@ -210,11 +207,19 @@ impl Part for Instance {
         self.store.data_mut().ledger.allot()
     }
 
+    fn take_away(&mut self, id: MessageId) {
+        self.store.data_mut().ledger.let_go(id);
+    }
+
     fn call(mut self: Box<Self>, event: Event) -> Call {
         Box::pin(async move {
             let reply = self.handle(&event).await;
             (self as Box<dyn Part>, reply)
         })
+    }
+
+    fn tally(&self) -> Tally {
+        self.store.data().tally
     }
 }
 
@@ -222,13 +227,12 @@ async fn init(
     store: &mut Store<State>,
     component: &Component,
     config: &str,
-) -> wasmtime::Result<Result<(Proxy, Vec<Subscription>), String>> {
+    saved: Option<String>,
+) -> wasmtime::Result<Result<(Proxy, wit::Registration), String>> {
     let proxy = component.pre.instantiate_async(&mut *store).await?;
-    let wanted = proxy
-        .acp_chain_proxy_handler()
-        .call_init(store, config)
-        .await?;
-    Ok(wanted.map(|list| (proxy, list.into_iter().map(Subscription::from).collect())))
+    let handler = proxy.acp_chain_proxy_handler();
+    let registration = handler.call_init(store, config, saved.as_deref()).await?;
+    Ok(registration.map(|registration| (proxy, registration)))
 }
 
 /// Runs a call into the guest for so long at most, be it that the guest computes, which the epoch
@@ -241,80 +245,51 @@ async fn in_time<T>(
     store.set_epoch_deadline(1);
     store.data_mut().deadline = Instant::now() + time;
     match tokio::time::timeout(time, call(store)).await {
-        Ok(Err(error)) if error.downcast_ref() != Some(&Trap::Interrupt) => Err(error),
         Ok(Ok(done)) => Ok(done),
-        _ => wasmtime::bail!("it took longer than {} ms", time.as_millis()),
-    }
-}
-
-/// Why a guest broke: the trap, and what it printed last.
-fn last_words(state: &State, error: &wasmtime::Error) -> String {
-    tracing::warn!(proxy = %state.name, "broke: {error:?}");
-    let cause = error.root_cause();
-    match state.output.tail() {
-        printed if printed.is_empty() => cause.to_string(),
-        printed => format!("{cause}; it printed: {printed}"),
-    }
-}
-
-impl WasiView for State {
-    fn ctx(&mut self) -> WasiCtxView<'_> {
-        WasiCtxView {
-            ctx: &mut self.wasi,
-            table: &mut self.table,
+        Ok(Err(error)) if error.downcast_ref() != Some(&Trap::Interrupt) => Err(error),
+        late => {
+            let time = Quantity::Time.show(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+            let told = format!("it took longer than {time}");
+            // Where it was interrupted says what it was busy with.
+            Err(match late {
+                Ok(Err(error)) => error.context(TooLong(told)),
+                _ => wasmtime::Error::new(TooLong(told)),
+            })
         }
     }
 }
 
-impl wit::Host for State {}
+/// A guest was stopped for the time that it took.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct TooLong(String);
 
-impl wit_channel::Host for State {
-    fn request(
-        &mut self,
-        to: wit::Peer,
-        method: String,
-        params: String,
-    ) -> Result<MessageId, wit_channel::ChannelError> {
-        Ok(self.ledger.request(to.into(), &method, &params)?)
+/// A guest that does not want to start.
+fn declined(words: String) -> Failure {
+    Failure {
+        words: Some(words),
+        ..Failure::new("it declines to start")
     }
+}
 
-    fn notify(
-        &mut self,
-        to: wit::Peer,
-        method: String,
-        params: String,
-    ) -> Result<(), wit_channel::ChannelError> {
-        Ok(self.ledger.notify(to.into(), &method, &params)?)
-    }
-
-    fn settle(
-        &mut self,
-        id: MessageId,
-        action: wit::Action,
-    ) -> Result<(), wit_channel::ChannelError> {
-        Ok(self.ledger.settle(id, convert::decision(action)?)?)
-    }
-
-    fn cancel(&mut self, id: MessageId) -> Result<(), wit_channel::ChannelError> {
-        Ok(self.ledger.cancel(id)?)
-    }
-
-    fn read(
-        &mut self,
-        id: MessageId,
-        pointer: String,
-    ) -> Result<Option<String>, wit_channel::ChannelError> {
-        Ok(self.ledger.read(id, &pointer)?.map(str::to_owned))
-    }
-
-    fn log(&mut self, level: wit_channel::Level, text: String) {
-        let proxy = &*self.name;
-        match level {
-            wit_channel::Level::Trace => tracing::trace!(proxy, "{text}"),
-            wit_channel::Level::Debug => tracing::debug!(proxy, "{text}"),
-            wit_channel::Level::Info => tracing::info!(proxy, "{text}"),
-            wit_channel::Level::Warn => tracing::warn!(proxy, "{text}"),
-            wit_channel::Level::Error => tracing::error!(proxy, "{text}"),
+/// Why a guest broke: the trap, where in its code that was, and what it said last.
+fn post_mortem(state: &State, error: &wasmtime::Error) -> Failure {
+    let reason = match error.downcast_ref() {
+        Some(TooLong(told)) => told.clone(),
+        None => error.root_cause().to_string(),
+    };
+    let said = state.journal.take_last();
+    let mut details = format!("{error:?}");
+    if !said.is_empty() {
+        details.push_str("\nWhat it said last:");
+        for line in &said {
+            details.push_str("\n  ");
+            details.push_str(line);
         }
+    }
+    Failure {
+        reason: quote(&reason, WORDS),
+        words: said.last().cloned(),
+        details,
     }
 }

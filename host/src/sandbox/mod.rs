@@ -21,11 +21,13 @@ mod component;
 mod convert;
 mod engine;
 mod epoch;
+mod guest;
 mod instance;
-mod limits;
-mod output;
+mod journal;
+mod state;
+mod usage;
 
 pub use component::{Component, ComponentError};
 pub use engine::{Engine, EngineError};
-pub use instance::Instance;
-pub use limits::Limits;
+pub use guest::{Directory, Guest};
+use instance::Instance;

@@ -42,9 +42,7 @@ async fn a_component_that_is_missing_or_a_folder_is_named() {
         .has_its_component_refused("the file cannot be read: No such file")
         .await;
     fs::create_dir(project.path("guard.wasm")).unwrap();
-    project
-        .has_its_component_refused("the file cannot be read: Is a directory")
-        .await;
+    project.has_its_component_refused("it is not a file").await;
 }
 
 #[tokio::test]

@@ -101,26 +101,50 @@ async fn check_prints_the_chain_and_runs_nothing() {
     let project = Project::new(&format!(
         "agent = {{ command = 'no-such-agent', args = ['--acp', 'x'] }}\n\
          [[proxy]]\nid = 'first'\npath = '{}'\nconfig.nonsense = 1\n\
-         [[proxy]]\nid = 'second'\npath = '{}'\nconfig.nonsense = 1\nlimits.memory-mib = 99\n",
+         [[proxy]]\nid = 'second'\npath = '{}'\nconfig.nonsense = 1\nlimits.memory = '99 MiB'\n\
+         on-failure = 'bypass'\n\
+         grant.answer = ['session/request_permission']\ngrant.originate = ['fs/*']\n",
         pass.display(),
         shout.display()
     ));
     let (valid, printed) = check(&project.manifest()).await;
     assert!(valid, "{printed}");
-    let lines: Vec<_> = printed.lines().collect();
-    assert_eq!(lines[0], "client");
-    assert_eq!(lines[2], format!("first  {}", pass.display()));
-    assert!(
-        lines[3].ends_with(" kB, 64 MiB of memory, 2000 ms a message"),
-        "{printed}"
+    let (pass, shout) = (pass.display(), shout.display());
+    let sizes = without_sizes(&printed);
+    let expected = format!(
+        "client
+  │
+first  {pass}
+  │  sees, where it asks for it: everything
+  │  changes, refuses, holds back: everything, except session/request_permission (permission requests), elicitation/* (questions to you)
+  │  answers in place of whoever was asked: nothing
+  │  sends of its own: nothing
+  │  has no other way out: no files, network, clock or environment
+  │  uses: memory 64 MiB, time 2s
+  │  when it breaks: as it says itself when it starts
+  │
+second  {shout}
+  │  sees, where it asks for it: everything
+  │  changes, refuses, holds back: everything, except session/request_permission (permission requests), elicitation/* (questions to you)
+  │  answers in place of whoever was asked: session/request_permission (permission requests)
+  │  sends of its own: fs/* (files, through your editor)
+  │  ! it can answer permission requests for you
+  │  ! it can read files through your editor
+  │  ! it can write files through your editor
+  │  has no other way out: no files, network, clock or environment
+  │  uses: memory 99 MiB, time 2s
+  │  when it breaks: everything goes on as if it were not there
+  │
+agent  no-such-agent --acp x
+"
     );
-    assert!(
-        lines[4].ends_with("no other way out: no files, network, clock or environment"),
-        "{printed}"
-    );
-    assert_eq!(lines[6], format!("second  {}", shout.display()));
-    assert!(lines[7].contains("99 MiB of memory"), "{printed}");
-    assert_eq!(lines.last(), Some(&"agent  no-such-agent --acp x"));
+    assert_eq!(sizes, expected);
+}
+
+/// What was printed without the lines that tell the size of a component.
+fn without_sizes(printed: &str) -> String {
+    let lines = printed.split_inclusive('\n');
+    lines.filter(|line| !line.ends_with(" kB\n")).collect()
 }
 
 #[tokio::test]
@@ -142,7 +166,7 @@ async fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
     let manifest = project.manifest();
     project
         .is_refused(&format!(
-            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `config`, `limits`",
+            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `config`, `on-failure`, `limits`, `grant`",
             manifest.display()
         ))
         .await;

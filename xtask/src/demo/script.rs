@@ -37,10 +37,12 @@ pub fn manifest(components: &Path) -> String {
         r#"[[proxy]]
 id = "rules"
 path = "{}"
+grant.originate = ["fs/read_text_file"]
 
 [[proxy]]
 id = "permissions"
 path = "{}"
+grant.answer = ["session/request_permission"]
 
 [[proxy.config.rules]]
 decision = "allow"
@@ -50,6 +52,7 @@ path = "./src/**"
 [[proxy]]
 id = "redact"
 path = "{}"
+grant.originate = ["session/update"]
 "#,
         path("rules.wasm"),
         path("permissions.wasm"),

@@ -1,5 +1,6 @@
-//! Proxies in Rust: built for `wasm32-unknown-unknown`, which has no operating system to import.
+//! Proxies in Rust, each built for the target that it names.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,36 +11,41 @@ use crate::progress::{Progress, Step};
 use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace, cargo};
 
-const TARGET: &str = "wasm32-unknown-unknown";
-
-/// Builds these crates in one go, each into its component.
+/// Builds these crates in one go a target, each into its component.
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
     guests: &[(&GuestCrate, PathBuf)],
 ) -> Result<()> {
-    if guests.is_empty() {
-        return Ok(());
+    let mut targets = BTreeMap::<_, Vec<_>>::new();
+    for (guest, file) in guests {
+        targets
+            .entry(&guest.target)
+            .or_default()
+            .push((guest, file));
     }
-    progress.step("proxies in Rust", |step| {
-        add_target(progress, step)?;
-        let packages = guests
-            .iter()
-            .flat_map(|(guest, _)| ["--package", &guest.package]);
-        step.run(
-            cargo()
-                .args(["build", "--lib", "--profile=guest", "--target", TARGET])
-                .args(packages)
-                .current_dir(workspace.path("")),
-        )?;
-        let modules = workspace.target(TARGET).join("guest");
-        guests.iter().try_for_each(|(guest, file)| {
-            let module = modules.join(&guest.library).with_extension("wasm");
-            // A guest of the tests may be wrong on purpose.
-            let check = !guest.folder.starts_with(workspace.path("tests"));
-            encode(workspace, &module, file, check)
-        })
-    })
+    for (target, guests) in targets {
+        progress.step(&format!("proxies in Rust for {target}"), |step| {
+            add_target(progress, step, target)?;
+            let packages = guests
+                .iter()
+                .flat_map(|(guest, _)| ["--package", &guest.package]);
+            step.run(
+                cargo()
+                    .args(["build", "--lib", "--profile=guest", "--target", target])
+                    .args(packages)
+                    .current_dir(workspace.path("")),
+            )?;
+            let modules = workspace.target(target).join("guest");
+            guests.iter().try_for_each(|(guest, file)| {
+                let module = modules.join(&guest.library).with_extension("wasm");
+                // A guest of the tests may be wrong on purpose.
+                let check = !guest.folder.starts_with(workspace.path("tests"));
+                encode(workspace, &module, file, check)
+            })
+        })?;
+    }
+    Ok(())
 }
 
 fn encode(workspace: &Workspace, module: &Path, component: &Path, check: bool) -> Result<()> {
@@ -55,15 +61,15 @@ fn encode(workspace: &Workspace, module: &Path, component: &Path, check: bool) -
 }
 
 /// Installing targets on demand is switched off in some set-ups, so it is done by name.
-fn add_target(progress: &Progress, step: &Step) -> Result<()> {
+fn add_target(progress: &Progress, step: &Step, target: &str) -> Result<()> {
     let sysroot = Command::new("rustc")
-        .args(["--print=target-libdir", "--target", TARGET])
+        .args(["--print=target-libdir", "--target", target])
         .output()?;
     if Path::new(String::from_utf8_lossy(&sysroot.stdout).trim()).exists() {
         return Ok(());
     }
     progress.say(&format!(
-        "The target {TARGET} is missing: rustup target add {TARGET}"
+        "The target {target} is missing: rustup target add {target}"
     ));
-    step.run(Command::new("rustup").args(["target", "add", TARGET]))
+    step.run(Command::new("rustup").args(["target", "add", target]))
 }

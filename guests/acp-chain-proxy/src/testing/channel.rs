@@ -1,6 +1,6 @@
 //! The channel that a proxy under test talks to.
 
-use super::line::{self, Asked, LINE, Line, Sent, What};
+use super::line::{self, Asked, LINE, What};
 use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
 
 type Result<T> = std::result::Result<T, ChannelError>;
@@ -35,6 +35,10 @@ pub(crate) fn settle(id: MessageId, action: Action) -> Result<()> {
     line::settle(id, action)
 }
 
+pub(crate) fn fail(id: MessageId, reason: &str) -> Result<()> {
+    line::fail(id, reason)
+}
+
 pub(crate) fn cancel(id: MessageId) -> Result<()> {
     LINE.with_borrow_mut(|line| {
         let Some(Asked {
@@ -63,6 +67,21 @@ pub(crate) fn log(level: Level, text: &str) {
     LINE.with_borrow_mut(|line| line.log.push((level, text.to_owned())));
 }
 
+/// How much can be saved, in bytes, where the manifest does not say otherwise.
+const MOST_STATE: usize = 1024 * 1024;
+
+pub(crate) fn save(state: Json) -> Result<()> {
+    let state = String::from(state);
+    if state.len() > MOST_STATE {
+        return Err(ChannelError::Full);
+    }
+    LINE.with_borrow_mut(|line| {
+        line.saved = Some(state);
+        line.unseen = true;
+    });
+    Ok(())
+}
+
 fn allowed(method: &str) -> Result<()> {
     if !LINE.with_borrow(|line| line.open) {
         return Err(ChannelError::Denied("there are no neighbours yet".into()));
@@ -72,17 +91,5 @@ fn allowed(method: &str) -> Result<()> {
             "`{method}` belongs to the host"
         )));
     }
-    Ok(())
-}
-
-impl Line {
-    fn send(&mut self, to: Peer, id: MessageId, what: What, method: &str, body: Json) {
-        self.sent.push(Sent {
-            to,
-            id,
-            what,
-            method: method.to_owned(),
-            body: Ok(body),
-        });
-    }
+    LINE.with_borrow(|line| line.grant().originates(method))
 }

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::grant::Grant;
 use crate::subscription::Kind;
-use crate::{Action, ChannelError, Edit, Error, Head, Json, Level, MessageId, Peer};
+use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Peer};
 
 /// A message that left the proxy.
 #[derive(Clone, Debug)]
@@ -70,6 +71,12 @@ pub(super) struct Asked {
 pub(super) struct Line {
     /// False while the proxy is being made.
     pub(super) open: bool,
+    pub(super) on_failure: FailurePolicy,
+    /// None: everything.
+    pub(super) grant: Option<Grant>,
+    pub(super) saved: Option<String>,
+    /// Whether the proxy saved something that the test has not looked at.
+    pub(super) unseen: bool,
     last: MessageId,
     pub(super) held: BTreeMap<MessageId, Message>,
     /// Responses that wait for held notifications, oldest first.
@@ -113,17 +120,27 @@ pub(super) fn hold(message: Message) {
     LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
 }
 
-/// What becomes of a message that is being handled or held. It stays held if this fails.
+/// What the proxy has become of a message that is being handled or held. It stays held if this
+/// fails.
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
-    if action == Action::Hold {
-        return Ok(());
-    }
-    LINE.with_borrow_mut(|line| {
+    let action = LINE.with_borrow(|line| {
         let held = line.held.get(&id).ok_or(ChannelError::UnknownMessage)?;
         let action = match (action, &held.body) {
             (Action::Edit(edits), Ok(body)) => Action::Replace(edited(body, &edits)?),
             (action, _) => action,
         };
+        line.grant().covers(held, &action)?;
+        Ok(action)
+    })?;
+    conclude(id, action)
+}
+
+/// What becomes of a message, whoever decides it.
+fn conclude(id: MessageId, action: Action) -> Result<(), ChannelError> {
+    if action == Action::Hold {
+        return Ok(());
+    }
+    LINE.with_borrow_mut(|line| {
         let message = line.held.remove(&id).ok_or(ChannelError::UnknownMessage)?;
         let (sender, kind) = (message.head.sender, message.kind);
         match (message.kind, action) {
@@ -159,19 +176,58 @@ fn edited(body: &Json, edits: &[Edit]) -> Result<Json, ChannelError> {
     })
 }
 
+/// The proxy gives up on a message that it holds.
+pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
+    match LINE.with_borrow(|line| line.held.contains_key(&id)) {
+        true => refuse(id, failure),
+        false => return Err(ChannelError::UnknownMessage),
+    }
+    Ok(())
+}
+
 /// The proxy could not decide.
 pub(super) fn refuse(id: MessageId, failure: &str) {
-    let message = LINE.with_borrow(|line| line.held.get(&id).map(|message| message.kind));
-    let action = match message {
-        Some(Kind::Request | Kind::Response) => {
-            Action::Reject(Error::new(Error::INTERNAL, failure))
+    let action = LINE.with_borrow(|line| {
+        let message = &line.held[&id];
+        let powerless = !line.grant().decides(&message.head.method);
+        match message.kind {
+            _ if powerless || line.on_failure == FailurePolicy::Bypass => Action::Forward,
+            Kind::Request | Kind::Response => Action::Reject(Error::new(Error::INTERNAL, failure)),
+            Kind::Notification => Action::Discard,
         }
-        _ => Action::Discard,
-    };
-    settle(id, action).expect("the message is being handled");
+    });
+    conclude(id, action).expect("the message is held");
+}
+
+/// The proxy broke: what it held is refused, and what it asked is withdrawn.
+pub(super) fn abandon() {
+    let held: Vec<_> = LINE.with_borrow(|line| line.held.keys().copied().collect());
+    for id in held {
+        refuse(id, "the proxy broke");
+    }
+    LINE.with_borrow_mut(|line| {
+        let own: Vec<_> = line.asked.extract_if(.., |_, asked| asked.own).collect();
+        for (id, Asked { to, method, .. }) in own {
+            line.send(to, id, What::Cancel, &method, Json::null());
+        }
+    });
 }
 
 impl Line {
+    pub(super) fn grant(&self) -> &Grant {
+        self.grant.as_ref().unwrap_or(&Grant::ALL)
+    }
+
+    pub(super) fn send(&mut self, to: Peer, id: MessageId, what: What, method: &str, body: Json) {
+        self.sent.push(Sent {
+            to,
+            id,
+            what,
+            method: method.to_owned(),
+            body: Ok(body),
+        });
+    }
+
     fn pass(&mut self, message: Message) {
         let Message { kind, head, body } = message;
         let to = opposite(head.sender);

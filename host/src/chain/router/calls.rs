@@ -7,36 +7,62 @@ use futures_util::stream::StreamExt;
 
 use super::Router;
 use crate::chain::exchange::{Exchange, Origin};
-use crate::chain::hop::Item;
+use crate::chain::hop::{Item, Life, charge};
 use crate::chain::parcel::{HopIndex, Parcel};
-use crate::channel::{Call, Delivery, Event, MessageId, Outcome, Part, Reply};
+use crate::channel::{
+    Call, Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
+};
 use crate::rpc::Outbox;
 
-/// A call to a proxy that was busy when it was first polled.
-pub(super) struct Busy {
-    hop: HopIndex,
-    call: Call,
+/// What a proxy is busy with.
+pub(super) enum Work {
+    Call(Call),
+    Start(Starting),
 }
 
-impl Future for Busy {
-    type Output = (HopIndex, Box<dyn Part>, Reply);
+/// A proxy at work that was not done when it was first polled.
+pub(super) struct Busy {
+    hop: HopIndex,
+    work: Work,
+}
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Self::Output> {
-        let hop = self.hop;
-        self.call
-            .as_mut()
-            .poll(context)
-            .map(|(part, reply)| (hop, part, reply))
+/// What came of a proxy's work.
+pub(super) enum Done {
+    Called(Box<dyn Part>, Reply),
+    Started(Result<Started, Failure>),
+}
+
+impl Future for Work {
+    type Output = Done;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Done> {
+        match &mut *self {
+            Self::Call(call) => {
+                let called = call.as_mut().poll(context);
+                called.map(|(part, reply)| Done::Called(part, reply))
+            }
+            Self::Start(starting) => starting.as_mut().poll(context).map(Done::Started),
+        }
     }
 }
 
-/// A busy proxy that has come to an end with its message.
-pub struct Finished(HopIndex, Box<dyn Part>, Reply);
+impl Future for Busy {
+    type Output = Finished;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Finished> {
+        let hop = self.hop;
+        let done = Pin::new(&mut self.work).poll(context);
+        done.map(|done| Finished(hop, done))
+    }
+}
+
+/// A busy proxy that has come to an end with its work.
+pub struct Finished(HopIndex, Done);
 
 impl Router {
     pub(super) fn make_ready(&mut self, index: HopIndex) {
         let hop = &mut self.hops[index];
-        let callable = hop.part.is_some() || hop.dead.is_some();
+        let callable = matches!(hop.life, Life::Idle(_) | Life::Ended(_));
         if callable && !hop.queued && !hop.inbox.is_empty() {
             hop.queued = true;
             self.ready.push_back(index);
@@ -46,7 +72,7 @@ impl Router {
     /// Whether there is something to [`Router::pump`].
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.ready.is_empty()
+        !self.doomed.is_empty() || !self.ready.is_empty() && !self.is_flooded()
     }
 
     /// Whether no proxy has anything to do.
@@ -58,21 +84,31 @@ impl Router {
     /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
     /// go on in [`Router::finished`].
     pub fn pump(&mut self, mut budget: usize) {
+        self.end_doomed();
         while budget > 0
+            && !self.is_flooded()
             && let Some(index) = self.ready.pop_front()
         {
             budget -= 1;
             let hop = &mut self.hops[index];
             hop.queued = false;
-            let Some(item) = hop.pop() else { continue };
+            let callable = matches!(hop.life, Life::Idle(_) | Life::Ended(_));
+            let Some(item) = callable.then(|| hop.pop()).flatten() else {
+                continue;
+            };
+            if let Some((maker, cost)) = charge(&item) {
+                self.hops[maker].in_flight -= cost;
+            }
             match item {
                 Item::Cancel(id) => self.deliver_cancel(index, id),
+                Item::Expired(id) => self.expire(index, id),
                 Item::Message(parcel) if parcel.home == Some(index) => {
                     self.deliver_answer(index, parcel);
                 }
                 Item::Message(parcel) => self.deliver(index, parcel),
             }
             self.make_ready(index);
+            self.end_doomed();
         }
     }
 
@@ -83,17 +119,30 @@ impl Router {
         let busy = &mut self.busy;
         let finished = async {
             match busy.next().await {
-                Some((index, part, reply)) => Finished(index, part, reply),
+                Some(finished) => finished,
                 None => std::future::pending().await,
             }
         };
         (&mut self.client.outbox, &mut self.agent.outbox, finished)
     }
 
-    /// Goes on with what a busy proxy decided.
-    pub fn finished(&mut self, Finished(index, part, reply): Finished) {
-        self.finish(index, part, reply);
+    /// Goes on with what came of a busy proxy's work.
+    pub fn finished(&mut self, Finished(index, done): Finished) {
+        match done {
+            Done::Called(part, reply) => self.finish(index, part, reply),
+            Done::Started(started) => self.restarted(index, started),
+        }
         self.make_ready(index);
+        self.end_doomed();
+    }
+
+    /// Begins some work of a proxy. Most calls are done at once; only a busy proxy is waited for.
+    pub(super) fn set_to_work(&mut self, index: HopIndex, mut work: Work) {
+        match Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Done::Called(part, reply)) => self.finish(index, part, reply),
+            Poll::Ready(Done::Started(started)) => self.restarted(index, started),
+            Poll::Pending => self.busy.push(Busy { hop: index, work }),
+        }
     }
 
     fn deliver_cancel(&mut self, index: HopIndex, id: MessageId) {
@@ -114,9 +163,11 @@ impl Router {
         else {
             return;
         };
-        self.trace(&parcel);
-        self.hops[index].asked.remove(&id);
-        self.call(index, Event::Answer(delivery(&parcel, id, true)));
+        // An earlier instance may have asked.
+        if self.hops[index].asked.remove(&id).is_some() {
+            self.trace(&parcel);
+            self.call(index, Event::Answer(delivery(&parcel, id, true)));
+        }
     }
 
     fn deliver(&mut self, index: HopIndex, parcel: Parcel) {
@@ -124,8 +175,9 @@ impl Router {
         let Some(with_body) = hop.subscription(&parcel).map(|wanted| wanted.with_body) else {
             return self.depart(index, parcel);
         };
-        if let Some(reason) = hop.dead.clone() {
-            return self.refuse(index, parcel, &reason);
+        if let Life::Ended(reason) = &hop.life {
+            let reason = format!("it broke before: {reason}");
+            return self.fail(index, parcel, &reason);
         }
         let exchange = parcel
             .exchange
@@ -133,7 +185,9 @@ impl Router {
         let known = exchange
             .as_ref()
             .and_then(|exchange| exchange.number_at(index));
-        let Some(part) = &mut hop.part else { return };
+        let Life::Idle(part) = &mut hop.life else {
+            return;
+        };
         let id = match known {
             Some(id) => id,
             None => part.allot(),
@@ -150,34 +204,30 @@ impl Router {
     }
 
     fn call(&mut self, index: HopIndex, event: Event) {
-        let Some(part) = self.hops[index].part.take() else {
-            return;
-        };
-        let mut call = part.call(event);
-        // Most calls are done at once; only a busy proxy is waited for.
-        match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready((part, reply)) => self.finish(index, part, reply),
-            Poll::Pending => self.busy.push(Busy { hop: index, call }),
+        match std::mem::replace(&mut self.hops[index].life, Life::Busy) {
+            Life::Idle(part) => self.set_to_work(index, Work::Call(part.call(event))),
+            other => self.hops[index].life = other,
         }
     }
 
     fn finish(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
-        if self.hops[index].dead.is_some() {
-            // It died of something else while it was busy.
-            return;
+        let hop = &mut self.hops[index];
+        hop.life = Life::Idle(part);
+        if let Some(failure) = hop.doom.take() {
+            return self.fall(index, &failure);
         }
-        self.hops[index].part = Some(part);
+        if reply.saved.is_some() {
+            hop.saved = reply.saved;
+        }
         for effect in reply.effects {
             self.apply(index, effect);
         }
-        let in_hand = self.hops[index].in_hand.take();
-        match (reply.outcome, in_hand) {
+        if let Outcome::Broke(failure) = reply.outcome {
+            return self.fall(index, &failure);
+        }
+        match (reply.outcome, self.hops[index].in_hand.take()) {
             (Outcome::Decided(action), Some((id, parcel))) => self.act(index, id, parcel, action),
-            (Outcome::Refused(reason), Some((_, parcel))) => self.refuse(index, parcel, &reason),
-            (Outcome::Died(reason), in_hand) => {
-                self.hops[index].in_hand = in_hand;
-                self.bury(index, &reason);
-            }
+            (Outcome::Refused(reason), Some((_, parcel))) => self.fail(index, parcel, &reason),
             _ => {}
         }
     }

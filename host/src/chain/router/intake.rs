@@ -48,7 +48,8 @@ impl Router {
         let (at, toward) = (route.edge(from), from.opposite());
         let number = self.open(Origin::Edge(from, id.clone()), toward, route, &message);
         self.edge(from).open.insert(id, number);
-        self.send_request(number, at, message);
+        self.send_request(number, at, message, None);
+        self.send_notices();
     }
 
     fn refuse_request(&mut self, from: Peer, id: &Id, reason: String) {

@@ -3,7 +3,9 @@
 
 mod calls;
 mod cancel;
+mod failure;
 mod intake;
+mod notice;
 mod travel;
 mod verdict;
 
@@ -11,9 +13,11 @@ mod verdict;
 mod tests;
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
+use tokio::time::Instant;
 
 pub use calls::Finished;
 
@@ -22,7 +26,9 @@ use super::edge::Edge;
 use super::exchange::Exchange;
 use super::hop::{Hop, Proxy};
 use super::parcel::{ExchangeId, HopIndex, Route};
+use super::timers::Timers;
 use crate::channel::Peer;
+use crate::limits::FLOOD;
 use crate::rpc::Outbox;
 use crate::trace::Trace;
 
@@ -37,6 +43,16 @@ pub struct Router {
     /// Proxies with something in their inbox.
     ready: VecDeque<HopIndex>,
     busy: FuturesUnordered<Busy>,
+    /// Proxies that are to be ended.
+    doomed: Vec<HopIndex>,
+    timers: Timers,
+    now: Instant,
+    /// What the user is to be told in the next turn.
+    notices: Vec<String>,
+    /// How many notices there were.
+    told: u64,
+    /// Where the user finds more.
+    log: Option<PathBuf>,
     trace: Option<Trace>,
 }
 
@@ -54,8 +70,19 @@ impl Router {
             next_exchange: 1,
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
+            doomed: Vec::new(),
+            timers: Timers::default(),
+            now: Instant::now(),
+            notices: Vec::new(),
+            told: 0,
+            log: None,
             trace,
         }
+    }
+
+    /// Names the log in what the user is told.
+    pub fn set_log(&mut self, log: Option<PathBuf>) {
+        self.log = log;
     }
 
     /// What waits to be written to one end.
@@ -66,7 +93,12 @@ impl Router {
     /// How many bytes wait for proxies that are busy.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.hops.iter().map(|hop| hop.waiting).sum()
+        self.hops.iter().map(Hop::backlog).sum()
+    }
+
+    /// Whether so much waits for an end that no proxy may add to it.
+    fn is_flooded(&self) -> bool {
+        self.client.outbox.len() >= FLOOD || self.agent.outbox.len() >= FLOOD
     }
 
     /// Whether a request of this end still has no answer.

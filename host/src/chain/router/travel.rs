@@ -2,7 +2,7 @@
 
 use super::Router;
 use crate::chain::exchange::{Exchange, Origin, Stage};
-use crate::chain::hop::Item;
+use crate::chain::hop::{Item, charge};
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route};
 use crate::channel::Peer;
 use crate::rpc::Message;
@@ -33,12 +33,19 @@ impl Router {
         number
     }
 
-    pub(super) fn send_request(&mut self, number: ExchangeId, at: usize, message: Message) {
+    pub(super) fn send_request(
+        &mut self,
+        number: ExchangeId,
+        at: usize,
+        message: Message,
+        maker: Option<HopIndex>,
+    ) {
         let Some(exchange) = self.exchanges.get(&number) else {
             return;
         };
         let mut parcel = Parcel::new(message, exchange.route.clone(), at, exchange.toward);
         parcel.exchange = Some(number);
+        parcel.maker = maker;
         self.travel(parcel);
     }
 
@@ -46,11 +53,17 @@ impl Router {
     pub(super) fn answer(&mut self, number: ExchangeId, from: Peer, message: Message) {
         if let Some(exchange) = self.exchanges.get(&number) {
             let at = exchange.route.edge(from);
-            self.answer_at(number, at, message);
+            self.answer_at(number, at, message, None);
         }
     }
 
-    pub(super) fn answer_at(&mut self, number: ExchangeId, at: usize, message: Message) {
+    pub(super) fn answer_at(
+        &mut self,
+        number: ExchangeId,
+        at: usize,
+        message: Message,
+        maker: Option<HopIndex>,
+    ) {
         let Some(exchange) = self.exchanges.get_mut(&number) else {
             return;
         };
@@ -69,6 +82,7 @@ impl Router {
         };
         parcel.renamed.clone_from(&exchange.renamed);
         parcel.home = home;
+        parcel.maker = maker;
         self.travel(parcel);
     }
 
@@ -86,13 +100,28 @@ impl Router {
                 || hop.subscription(&parcel).is_some()
                 || hop.is_behind(&parcel);
             if enters {
-                hop.push(Item::Message(parcel));
-                return self.make_ready(index);
+                return self.enter(index, parcel);
             }
             if hop.must_wait(&parcel) {
                 return self.park(index, parcel);
             }
         }
+    }
+
+    /// Lets a message wait for a proxy. Whoever made it answers for the room that it takes.
+    fn enter(&mut self, index: HopIndex, parcel: Parcel) {
+        let item = Item::Message(parcel);
+        if let Some((maker, cost)) = charge(&item) {
+            let maker_hop = &mut self.hops[maker];
+            // Whatever its size, one message may always wait.
+            let too_much = maker_hop.in_flight > maker_hop.terms.limits.in_flight;
+            maker_hop.in_flight += cost;
+            if too_much {
+                self.doom(maker, "it sends more than the other proxies can take");
+            }
+        }
+        self.hops[index].push(item);
+        self.make_ready(index);
     }
 
     /// Sends a message on from a proxy that is done with it, unless it must wait there.
@@ -108,11 +137,9 @@ impl Router {
     fn park(&mut self, index: HopIndex, parcel: Parcel) {
         let hop = &mut self.hops[index];
         hop.park(parcel);
-        if hop.is_jammed() && hop.dead.is_none() {
-            self.bury(
-                index,
-                "it holds a notification for so long that too much waits behind it",
-            );
+        if hop.is_jammed() {
+            let reason = "it holds a notification for so long that too much waits behind it";
+            self.doom(index, reason);
         }
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::Router;
 use super::cancel::new_cancel;
 use crate::chain::exchange::{Origin, Stage};
-use crate::chain::hop::Item;
+use crate::chain::hop::{Held, Item};
 use crate::chain::parcel::{HopIndex, Parcel, Route};
+use crate::chain::timers::Timer;
 use crate::channel::{Action, Effect, MessageId};
-use crate::rpc::{Error, Message, code};
+use crate::rpc::Message;
 
 impl Router {
     pub(super) fn apply(&mut self, index: HopIndex, effect: Effect) {
@@ -19,20 +20,26 @@ impl Router {
                 };
                 let number = self.open(Origin::Hop(index, id), to, route, &message);
                 self.hops[index].asked.insert(id, number);
-                self.send_request(number, at, message);
+                self.send_request(number, at, message, Some(index));
             }
             Effect::Notify { to, message } => {
                 let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
-                self.travel(Parcel::new(message, route, at, to));
+                let mut parcel = Parcel::new(message, route, at, to);
+                parcel.maker = Some(index);
+                self.travel(parcel);
             }
             Effect::Settle { id, action } => {
-                if let Some(parcel) = self.hops[index].held.remove(&id) {
+                if let Some(parcel) = self.let_go(index, id) {
                     self.act(index, id, parcel, action);
-                    for parcel in self.hops[index].release() {
-                        self.travel(parcel);
-                    }
+                    self.release(index);
+                }
+            }
+            Effect::Fail { id, reason } => {
+                if let Some(parcel) = self.let_go(index, id) {
+                    self.fail(index, parcel, &reason);
+                    self.release(index);
                 }
             }
             Effect::Cancel { id } => {
@@ -40,6 +47,20 @@ impl Router {
                     self.withdraw(number, new_cancel());
                 }
             }
+        }
+    }
+
+    /// Takes a held message from its proxy.
+    pub(super) fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Parcel> {
+        let held = self.hops[index].held.remove(&id)?;
+        self.timers.clear(held.until, Timer::Expire(index, id));
+        Some(held.parcel)
+    }
+
+    /// Lets go on what waited for something that a proxy no longer holds.
+    pub(super) fn release(&mut self, index: HopIndex) {
+        for parcel in self.hops[index].release() {
+            self.travel(parcel);
         }
     }
 
@@ -66,18 +87,17 @@ impl Router {
         }
         match action {
             Action::Forward => self.depart(index, parcel),
-            Action::Replace(body) => {
+            Action::Replace(message) => {
                 let old = parcel.session().cloned();
-                parcel.message = parcel.message.with_body(&body);
+                parcel.message = message;
+                parcel.maker = Some(index);
                 self.note_session(&parcel, old);
                 self.depart(index, parcel);
             }
-            Action::Respond(result) => self.answer_here(parcel, Message::result(&result)),
-            Action::Reject(error) if parcel.is_response() => {
-                parcel.message = Message::error(&error);
-                self.depart(index, parcel);
+            Action::Answer(message) => {
+                parcel.maker = Some(index);
+                self.answer_here(parcel, message);
             }
-            Action::Reject(error) => self.answer_here(parcel, Message::error(&error)),
             Action::Discard => {}
             Action::Hold => self.hold(index, id, parcel),
         }
@@ -102,59 +122,24 @@ impl Router {
         }
     }
 
-    fn answer_here(&mut self, parcel: Parcel, message: Message) {
+    pub(super) fn answer_here(&mut self, parcel: Parcel, message: Message) {
         if let Some(number) = parcel.exchange {
-            self.answer_at(number, parcel.at, message);
+            self.answer_at(number, parcel.at, message, parcel.maker);
         }
     }
 
     fn hold(&mut self, index: HopIndex, id: MessageId, parcel: Parcel) {
         let request = parcel.exchange.filter(|_| !parcel.is_response());
-        self.hops[index].held.insert(id, parcel);
+        let hop = &mut self.hops[index];
+        let until = self.now + hop.terms.limits.hold_time;
+        self.timers.set(until, Timer::Expire(index, id));
+        hop.held.insert(id, Held { parcel, until });
         let Some(exchange) = request.and_then(|number| self.exchanges.get_mut(&number)) else {
             return;
         };
         exchange.stage = Stage::Held(index, id);
         if exchange.cancel.is_some() {
             self.hops[index].push(Item::Cancel(id));
-        }
-    }
-
-    /// Ends a message that its proxy failed on. What the proxy was to guard does not pass it
-    /// unguarded.
-    pub(super) fn refuse(&mut self, index: HopIndex, mut parcel: Parcel, reason: &str) {
-        let name = &self.hops[index].name;
-        let text = format!("the proxy `{name}` failed on {}: {reason}", parcel.method);
-        tracing::error!("{text}");
-        parcel.from = parcel.at;
-        let error = Message::error(&Error::new(
-            code::INTERNAL_ERROR,
-            format!("acp-chain: {text}"),
-        ));
-        if parcel.is_response() {
-            parcel.message = error;
-            self.depart(index, parcel);
-        } else {
-            self.answer_here(parcel, error);
-        }
-    }
-
-    /// Ends a proxy that broke: all that it had is refused, all that it asked is withdrawn.
-    pub(super) fn bury(&mut self, index: HopIndex, reason: &str) {
-        let hop = &mut self.hops[index];
-        tracing::error!("the proxy `{}` broke: {reason}", hop.name);
-        hop.part = None;
-        hop.dead = Some(reason.to_owned());
-        let had = hop.give_up();
-        let asked: Vec<_> = hop.asked.drain().map(|(_, number)| number).collect();
-        for number in asked {
-            self.withdraw(number, new_cancel());
-        }
-        for parcel in had {
-            self.refuse(index, parcel, reason);
-        }
-        for parcel in self.hops[index].release() {
-            self.travel(parcel);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A proxy for tests: it sees everything and changes nothing. It can hold notifications for a
 //! while, and settles them so that the order stays what it was. Some requests break it: `test/spin`
-//! keeps it busy for ever, `test/grow` makes it take all memory, `test/panic` makes it panic.
+//! keeps it busy for ever, `test/grow` makes it take all memory, `test/panic` makes it panic. It is
+//! then started again, by the default failure policy, and remembers nothing.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Cancellation, at every stage of a request.
 
-use super::{PROMPT, agent, client, forwards, heard, scripted};
+use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
 use crate::chain::router::Router;
-use crate::channel::{Action, Event, Outcome, Peer};
+use crate::channel::{Decision, Event, Peer};
 use crate::rpc;
 
 #[test]
@@ -64,15 +64,15 @@ fn a_cancellation_of_a_held_request_is_told_to_the_holder() {
         move |event, ledger| match event {
             Event::Message(_) => {
                 asked = ledger.request(Peer::Agent, "own", "null").ok();
-                Outcome::Decided(Action::Hold)
+                Says::Decided(Decision::Hold)
             }
             Event::Cancel(id) => {
                 ledger.cancel(asked.unwrap()).unwrap();
                 let error = rpc::Error::new(-32800, "Request cancelled");
-                ledger.settle(*id, Action::Reject(error)).unwrap();
-                Outcome::Told
+                ledger.settle(*id, Decision::Reject(error)).unwrap();
+                Says::Told
             }
-            Event::Answer(_) => Outcome::Told,
+            Event::Answer(_) => Says::Told,
         },
     );
     let mut router = Router::new(vec![holds], None);

@@ -1,14 +1,37 @@
 //! Proxies that fail, and an agent that is lost.
 
-use super::{PROMPT, agent, client, forwards, heard, scripted, update};
+use std::time::Duration;
+
+use super::{PROMPT, Says, agent, client, forwards, heard, scripted, slow, under, update};
+use crate::chain::Terms;
 use crate::chain::router::Router;
-use crate::channel::{Action, Event, Outcome, Peer};
+use crate::channel::{Decision, Event, FailurePolicy, Grant, Methods, Peer};
+use crate::limits::Limits;
 use crate::rpc;
+
+/// Terms under which a proxy may do everything, with one policy.
+fn terms(on_failure: FailurePolicy) -> Terms {
+    Terms {
+        limits: Limits::default().into(),
+        grant: Grant::all().into(),
+        on_failure,
+    }
+}
+
+/// A script that breaks at the method `die`, and forwards all else.
+fn mortal(event: &Event) -> Says {
+    match event {
+        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
+        _ => Says::Decided(Decision::Forward),
+    }
+}
+
+const DIE: &str = r#"{"jsonrpc":"2.0","id":"d","method":"die"}"#;
 
 #[test]
 fn a_proxy_that_holds_a_line_for_too_long_is_given_up() {
     let holds = scripted("holds", "session/update", |_, _| {
-        Outcome::Decided(Action::Hold)
+        Says::Decided(Decision::Hold)
     });
     let mut router = Router::new(vec![holds], None);
     client(&mut router, PROMPT);
@@ -23,8 +46,12 @@ fn a_proxy_that_holds_a_line_for_too_long_is_given_up() {
     assert!(heard(&mut router, Peer::Client).is_empty());
     agent(&mut router, &long);
     let came = heard(&mut router, Peer::Client);
-    assert_eq!(came.len(), 17, "the answer, and all that waited behind it");
-    assert!(came[0].contains(r#""id":"p""#), "{}", came[0]);
+    assert_eq!(
+        came.len(),
+        18,
+        "a notice, the answer, and all that waited behind it"
+    );
+    assert!(came[1].contains(r#""id":"p""#), "{}", came[1]);
 }
 
 #[test]
@@ -33,8 +60,8 @@ fn a_proxy_that_cannot_decide_fails_that_message_only() {
     let fails = scripted("fails", "*", move |_, _| {
         calls += 1;
         match calls {
-            1..=3 => Outcome::Refused("no idea".to_owned()),
-            _ => Outcome::Decided(Action::Forward),
+            1..=3 => Says::Refused("no idea".to_owned()),
+            _ => Says::Decided(Decision::Forward),
         }
     });
     let mut router = Router::new(vec![fails], None);
@@ -54,10 +81,10 @@ fn a_proxy_that_cannot_decide_fails_that_message_only() {
 #[test]
 fn when_a_proxy_dies_everything_that_it_had_is_answered() {
     let dies = scripted("dies", "*", |event, ledger| match event {
-        Event::Message(delivery) if &*delivery.method == "die" => Outcome::Died("trap".into()),
+        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
         _ => {
             ledger.request(Peer::Agent, "own", "null").unwrap();
-            Outcome::Decided(Action::Hold)
+            Says::Decided(Decision::Hold)
         }
     });
     let mut router = Router::new(vec![dies], None);
@@ -68,8 +95,8 @@ fn when_a_proxy_dies_everything_that_it_had_is_answered() {
         r#"{"jsonrpc":"2.0","id":"later","method":"m"}"#,
     );
     let answers = heard(&mut router, Peer::Client);
-    assert_eq!(answers.len(), 3);
-    for (answer, id) in answers.iter().zip([r#""p""#, r#""d""#, r#""later""#]) {
+    assert_eq!(answers.len(), 4, "a notice, and the answers");
+    for (answer, id) in answers[1..].iter().zip([r#""p""#, r#""d""#, r#""later""#]) {
         assert!(answer.contains(id) && answer.contains("`dies`"), "{answer}");
     }
     assert_eq!(
@@ -99,4 +126,258 @@ fn when_the_agent_is_lost_nobody_waits_for_it() {
         ]
     );
     assert!(!router.is_owed(Peer::Client));
+}
+
+#[test]
+fn where_a_broken_proxy_is_bypassed_everything_goes_on_unchanged() {
+    let (dies, _) = under(
+        terms(FailurePolicy::Bypass),
+        "dies",
+        "*",
+        |event, _| match mortal(event) {
+            Says::Decided(_) => Says::Decided(Decision::Hold),
+            says => says,
+        },
+    );
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, PROMPT);
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+    client(&mut router, DIE);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"later"}"#);
+    let came = heard(&mut router, Peer::Agent);
+    assert_eq!(
+        came.len(),
+        3,
+        "what was held, what it broke at, and what came later: {came:?}"
+    );
+    assert!(
+        came[0].contains("session/prompt") && came[1].contains("die"),
+        "{came:?}"
+    );
+    let told = heard(&mut router, Peer::Client);
+    assert_eq!(told.len(), 1, "nothing but the notice: {told:?}");
+}
+
+#[test]
+fn a_broken_proxy_is_started_again_with_what_it_saved_and_its_messages_wait() {
+    let (dies, starts) = under(
+        terms(FailurePolicy::Restart),
+        "dies",
+        "*",
+        |event, ledger| {
+            ledger.save("what it knows".to_owned()).unwrap();
+            mortal(event)
+        },
+    );
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"before"}"#);
+    client(&mut router, DIE);
+    let refused = heard(&mut router, Peer::Client);
+    assert!(
+        refused[0].contains("the proxy `dies` failed on die: trap"),
+        "{refused:?}"
+    );
+    client(&mut router, PROMPT);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1, "the prompt waits");
+    assert!(starts.lock().unwrap().is_empty());
+
+    let at = router.next_timer().expect("it is to be started");
+    router.advance(at);
+    router.pump(1000);
+    assert_eq!(
+        *starts.lock().unwrap(),
+        [(3, Some("what it knows".to_owned()))]
+    );
+    assert!(heard(&mut router, Peer::Agent)[0].contains("session/prompt"));
+    assert_eq!(router.next_timer(), None);
+}
+
+#[test]
+fn a_proxy_that_breaks_too_often_is_given_up() {
+    for (policy, passes) in [
+        (FailurePolicy::Restart, false),
+        (FailurePolicy::RestartThenBypass, true),
+    ] {
+        let (dies, starts) = under(terms(policy), "dies", "*", |event, _| mortal(event));
+        let mut router = Router::new(vec![dies], None);
+        for _ in 0..Limits::default().restarts {
+            client(&mut router, DIE);
+            router.advance(router.next_timer().expect("it is to be started"));
+        }
+        client(&mut router, DIE);
+        assert_eq!(router.next_timer(), None);
+        assert_eq!(starts.lock().unwrap().len(), Limits::default().restarts);
+        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
+        heard(&mut router, Peer::Client);
+        client(&mut router, PROMPT);
+        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
+    }
+}
+
+#[test]
+fn a_restarted_proxy_hears_nothing_of_what_an_earlier_one_asked() {
+    let (dies, _) = under(
+        terms(FailurePolicy::Restart),
+        "dies",
+        "*",
+        |event, ledger| {
+            let says = mortal(event);
+            if let (Event::Message(_), Says::Decided(_)) = (event, &says) {
+                ledger.request(Peer::Agent, "own", "null").unwrap();
+            }
+            assert!(!matches!(event, Event::Answer(_)));
+            says
+        },
+    );
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"ask"}"#);
+    client(&mut router, DIE);
+    router.advance(router.next_timer().expect("it is to be started"));
+    let came = heard(&mut router, Peer::Agent);
+    assert_eq!(
+        came.last().unwrap(),
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#
+    );
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":1}"#);
+}
+
+#[test]
+fn what_a_proxy_holds_for_too_long_is_taken_from_it() {
+    for (policy, passes) in [
+        (FailurePolicy::Refuse, false),
+        (FailurePolicy::Bypass, true),
+    ] {
+        let (holds, _) = under(terms(policy), "holds", "*", |event, ledger| match event {
+            Event::Message(delivery) if &*delivery.method == "late" => {
+                let late = ledger.settle(1, Decision::Forward);
+                assert!(late.is_err(), "the host has settled it");
+                Says::Decided(Decision::Forward)
+            }
+            _ => Says::Decided(Decision::Hold),
+        });
+        let mut router = Router::new(vec![holds], None);
+        client(&mut router, PROMPT);
+        let at = router.next_timer().expect("it may not hold it for ever");
+        router.advance(at - Duration::from_millis(1));
+        router.pump(1000);
+        assert!(heard(&mut router, Peer::Client).is_empty());
+        router.advance(at);
+        router.pump(1000);
+        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
+        let answers = heard(&mut router, Peer::Client);
+        assert_eq!(answers.len(), usize::from(!passes));
+        assert!(
+            answers.iter().all(|answer| answer.contains("`holds`")),
+            "{answers:?}"
+        );
+        client(&mut router, r#"{"jsonrpc":"2.0","method":"late"}"#);
+    }
+}
+
+#[test]
+fn a_proxy_that_settles_in_time_leaves_no_timer() {
+    let holds = scripted("holds", "*", |event, ledger| match event {
+        Event::Message(delivery) if &*delivery.method == "settle" => {
+            ledger.settle(1, Decision::Forward).unwrap();
+            Says::Decided(Decision::Forward)
+        }
+        _ => Says::Decided(Decision::Hold),
+    });
+    let mut router = Router::new(vec![holds], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"hold"}"#);
+    assert!(router.next_timer().is_some());
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"settle"}"#);
+    assert_eq!(router.next_timer(), None);
+}
+
+#[test]
+fn the_user_is_told_once_in_a_turn() {
+    let (dies, _) = under(terms(FailurePolicy::Restart), "dies", "die", |event, _| {
+        mortal(event)
+    });
+    let mut router = Router::new(vec![dies], None);
+    router.set_log(Some("/var/log/x".into()));
+    client(&mut router, DIE);
+    let before = heard(&mut router, Peer::Client);
+    assert_eq!(
+        before.len(),
+        1,
+        "outside of a turn only the answer: {before:?}"
+    );
+    client(&mut router, PROMPT);
+    let told = heard(&mut router, Peer::Client);
+    let text = "the proxy `dies` broke: trap. It is started again. More is in /var/log/x.";
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].contains(r#""sessionId":"s""#) && told[0].contains(text),
+        "{}",
+        told[0]
+    );
+    router.advance(router.next_timer().expect("it is to be started"));
+    client(&mut router, DIE);
+    let after = heard(&mut router, Peer::Client);
+    assert_eq!(after.len(), 1, "the second time only the answer: {after:?}");
+}
+
+#[test]
+fn a_proxy_cannot_stop_what_it_may_only_observe() {
+    let grant = Grant {
+        change: Methods::default(),
+        ..Grant::default()
+    };
+    let observer = Terms {
+        grant: grant.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let mut calls = 0;
+    let (meddles, _) = under(observer, "meddles", "*", move |_, _| {
+        calls += 1;
+        match calls {
+            1 => Says::Decided(Decision::Replace("{}".to_owned())),
+            2 => Says::Decided(Decision::Reject(rpc::Error::new(1, "no"))),
+            3 => Says::Decided(Decision::Hold),
+            4 => Says::Refused("will not".to_owned()),
+            _ => Says::Broke("trap"),
+        }
+    });
+    let mut router = Router::new(vec![meddles], None);
+    for id in 0..6 {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"n":{id}}}}}"#);
+        client(&mut router, &line);
+        let came = heard(&mut router, Peer::Agent);
+        assert!(
+            came[0].contains(&format!(r#""params":{{"n":{id}}}"#)),
+            "{came:?}"
+        );
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+}
+
+#[tokio::test]
+async fn a_proxy_that_floods_a_busy_one_is_ended() {
+    let (_go, wait) = tokio::sync::oneshot::channel();
+    let few = Limits {
+        in_flight: 1000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: few.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let (floods, _) = under(terms, "floods", "go", |_, ledger| {
+        for _ in 0..5 {
+            ledger.notify(Peer::Agent, "flood", "null").unwrap();
+        }
+        Says::Decided(Decision::Forward)
+    });
+    let mut router = Router::new(vec![floods, slow("flood", wait)], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":1,"method":"go"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"method":"go"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":3,"method":"go"}"#);
+    let answers = heard(&mut router, Peer::Client);
+    let last = answers.last().expect("it is refused");
+    assert!(
+        last.contains("it sends more than the other proxies can take"),
+        "{answers:?}"
+    );
 }

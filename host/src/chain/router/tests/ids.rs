@@ -1,8 +1,8 @@
 //! Ids, and who answers a request.
 
-use super::{PROMPT, agent, client, forwards, heard, say, scripted};
+use super::{PROMPT, Says, agent, client, forwards, heard, say, scripted};
 use crate::chain::router::Router;
-use crate::channel::{Action, Event, Outcome, Peer};
+use crate::channel::{Decision, Event, Peer};
 
 #[test]
 fn an_id_is_the_hosts_on_the_far_side_and_comes_back_as_it_went() {
@@ -76,7 +76,7 @@ fn what_conductors_speak_with_proxies_is_refused_at_the_ends() {
 #[test]
 fn a_proxy_may_answer_in_the_agents_place() {
     let answers = scripted("answers", "m", |_, _| {
-        Outcome::Decided(Action::Respond("7".into()))
+        Says::Decided(Decision::Respond("7".into()))
     });
     let mut router = Router::new(vec![forwards("*"), answers], None);
     client(&mut router, r#"{"jsonrpc":"2.0","id":4,"method":"m"}"#);
@@ -96,14 +96,14 @@ fn a_proxy_asks_and_settles_what_it_held() {
                 .request(Peer::Client, "fs/read_text_file", r#"{"path":"/x"}"#)
                 .unwrap();
             held = Some(delivery.id);
-            Outcome::Decided(Action::Hold)
+            Says::Decided(Decision::Hold)
         }
         Event::Answer(delivery) => {
             let body = delivery.message.body().to_owned();
             ledger
-                .settle(held.take().unwrap(), Action::Replace(body))
+                .settle(held.take().unwrap(), Decision::Replace(body))
                 .unwrap();
-            Outcome::Told
+            Says::Told
         }
         Event::Cancel(_) => panic!("{event:?}"),
     });

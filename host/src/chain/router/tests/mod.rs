@@ -5,34 +5,37 @@ mod failure;
 mod ids;
 mod order;
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
 use tokio::sync::oneshot;
 
 use super::Router;
-use crate::chain::Proxy;
+use crate::chain::{Proxy, Terms};
 use crate::channel::{
-    Action, Bounds, Call, Event, Kinds, Ledger, MessageId, Outcome, Part, Peer, Reply, Subscription,
+    Action, Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId,
+    Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
+    Tally,
 };
 use crate::rpc::Message;
 
-const BOUNDS: Bounds = Bounds {
-    requests: 100,
-    held: 100,
-    held_bytes: 1 << 20,
-    effects: 100,
-    effect_bytes: 1 << 20,
-};
-
-/// A proxy whose decisions are made by a closure, which may use the ledger as a guest would.
-struct Scripted<F> {
-    ledger: Ledger,
-    script: F,
+/// What a script says to an event.
+enum Says {
+    Decided(Decision),
+    Told,
+    Refused(String),
+    Broke(&'static str),
 }
 
-impl<F: FnMut(&Event, &mut Ledger) -> Outcome + Send + 'static> Part for Scripted<F> {
+type Script = Box<dyn FnMut(&Event, &mut Ledger) -> Says + Send>;
+
+/// A proxy whose decisions are made by a closure, which may use the ledger as a guest would.
+struct Scripted {
+    ledger: Ledger,
+    script: Arc<Mutex<Script>>,
+}
+
+impl Part for Scripted {
     fn allot(&mut self) -> MessageId {
         self.ledger.allot()
     }
@@ -49,29 +52,88 @@ impl<F: FnMut(&Event, &mut Ledger) -> Outcome + Send + 'static> Part for Scripte
             }
             Event::Cancel(id) => *id,
         };
-        let mut outcome = (self.script)(&event, &mut self.ledger);
-        if let Outcome::Decided(action) = outcome {
-            outcome = Outcome::Decided(self.ledger.take_back(id, action).unwrap());
-        }
-        let effects = self.ledger.take_effects();
-        let reply = Reply { effects, outcome };
+        let said = (self.script.lock().unwrap())(&event, &mut self.ledger);
+        let outcome = match said {
+            Says::Decided(decision) => match self.ledger.take_back(id, decision) {
+                Ok(action) => Outcome::Decided(action),
+                Err(error) => Outcome::Refused(error.to_string()),
+            },
+            Says::Told => Outcome::Told,
+            Says::Refused(reason) => Outcome::Refused(reason),
+            Says::Broke(reason) => Outcome::Broke(Failure::new(reason)),
+        };
+        let (effects, saved) = self.ledger.take_effects();
+        let reply = Reply {
+            effects,
+            saved,
+            outcome,
+        };
         Box::pin(async move { (self as Box<dyn Part>, reply) })
+    }
+
+    fn take_away(&mut self, id: MessageId) {
+        self.ledger.let_go(id);
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
     }
 }
 
-/// A proxy that is busy with each message until it is told to go on.
-struct Slow(Arc<Mutex<VecDeque<oneshot::Receiver<()>>>>, MessageId);
+/// With what a proxy was started again: the first number, and what was saved.
+type Starts = Arc<Mutex<Vec<(MessageId, Option<String>)>>>;
+
+/// Where another instance of a script comes from; it says what it was started with.
+struct Again {
+    script: Arc<Mutex<Script>>,
+    method: String,
+    terms: Terms,
+    starts: Starts,
+}
+
+impl Again {
+    fn begin(&self, first: MessageId) -> Started {
+        let (limits, grant) = (self.terms.limits.clone(), self.terms.grant.clone());
+        let mut ledger = Ledger::new(first, limits, grant);
+        ledger.start();
+        let script = self.script.clone();
+        Started {
+            part: Box::new(Scripted { ledger, script }),
+            registration: registration(&self.method),
+        }
+    }
+}
+
+impl Source for Again {
+    fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
+        self.starts.lock().unwrap().push((first, saved));
+        let started = self.begin(first);
+        Box::pin(async move { Ok(started) })
+    }
+}
+
+/// A proxy cannot be had again.
+struct Once;
+
+impl Source for Once {
+    fn start(&self, _: MessageId, _: Option<String>) -> Starting {
+        Box::pin(async { Err(Failure::new("there is only one")) })
+    }
+}
+
+/// A proxy that is busy with its one message until it is told to go on.
+struct Slow(Option<oneshot::Receiver<()>>);
 
 impl Part for Slow {
     fn allot(&mut self) -> MessageId {
-        self.1 += 1;
-        self.1
+        1
     }
 
-    fn call(self: Box<Self>, _: Event) -> Call {
-        let go = self.0.lock().unwrap().pop_front().unwrap();
+    fn call(mut self: Box<Self>, _: Event) -> Call {
+        let go = self.0.take().unwrap();
         let reply = Reply {
             effects: Vec::new(),
+            saved: None,
             outcome: Outcome::Decided(Action::Forward),
         };
         Box::pin(async move {
@@ -79,11 +141,17 @@ impl Part for Slow {
             (self as Box<dyn Part>, reply)
         })
     }
+
+    fn take_away(&mut self, _: MessageId) {}
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
 }
 
-fn wants(method: &str) -> Vec<Subscription> {
-    vec![Subscription {
-        method: method.to_owned(),
+fn registration(method: &str) -> Registration {
+    let subscription = Subscription {
+        method: Pattern::new(method).unwrap(),
         sender: None,
         kinds: Kinds {
             request: true,
@@ -91,25 +159,67 @@ fn wants(method: &str) -> Vec<Subscription> {
             response: true,
         },
         with_body: true,
-    }]
+    };
+    Registration {
+        subscriptions: vec![subscription],
+        on_failure: FailurePolicy::Refuse,
+    }
 }
 
+/// A proxy that may do everything, and is not started again.
 fn scripted(
     name: &str,
     method: &str,
-    script: impl FnMut(&Event, &mut Ledger) -> Outcome + Send + 'static,
+    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
 ) -> Proxy {
-    let mut ledger = Ledger::new(BOUNDS);
-    ledger.start();
-    Proxy {
+    let terms = Terms {
+        grant: Grant::all().into(),
+        on_failure: FailurePolicy::Refuse,
+        ..Terms::default()
+    };
+    under(terms, name, method, script).0
+}
+
+/// A proxy under other terms; also tells with what it is started again.
+fn under(
+    terms: Terms,
+    name: &str,
+    method: &str,
+    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
+) -> (Proxy, Starts) {
+    let starts = Arc::default();
+    let again = Again {
+        script: Arc::new(Mutex::new(Box::new(script))),
+        method: method.to_owned(),
+        terms: terms.clone(),
+        starts: Arc::clone(&starts),
+    };
+    let proxy = Proxy {
         name: name.to_owned(),
-        subscriptions: wants(method),
-        part: Box::new(Scripted { ledger, script }),
+        started: again.begin(1),
+        source: Box::new(again),
+        terms,
+    };
+    (proxy, starts)
+}
+
+fn slow(method: &str, go: oneshot::Receiver<()>) -> Proxy {
+    Proxy {
+        name: "slow".to_owned(),
+        started: Started {
+            part: Box::new(Slow(Some(go))),
+            registration: registration(method),
+        },
+        source: Box::new(Once),
+        terms: Terms {
+            grant: Grant::all().into(),
+            ..Terms::default()
+        },
     }
 }
 
 fn forwards(method: &str) -> Proxy {
-    scripted("forwards", method, |_, _| Outcome::Decided(Action::Forward))
+    scripted("forwards", method, |_, _| Says::Decided(Decision::Forward))
 }
 
 fn say(router: &mut Router, from: Peer, line: &str) {

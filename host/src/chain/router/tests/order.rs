@@ -1,14 +1,10 @@
 //! What must not overtake what.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
-
 use tokio::sync::oneshot;
 
-use super::{PROMPT, Slow, agent, client, heard, scripted, update, wants};
-use crate::chain::Proxy;
+use super::{PROMPT, Says, agent, client, heard, scripted, slow, update};
 use crate::chain::router::Router;
-use crate::channel::{Action, Event, Outcome, Peer};
+use crate::channel::{Decision, Event, Peer};
 
 #[test]
 fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
@@ -21,13 +17,13 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
             // The second update settles the first, and goes on itself.
             Some(held) => {
                 ledger
-                    .settle(held, Action::Replace(r#"{"t":"settled"}"#.into()))
+                    .settle(held, Decision::Replace(r#"{"t":"settled"}"#.into()))
                     .unwrap();
-                Outcome::Decided(Action::Forward)
+                Says::Decided(Decision::Forward)
             }
             None => {
                 first = Some(delivery.id);
-                Outcome::Decided(Action::Hold)
+                Says::Decided(Decision::Hold)
             }
         }
     });
@@ -79,14 +75,10 @@ async fn an_answer_travels_in_the_line_of_the_session_that_its_request_had_there
             Peer::Agent => (r#""b""#, r#""a""#),
         };
         let body = delivery.message.body().replace(from, to);
-        Outcome::Decided(Action::Replace(body))
+        Says::Decided(Decision::Replace(body))
     });
     let (go, wait) = oneshot::channel();
-    let slow = Proxy {
-        name: "slow".to_owned(),
-        subscriptions: wants("session/update"),
-        part: Box::new(Slow(Arc::new(Mutex::new(VecDeque::from([wait]))), 0)),
-    };
+    let slow = slow("session/update", wait);
     let mut router = Router::new(vec![renames, slow], None);
     client(
         &mut router,
@@ -109,12 +101,7 @@ async fn an_answer_travels_in_the_line_of_the_session_that_its_request_had_there
 #[tokio::test]
 async fn a_busy_proxy_keeps_only_what_it_may_concern() {
     let (go, wait) = oneshot::channel();
-    let waits = Arc::new(Mutex::new(VecDeque::from([wait])));
-    let slow = Proxy {
-        name: "slow".to_owned(),
-        subscriptions: wants("session/prompt"),
-        part: Box::new(Slow(waits, 0)),
-    };
+    let slow = slow("session/prompt", wait);
     let mut router = Router::new(vec![slow], None);
     client(&mut router, PROMPT);
     let note = |session: &str| {

@@ -1,0 +1,59 @@
+//! What is said once a connection, or once a session. All of it is saved, for an instance that
+//! starts later.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use acp_chain_proxy::{MessageId, Origin, Request, Response, Sessions};
+use serde::{Deserialize, Serialize};
+
+#[derive(Default, Deserialize, Serialize)]
+pub(crate) struct Seen {
+    client_reads: Cell<bool>,
+    sessions: Sessions,
+    /// The prompt with which a session got its rules.
+    given: RefCell<HashMap<String, MessageId>>,
+}
+
+impl Seen {
+    /// Looks at a request that is no prompt. True if something changed.
+    pub(crate) fn on_request(&self, request: &Request) -> bool {
+        if request.head.method != "initialize" {
+            return self.sessions.on_request(request);
+        }
+        // Version 2 has no such capability: there the client reads no files for an agent.
+        let reads = request.head.read("/clientCapabilities/fs/readTextFile");
+        self.client_reads.set(reads.unwrap_or_default());
+        true
+    }
+
+    /// Looks at a response. True if something changed.
+    pub(crate) fn on_response(&self, response: &Response) -> bool {
+        let head = &response.head;
+        if head.method != "session/prompt" {
+            return self.sessions.on_response(response);
+        }
+        let Some(session) = head.session.as_ref().filter(|_| response.outcome.is_err()) else {
+            return false;
+        };
+        // The agent did not take the prompt, so it has not got the rules either.
+        let mut given = self.given.borrow_mut();
+        given.get(session) == Some(&head.id) && given.remove(session).is_some()
+    }
+
+    pub(crate) fn client_reads(&self) -> bool {
+        self.client_reads.get()
+    }
+
+    /// The directory of a session that is new, and has no rules yet.
+    pub(crate) fn without_rules(&self, session: &str) -> Option<String> {
+        let known = self.sessions.get(session)?;
+        let waits = known.origin == Origin::New && !self.given.borrow().contains_key(session);
+        waits.then_some(known.cwd)
+    }
+
+    /// A session gets its rules with this prompt.
+    pub(crate) fn give(&self, session: String, prompt: MessageId) {
+        self.given.borrow_mut().insert(session, prompt);
+    }
+}

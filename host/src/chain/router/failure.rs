@@ -1,0 +1,213 @@
+//! Proxies that fail: what becomes of the message, of all else that they had, and of them.
+
+use tokio::time::Instant;
+
+use super::Router;
+use super::calls::Work;
+use super::cancel::new_cancel;
+use crate::chain::exchange::Stage;
+use crate::chain::hop::{Item, Life};
+use crate::chain::parcel::{HopIndex, Parcel};
+use crate::chain::timers::Timer;
+use crate::channel::{Failure, MessageId, Started};
+use crate::rpc::{Error, Kind, Message, code};
+
+impl Router {
+    /// Ends a message that its proxy could not decide. What the proxy was to guard does not pass
+    /// it unguarded, unless the user wants that.
+    pub(super) fn fail(&mut self, index: HopIndex, mut parcel: Parcel, reason: &str) {
+        parcel.from = parcel.at;
+        let hop = &mut self.hops[index];
+        let name = &hop.name;
+        let text = format!("the proxy `{name}` failed on {}: {reason}", parcel.method);
+        let passes = hop.lets_pass(&parcel);
+        hop.refused += 1;
+        if hop.refused.is_power_of_two() {
+            let fate = if passes {
+                "goes on unchanged"
+            } else {
+                "is refused"
+            };
+            let count = hop.refused;
+            tracing::error!(count, "{text}; it {fate}: {}", describe(&parcel));
+        }
+        if passes {
+            if let Some(number) = parcel.exchange
+                && !parcel.is_response()
+            {
+                self.stage(number, Stage::Moving);
+            }
+            return self.depart(index, parcel);
+        }
+        let error = Message::error(&Error::new(
+            code::INTERNAL_ERROR,
+            format!("acp-chain: {text}"),
+        ));
+        if parcel.is_response() {
+            parcel.message = error;
+            self.depart(index, parcel);
+        } else {
+            self.answer_here(parcel, error);
+        }
+    }
+
+    /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
+    pub(super) fn doom(&mut self, index: HopIndex, reason: &str) {
+        let hop = &mut self.hops[index];
+        if hop.doom.is_none() && !matches!(hop.life, Life::Ended(_)) {
+            hop.doom = Some(Failure::new(reason));
+            self.doomed.push(index);
+        }
+    }
+
+    pub(super) fn end_doomed(&mut self) {
+        while let Some(index) = self.doomed.pop() {
+            let hop = &mut self.hops[index];
+            if !matches!(hop.life, Life::Busy)
+                && let Some(failure) = hop.doom.take()
+            {
+                self.fall(index, &failure);
+            }
+        }
+    }
+
+    /// A proxy broke: what it had goes the way of its policy, what it asked is withdrawn, and it is
+    /// started again or given up.
+    pub(super) fn fall(&mut self, index: HopIndex, failure: &Failure) {
+        self.report(index, failure);
+        let hop = &mut self.hops[index];
+        if let Life::Idle(part) = &mut hop.life {
+            hop.next_number = part.allot();
+        }
+        let restart = match hop.terms.on_failure.restarts() {
+            true => hop.breaker.trip(self.now),
+            false => None,
+        };
+        let restarts = hop.breaker.count();
+        hop.life = match restart {
+            Some(_) => Life::Down,
+            None => Life::Ended(failure.reason.clone()),
+        };
+        self.tell_failure(index, &failure.reason, restart.map(|_| restarts));
+        if let Some(at) = restart {
+            self.timers.set(at, Timer::Restart(index));
+        }
+
+        let hop = &mut self.hops[index];
+        for (id, held) in &hop.held {
+            self.timers.clear(held.until, Timer::Expire(index, *id));
+        }
+        let had = hop.give_up();
+        let asked: Vec<_> = hop.asked.drain().map(|(_, number)| number).collect();
+        for number in asked {
+            self.withdraw(number, new_cancel());
+        }
+        let reason = failure.to_string();
+        for parcel in had {
+            self.fail(index, parcel, &reason);
+        }
+        self.release(index);
+        let hop = &mut self.hops[index];
+        if matches!(hop.life, Life::Ended(_)) && hop.terms.on_failure.ends_open() {
+            hop.subscribe(Vec::new());
+        }
+        self.make_ready(index);
+    }
+
+    /// Writes down all that is known of a failure.
+    fn report(&self, index: HopIndex, failure: &Failure) {
+        let hop = &self.hops[index];
+        let at = match &hop.in_hand {
+            Some((_, parcel)) => format!(" at {}", describe(parcel)),
+            None => String::new(),
+        };
+        let (name, reason, details) = (&hop.name, &failure.reason, &failure.details);
+        tracing::error!("the proxy `{name}` broke{at}: {reason}\n{details}");
+        if let Life::Idle(part) = &hop.life {
+            tracing::info!("the proxy `{name}` until then: {:?}", part.tally());
+        }
+    }
+
+    /// Starts a proxy that broke again.
+    pub(super) fn restart(&mut self, index: HopIndex) {
+        let hop = &self.hops[index];
+        if matches!(hop.life, Life::Down) {
+            let starting = hop.source.start(hop.next_number, hop.saved.clone());
+            tracing::info!("the proxy `{}` is started again", hop.name);
+            self.set_to_work(index, Work::Start(starting));
+        }
+    }
+
+    /// Goes on with what came of a restart.
+    pub(super) fn restarted(&mut self, index: HopIndex, started: Result<Started, Failure>) {
+        match started {
+            Ok(Started { part, registration }) => {
+                let hop = &mut self.hops[index];
+                hop.life = Life::Idle(part);
+                hop.subscribe(registration.subscriptions);
+                self.make_ready(index);
+            }
+            Err(failure) => self.fall(index, &failure),
+        }
+    }
+
+    /// Takes a message from a proxy that has held it for too long.
+    pub(super) fn expire(&mut self, index: HopIndex, id: MessageId) {
+        let Some(parcel) = self.let_go(index, id) else {
+            return;
+        };
+        if let Life::Idle(part) = &mut self.hops[index].life {
+            part.take_away(id);
+        }
+        self.fail(index, parcel, "it held it for too long");
+        self.release(index);
+    }
+
+    /// Does what is due by now.
+    pub fn advance(&mut self, now: Instant) {
+        self.now = now;
+        while let Some(timer) = self.timers.due(now) {
+            match timer {
+                Timer::Restart(index) => self.restart(index),
+                Timer::Expire(index, id) => {
+                    // In its turn, for the proxy may be about to settle it.
+                    self.hops[index].inbox.push_front(Item::Expired(id));
+                    self.make_ready(index);
+                }
+            }
+        }
+    }
+
+    /// When there is something to [`Router::advance`] to.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.timers.next()
+    }
+
+    /// Writes down what the proxies did that they had no right to.
+    pub fn close_books(&self) {
+        for hop in &self.hops {
+            if let Life::Idle(part) = &hop.life {
+                let (tally, refused) = (part.tally(), hop.refused);
+                tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);
+            }
+        }
+    }
+}
+
+/// What a message is, without what it says.
+fn describe(parcel: &Parcel) -> String {
+    let kind = match parcel.message.kind() {
+        Kind::Request => "the request",
+        Kind::Notification => "the notification",
+        Kind::Result => "the answer to",
+        Kind::Error => "the error for",
+    };
+    let session = match parcel.session() {
+        Some(session) => format!(" of session {session:?}"),
+        None => String::new(),
+    };
+    let (method, sender) = (&parcel.method, parcel.toward.opposite().as_str());
+    let size = parcel.message.len();
+    format!("{kind} {method:?} of {size} bytes from the {sender}{session}")
+}

@@ -1,0 +1,76 @@
+//! What the host itself tells the user: in the client, as a message of the agent's.
+//!
+//! A client shows such a message in a turn. So a notice is sent when a turn is open, and otherwise
+//! waits for the next one.
+
+use serde_json::json;
+
+use super::Router;
+use crate::chain::exchange::{Exchange, Origin};
+use crate::chain::parcel::HopIndex;
+use crate::channel::Peer;
+use crate::rpc::Message;
+
+/// The request that opens a turn.
+const PROMPT: &str = "session/prompt";
+
+impl Router {
+    /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
+    pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restart: Option<usize>) {
+        let hop = &self.hops[index];
+        let name = &hop.name;
+        let fate = match restart {
+            Some(1) => "It is started again.",
+            Some(_) => return,
+            None if hop.terms.on_failure.ends_open() => {
+                "It is given up; everything passes it by from now on."
+            }
+            None => "It is given up; what it was to see is refused from now on.",
+        };
+        let log = match &self.log {
+            Some(log) => format!(" More is in {}.", log.display()),
+            None => String::new(),
+        };
+        self.tell_user(format!("the proxy `{name}` broke: {reason}. {fate}{log}"));
+    }
+
+    /// Tells the user something, as soon as there is a turn.
+    pub fn tell_user(&mut self, text: String) {
+        self.notices.push(text);
+        self.send_notices();
+    }
+
+    /// Sends what waits to be told, if a turn is open.
+    pub(super) fn send_notices(&mut self) {
+        if self.notices.is_empty() {
+            return;
+        }
+        let turns = self
+            .exchanges
+            .iter()
+            .filter(|(_, exchange)| is_turn(exchange));
+        let latest = turns.max_by_key(|(number, _)| **number);
+        let Some(session) = latest.and_then(|(_, turn)| turn.session.clone()) else {
+            return;
+        };
+        for text in std::mem::take(&mut self.notices) {
+            self.told += 1;
+            let update = json!({
+                "sessionId": &*session,
+                "update": {
+                    "sessionUpdate": "agent_message_chunk",
+                    "messageId": format!("acp-chain-{}", self.told),
+                    "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
+                },
+            });
+            let message = Message::notification("session/update", &update.to_string());
+            self.edge(Peer::Client).send(&message, None);
+        }
+    }
+}
+
+fn is_turn(exchange: &Exchange) -> bool {
+    matches!(exchange.origin, Origin::Edge(Peer::Client, _))
+        && &*exchange.method == PROMPT
+        && exchange.session.is_some()
+}

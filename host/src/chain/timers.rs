@@ -1,0 +1,42 @@
+//! What is to happen at which time.
+
+use std::collections::BTreeSet;
+
+use tokio::time::Instant;
+
+use super::parcel::HopIndex;
+use crate::channel::MessageId;
+
+/// What is to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Timer {
+    /// A held message is taken from its proxy.
+    Expire(HopIndex, MessageId),
+    /// A proxy that broke is started again.
+    Restart(HopIndex),
+}
+
+/// The timers of one connection. Time is what it is told.
+#[derive(Debug, Default)]
+pub struct Timers(BTreeSet<(Instant, Timer)>);
+
+impl Timers {
+    pub fn set(&mut self, at: Instant, timer: Timer) {
+        self.0.insert((at, timer));
+    }
+
+    pub fn clear(&mut self, at: Instant, timer: Timer) {
+        self.0.remove(&(at, timer));
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Option<Instant> {
+        self.0.first().map(|(at, _)| *at)
+    }
+
+    /// Something that has been due by now.
+    pub fn due(&mut self, now: Instant) -> Option<Timer> {
+        self.0.first().filter(|(at, _)| *at <= now)?;
+        self.0.pop_first().map(|(_, timer)| timer)
+    }
+}

@@ -1,0 +1,113 @@
+//! How proxies fail, and what is done about it.
+
+use std::fmt::Write;
+
+/// Why a proxy broke.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// One line in the host's words, for the user: nothing that the proxy could choose is in it.
+    pub reason: String,
+    /// What the proxy itself said of it, if it did, without control characters.
+    pub words: Option<String>,
+    /// All that is known, over several lines, for the log: where in its code it was, what it said
+    /// last.
+    pub details: String,
+}
+
+impl Failure {
+    /// A failure of which no more is known.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            words: None,
+            details: String::new(),
+        }
+    }
+}
+
+/// The reason, and the proxy's own words.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.reason)?;
+        match &self.words {
+            Some(words) => write!(f, ": {words}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What becomes of a proxy that broke, and of the messages that it had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailurePolicy {
+    /// Its messages are refused, and it is started again; when it fails too often, it is given up
+    /// and everything that it wants to see is refused.
+    #[default]
+    Restart,
+    /// Its messages are refused, and it is started again; when it fails too often, it is given up
+    /// and everything passes it by.
+    RestartThenBypass,
+    /// Its messages go on unchanged, and everything passes it by.
+    Bypass,
+    /// Its messages are refused, and so is everything that it wants to see.
+    Refuse,
+}
+
+impl FailurePolicy {
+    /// Whether a new instance takes the place of a broken one.
+    #[must_use]
+    pub fn restarts(self) -> bool {
+        matches!(self, Self::Restart | Self::RestartThenBypass)
+    }
+
+    /// Whether everything passes a proxy that was given up.
+    #[must_use]
+    pub fn ends_open(self) -> bool {
+        matches!(self, Self::RestartThenBypass | Self::Bypass)
+    }
+}
+
+/// How often a proxy did what it had no right to. Nothing came of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// What its grant does not cover.
+    pub denied: u64,
+    /// Calls that made no sense: numbers that were not its own, text that was not JSON.
+    pub invalid: u64,
+    /// Calls past a limit.
+    pub full: u64,
+}
+
+/// How much of what a proxy says of itself is passed on, in bytes.
+pub const WORDS: usize = 1000;
+
+/// A text of a proxy's, for people: at most so many bytes of it, and no control characters, which
+/// could make it look like something else.
+#[must_use]
+pub fn quote(text: &str, longest: usize) -> String {
+    let kept = &text[..text.floor_char_boundary(longest)];
+    let mut quoted = String::with_capacity(kept.len());
+    for c in kept.chars() {
+        match c.is_control() {
+            true => quoted.extend(c.escape_default()),
+            false => quoted.push(c),
+        }
+    }
+    if kept.len() < text.len() {
+        let more = text.len() - kept.len();
+        // Writing to a string does not fail.
+        let _ = write!(quoted, "… ({more} bytes more)");
+    }
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_is_short_and_shows_control_characters() {
+        assert_eq!(quote("fine: ü", 100), "fine: ü");
+        assert_eq!(quote("a\n\u{1b}[31mb", 100), "a\\n\\u{1b}[31mb");
+        assert_eq!(quote("äöü", 3), "ä… (4 bytes more)");
+    }
+}

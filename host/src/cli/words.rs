@@ -1,0 +1,157 @@
+//! What a proxy may do and use, in plain words.
+
+use crate::channel::{FailurePolicy, Grant, Methods, Pattern};
+use crate::limits::{Limits, TABLE};
+use crate::manifest::ProxyEntry;
+
+/// What methods are about, for people who do not know the protocol.
+const MEANINGS: &[(&str, &str)] = &[
+    ("initialize", "the capabilities of both sides"),
+    ("authenticate", "signing in"),
+    ("session/new", "new sessions"),
+    ("session/prompt", "your prompts, and how turns end"),
+    ("session/update", "what the agent shows you"),
+    ("session/request_permission", "permission requests"),
+    ("session/set_mode", "the agent's mode"),
+    ("session/cancel", "stopping a turn"),
+    ("elicitation/*", "questions to you"),
+    ("fs/*", "files, through your editor"),
+    ("fs/read_text_file", "reading files, through your editor"),
+    ("fs/write_text_file", "writing files, through your editor"),
+    ("terminal/*", "commands, through your editor"),
+    ("terminal/create", "running commands, through your editor"),
+    ("*", "everything"),
+];
+
+/// What deserves to be said by itself, by the method that it takes.
+const ANSWERS: &[(&str, &str)] = &[
+    (
+        "session/request_permission",
+        "it can answer permission requests for you",
+    ),
+    (
+        "elicitation/create",
+        "it can answer the agent's questions for you",
+    ),
+];
+const ORIGINATES: &[(&str, &str)] = &[
+    (
+        "session/update",
+        "it can speak to you as if it were the agent",
+    ),
+    (
+        "session/prompt",
+        "it can prompt the agent as if it were you",
+    ),
+    (
+        "session/request_permission",
+        "it can ask you for permission as if it were the agent",
+    ),
+    ("fs/read_text_file", "it can read files through your editor"),
+    (
+        "fs/write_text_file",
+        "it can write files through your editor",
+    ),
+    ("terminal/create", "it can run commands through your editor"),
+    ("session/set_mode", "it can change the agent's mode"),
+];
+
+/// The terms of a proxy, one line each.
+pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
+    let Grant {
+        observe,
+        change,
+        answer,
+        originate,
+    } = &*entry.grant;
+    let mut lines = vec![
+        format!("sees, where it asks for it: {}", methods(observe)),
+        format!("changes, refuses, holds back: {}", methods(change)),
+        format!("answers in place of whoever was asked: {}", methods(answer)),
+        format!("sends of its own: {}", methods(originate)),
+    ];
+    for (powers, meanings) in [(answer, ANSWERS), (originate, ORIGINATES)] {
+        for (method, meaning) in meanings {
+            if powers.contain(method) {
+                lines.push(format!("! {meaning}"));
+            }
+        }
+    }
+    for directory in &*entry.directories {
+        lines.push(format!(
+            "! it can {} {}, as {}",
+            if directory.write {
+                "read and write in"
+            } else {
+                "read in"
+            },
+            directory.path.display(),
+            directory.name
+        ));
+    }
+    lines.push(way_out(wasi, !entry.directories.is_empty()).to_owned());
+    lines.push(format!("uses: {}", limits(&entry.limits)));
+    lines.push(format!("when it breaks: {}", failure(entry.on_failure)));
+    lines
+}
+
+fn methods(methods: &Methods) -> String {
+    if methods.is_empty() {
+        return "nothing".to_owned();
+    }
+    let (given, taken) = methods.patterns();
+    let given = list(given);
+    match taken {
+        [] => given,
+        taken => format!("{given}, except {}", list(taken)),
+    }
+}
+
+fn list(patterns: &[Pattern]) -> String {
+    let named = patterns.iter().map(|pattern| {
+        let text = pattern.to_string();
+        match MEANINGS.iter().find(|(name, _)| *name == text) {
+            Some(("*", meaning)) => (*meaning).to_owned(),
+            Some((_, meaning)) => format!("{text} ({meaning})"),
+            None => text,
+        }
+    });
+    named.collect::<Vec<_>>().join(", ")
+}
+
+fn way_out(wasi: bool, directories: bool) -> &'static str {
+    match (wasi, directories) {
+        (false, false) => "has no other way out: no files, network, clock or environment",
+        (false, true) => "has no other way out; it has no WASI, so it cannot open directories",
+        (true, false) => {
+            "imports WASI, which gives it clocks and random numbers: no files, network or environment"
+        }
+        (true, true) => {
+            "imports WASI, which gives it those directories, clocks and random numbers, and nothing else"
+        }
+    }
+}
+
+/// Its memory and time, and what else differs from the defaults.
+fn limits(limits: &Limits) -> String {
+    let defaults = Limits::default();
+    let shown = TABLE.iter().filter(|limit| {
+        matches!(limit.key, "memory" | "time") || limit.of(limits) != limit.of(&defaults)
+    });
+    let shown = shown.map(|limit| format!("{} {}", limit.key, limit.show(limits)));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn failure(policy: Option<FailurePolicy>) -> &'static str {
+    match policy {
+        None => "as it says itself when it starts",
+        Some(FailurePolicy::Restart) => {
+            "what it had is refused, and it is started again; in the end everything is refused"
+        }
+        Some(FailurePolicy::RestartThenBypass) => {
+            "what it had is refused, and it is started again; in the end everything passes it by"
+        }
+        Some(FailurePolicy::Bypass) => "everything goes on as if it were not there",
+        Some(FailurePolicy::Refuse) => "everything that it would see is refused",
+    }
+}

@@ -1,0 +1,270 @@
+//! The limits of a proxy: every one that there is, in one table.
+//!
+//! Passing one hurts only the proxy that did it. The manifest may set each, up to a ceiling that is
+//! the user's; what cannot be set is in [`FIXED`].
+
+mod quantity;
+
+use std::time::Duration;
+
+pub use quantity::{Amount, Quantity};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+const GIB: usize = 1 << 30;
+
+/// One row of the table: a limit, and what passing it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Its key in `[proxy.limits]`.
+    pub key: &'static str,
+    /// What it counts.
+    pub quantity: Quantity,
+    /// What it limits.
+    pub what: &'static str,
+    /// What happens to a proxy that passes it.
+    pub passing: &'static str,
+    get: fn(&Limits) -> u64,
+    set: fn(&mut Limits, u64),
+}
+
+impl Limit {
+    /// The row with a key.
+    #[must_use]
+    pub fn named(key: &str) -> Option<&'static Self> {
+        TABLE.iter().find(|limit| limit.key == key)
+    }
+
+    /// Its value among these, in bytes, milliseconds or as a number.
+    #[must_use]
+    pub fn of(&self, limits: &Limits) -> u64 {
+        (self.get)(limits)
+    }
+
+    /// Its value among these, as one writes it.
+    #[must_use]
+    pub fn show(&self, limits: &Limits) -> String {
+        self.quantity.show(self.of(limits))
+    }
+
+    /// Changes it among these.
+    pub fn put(&self, limits: &mut Limits, value: u64) {
+        (self.set)(limits, value);
+    }
+}
+
+/// Something that is limited in the same way for all proxies.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixed {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it counts.
+    pub quantity: Quantity,
+    /// The limit, in bytes, milliseconds or as a number.
+    pub value: u64,
+    /// What it limits.
+    pub what: &'static str,
+    /// What happens past it.
+    pub passing: &'static str,
+}
+
+macro_rules! limits {
+    ($($key:literal $field:ident: $amount:ty as $quantity:ident = $default:expr, up to $ceiling:expr;
+       $what:literal, past it $passing:literal.)+) => {
+        /// What one proxy may use.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Limits {
+            $(#[doc = $what] pub $field: $amount,)+
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// What a manifest may raise each limit to, unless the user says otherwise.
+            #[must_use]
+            pub fn ceilings() -> Self {
+                Self { $($field: $ceiling,)+ }
+            }
+        }
+
+        /// Every limit that a manifest may set.
+        pub const TABLE: &[Limit] = &[$(Limit {
+            key: $key,
+            quantity: Quantity::$quantity,
+            what: $what,
+            passing: $passing,
+            get: |limits| limits.$field.to_plain(),
+            set: |limits, value| limits.$field = <$amount>::from_plain(value),
+        },)+];
+    };
+}
+
+limits! {
+    "memory" memory: usize as Size = 64 * MIB, up to GIB;
+        "the linear memory of the component, of all its memories together", past it "it breaks".
+    "table-elements" table_elements: usize as Count = 100_000, up to 10_000_000;
+        "elements of all its tables", past it "it breaks".
+    "instances" instances: usize as Count = 1_000, up to 10_000;
+        "core instances, memories and tables, each", past it "it does not start".
+    "subscriptions" subscriptions: usize as Count = 256, up to 4096;
+        "its subscriptions", past it "it does not start".
+    "time" time: Duration as Time = Duration::from_secs(2), up to Duration::from_mins(1);
+        "time for one message, computing or waiting; every 10 ms it gives way to everybody else",
+        past it "it breaks".
+    "init-time" init_time: Duration as Time = Duration::from_secs(10), up to Duration::from_mins(2);
+        "time for its start", past it "it does not start".
+    "hold-time" hold_time: Duration as Time = Duration::from_mins(10), up to Duration::from_hours(24);
+        "time for which it may hold a message",
+        past it "the message is taken from it, and settled as if the proxy had failed on it".
+    "message" message: usize as Size = 64 * MIB, up to 64 * MIB;
+        "the longest message that it may send, or make of another", past it "the call gets `invalid`".
+    "call-bytes" call_bytes: usize as Size = 128 * MIB, up to 512 * MIB;
+        "what one call may carry from it to the host", past it "it breaks".
+    "requests" requests: usize as Count = 1024, up to 65_536;
+        "its own requests that are not answered yet", past it "the call gets `full`".
+    "held" held: usize as Count = 1024, up to 65_536;
+        "messages that it holds", past it "it has failed on the message".
+    "held-bytes" held_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
+        "bytes of the messages that it holds", past it "it has failed on the message".
+    "emitted" emitted: usize as Count = 1024, up to 65_536;
+        "messages that it sends or settles for one that it gets", past it "the call gets `full`".
+    "emitted-bytes" emitted_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
+        "bytes of those messages", past it "the call gets `full`".
+    "in-flight" in_flight: usize as Size = 64 * MIB, up to 512 * MIB;
+        "bytes of what it sent or changed that wait for other proxies", past it "it breaks".
+    "behind" behind: usize as Size = 16 * MIB, up to 256 * MIB;
+        "bytes that wait behind a notification that it holds", past it "it breaks".
+    "log" log: usize as Size = MIB, up to 64 * MIB;
+        "what it may write to the log, standard output and error included",
+        past it "the rest is left out".
+    "state" state: usize as Size = MIB, up to 64 * MIB;
+        "the state that it saves", past it "the call gets `full`".
+    "restarts" restarts: usize as Count = 3, up to 100;
+        "how often it is started again within `restart-window`", past it "it is given up".
+    "restart-window" restart_window: Duration as Time = Duration::from_mins(1), up to Duration::from_hours(24);
+        "the time in which `restarts` counts", past it "earlier failures are forgotten".
+}
+
+/// The stack of a component's code, in bytes.
+pub const WASM_STACK: usize = 512 * KIB;
+
+/// The largest component file, in bytes.
+pub const COMPONENT: usize = 256 * MIB;
+
+/// The longest line of a client or an agent, in bytes.
+pub const LINE: usize = 64 * MIB;
+
+/// While so many bytes wait for one side, or for proxies, nothing more is read that would add to
+/// them.
+pub const UNREAD: usize = MIB;
+
+/// While so many bytes wait for a side, that side itself is not read either, for it asks without
+/// taking answers; and no proxy is called, for it would only add to them.
+pub const FLOOD: usize = 64 * MIB;
+
+/// Every limit that cannot be set.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "stack",
+        quantity: Quantity::Size,
+        value: WASM_STACK as u64,
+        what: "the stack of a component's code",
+        passing: "it breaks",
+    },
+    Fixed {
+        name: "component",
+        quantity: Quantity::Size,
+        value: COMPONENT as u64,
+        what: "the component file",
+        passing: "it is not loaded",
+    },
+    Fixed {
+        name: "line",
+        quantity: Quantity::Size,
+        value: LINE as u64,
+        what: "a message of the client or the agent",
+        passing: "the message is lost; its sender is told, and so is whoever waits for it",
+    },
+    Fixed {
+        name: "unread",
+        quantity: Quantity::Size,
+        value: UNREAD as u64,
+        what: "bytes that wait for one side, or for the proxies",
+        passing: "the other side is not read for a while",
+    },
+    Fixed {
+        name: "flood",
+        quantity: Quantity::Size,
+        value: FLOOD as u64,
+        what: "bytes that proxies and answers pile up for one side",
+        passing: "that side is not read, and no proxy called, until it takes some",
+    },
+];
+
+/// All limits as a table in Markdown, with these ceilings.
+#[must_use]
+pub fn markdown(ceilings: &Limits) -> String {
+    let mut rows = vec![
+        ["Key", "Default", "Ceiling", "What it limits", "Past it"].map(str::to_owned),
+        ["---"; 5].map(str::to_owned),
+    ];
+    let defaults = Limits::default();
+    for limit in TABLE {
+        rows.push([
+            format!("`{}`", limit.key),
+            limit.show(&defaults),
+            limit.show(ceilings),
+            limit.what.to_owned(),
+            limit.passing.to_owned(),
+        ]);
+    }
+    for fixed in FIXED {
+        rows.push([
+            format!("({})", fixed.name),
+            fixed.quantity.show(fixed.value),
+            "fixed".to_owned(),
+            fixed.what.to_owned(),
+            fixed.passing.to_owned(),
+        ]);
+    }
+    let lines = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_default_is_over_its_ceiling_and_every_key_is_there_once() {
+        let (defaults, ceilings) = (Limits::default(), Limits::ceilings());
+        for limit in TABLE {
+            assert!(limit.of(&defaults) <= limit.of(&ceilings), "{}", limit.key);
+            let same = TABLE.iter().filter(|other| other.key == limit.key);
+            assert_eq!(same.count(), 1, "{}", limit.key);
+        }
+    }
+
+    #[test]
+    fn a_limit_shows_what_was_put() {
+        for limit in TABLE {
+            let mut limits = Limits::default();
+            limit.put(&mut limits, 3000);
+            assert_eq!(limit.of(&limits), 3000, "{}", limit.key);
+            assert_eq!(limit.quantity.read(&limit.show(&limits)), Ok(3000));
+        }
+    }
+
+    #[test]
+    fn the_book_shows_this_table() {
+        let page = include_str!("../../../docs/limits.md");
+        assert!(
+            page.contains(&markdown(&Limits::ceilings())),
+            "docs/limits.md is behind; put in what `acp-chain limits` prints"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! `config.toml`: what holds for all chains of a user.
+//!
+//! A manifest may come with somebody else's project. What it must not decide by itself is here.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::ManifestError;
+use super::terms::{LimitsTable, read_limits};
+use crate::limits::Limits;
+
+/// What the user decided.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// How far manifests may raise the limits of proxies.
+    pub ceilings: Limits,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    ceilings: LimitsTable,
+}
+
+impl Default for User {
+    fn default() -> Self {
+        Self {
+            ceilings: Limits::ceilings(),
+        }
+    }
+}
+
+impl User {
+    /// Reads the user's file; where there is none, nothing was decided.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(ManifestError::unreadable(path, error)),
+        }
+    }
+
+    /// Reads the text of a file that lies at `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+        let file: File =
+            toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
+        let ceilings = read_limits(file.ceilings, Limits::ceilings(), None)
+            .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        Ok(Self { ceilings })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_raises_and_lowers_ceilings() {
+        let user = User::parse(
+            "[ceilings]\nmemory = \"2 GiB\"\nheld = 7\n",
+            Path::new("/c.toml"),
+        );
+        let ceilings = user.unwrap().ceilings;
+        assert_eq!((ceilings.memory, ceilings.held), (2 << 30, 7));
+        assert_eq!(ceilings.requests, Limits::ceilings().requests);
+    }
+
+    #[test]
+    fn a_wrong_ceiling_is_told_with_its_place() {
+        let wrong = User::parse("[ceilings]\nmemroy = \"2 GiB\"\n", Path::new("/c.toml"));
+        let told = wrong.unwrap_err().to_string();
+        assert!(
+            told.contains("/c.toml:2:1: unknown key `memroy`; did you mean `memory`?"),
+            "{told}"
+        );
+    }
+}

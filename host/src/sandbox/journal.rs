@@ -1,0 +1,116 @@
+//! What a proxy says for the record: by `channel.log`, and on standard output and error, where
+//! interpreters print why they gave up. It goes to the log, up to a limit, and the last of it into
+//! the report of a failure.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
+use tracing::Level;
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+
+use crate::channel::quote;
+
+/// So many of the last lines are kept for the report of a failure.
+const LINES: usize = 20;
+
+/// So much of each.
+const LINE: usize = 500;
+
+/// The journal of one proxy. Cloning it shares it.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    proxy: Arc<str>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    last: VecDeque<String>,
+    /// Bytes that may still go to the log.
+    left: usize,
+}
+
+impl Journal {
+    /// An empty journal which lets so many bytes through to the log.
+    pub fn new(proxy: Arc<str>, limit: usize) -> Self {
+        let shared = Shared {
+            last: VecDeque::new(),
+            left: limit,
+        };
+        Self {
+            proxy,
+            shared: Arc::new(Mutex::new(shared)),
+        }
+    }
+
+    /// The last lines, and forgets them.
+    pub fn take_last(&self) -> Vec<String> {
+        self.lock().last.drain(..).collect()
+    }
+
+    pub fn note(&self, level: Level, text: &str) {
+        let mut shared = self.lock();
+        shared.last.push_back(quote(text, LINE));
+        if shared.last.len() > LINES {
+            shared.last.pop_front();
+        }
+        if shared.left == 0 {
+            return;
+        }
+        // What the proxy writes must not look like lines of the host's.
+        let line = quote(text, shared.left);
+        let proxy = &*self.proxy;
+        match level {
+            Level::TRACE => tracing::trace!(proxy, "{line}"),
+            Level::DEBUG => tracing::debug!(proxy, "{line}"),
+            Level::INFO => tracing::info!(proxy, "{line}"),
+            Level::WARN => tracing::warn!(proxy, "{line}"),
+            Level::ERROR => tracing::error!(proxy, "{line}"),
+        }
+        // An empty line is a line too.
+        shared.left = shared.left.saturating_sub(text.len().max(1));
+        if shared.left == 0 {
+            tracing::warn!(
+                proxy,
+                "it logs more than its limit `log`; the rest is left out"
+            );
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl IsTerminal for Journal {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Journal {
+    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+        Box::new(self.clone())
+    }
+}
+
+impl AsyncWrite for Journal {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        for line in String::from_utf8_lossy(bytes).lines() {
+            self.note(Level::INFO, line);
+        }
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,70 @@
+//! What one store has used of its limits, summed over all its memories and tables.
+
+use std::sync::Arc;
+
+use wasmtime::ResourceLimiter;
+
+use crate::limits::{Limits, Quantity};
+
+#[derive(Debug)]
+pub struct Usage {
+    memory: usize,
+    elements: usize,
+    limits: Arc<Limits>,
+}
+
+impl Usage {
+    pub fn new(limits: Arc<Limits>) -> Self {
+        Self {
+            memory: 0,
+            elements: 0,
+            limits,
+        }
+    }
+}
+
+impl ResourceLimiter for Usage {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let memory = self.memory.saturating_add(desired.saturating_sub(current));
+        if memory > self.limits.memory {
+            let limit = Quantity::Size.show(self.limits.memory as u64);
+            wasmtime::bail!("it needs more than {limit} of memory");
+        }
+        self.memory = memory;
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let elements = self
+            .elements
+            .saturating_add(desired.saturating_sub(current));
+        if elements > self.limits.table_elements {
+            let limit = self.limits.table_elements;
+            wasmtime::bail!("it needs more than {limit} elements in its tables");
+        }
+        self.elements = elements;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn tables(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn memories(&self) -> usize {
+        self.limits.instances
+    }
+}

@@ -1,0 +1,70 @@
+//! A proxy for tests that is built with WASI: it does on the system what the request `test/files`
+//! asks for, and answers with what came of it.
+
+use std::fs;
+use std::net::{TcpStream, UdpSocket};
+use std::time::{Instant, SystemTime};
+
+use acp_chain_proxy::{Action, Proxy, Request, Result, Subscription, export};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Something to try, of which a sandbox lets little happen.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", tag = "try")]
+enum Attempt {
+    Read { path: String },
+    Write { path: String, text: String },
+    List { path: String },
+    Remove { path: String },
+    Link { from: String, to: String },
+    Environment,
+    Arguments,
+    Connect { address: String },
+    Bind { address: String },
+    Clock,
+}
+
+impl Attempt {
+    fn make(self) -> std::io::Result<Value> {
+        Ok(match self {
+            Self::Read { path } => fs::read_to_string(path)?.into(),
+            Self::Write { path, text } => fs::write(path, text)?.into(),
+            Self::List { path } => {
+                let names = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name()));
+                let names = names.collect::<std::io::Result<Vec<_>>>()?;
+                let names = names.iter().map(|name| name.to_string_lossy().into());
+                Value::Array(names.collect())
+            }
+            Self::Remove { path } => fs::remove_file(path)?.into(),
+            Self::Link { from, to } => fs::hard_link(from, to)?.into(),
+            Self::Environment => std::env::vars().map(|(name, _)| name).collect(),
+            Self::Arguments => std::env::args().collect(),
+            Self::Connect { address } => TcpStream::connect(address).map(|_| Value::Null)?,
+            Self::Bind { address } => UdpSocket::bind(address).map(|_| Value::Null)?,
+            Self::Clock => {
+                let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+                let _ = Instant::now();
+                since.map_err(std::io::Error::other)?.as_secs().into()
+            }
+        })
+    }
+}
+
+#[derive(Default)]
+struct Files;
+
+impl Proxy for Files {
+    const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("test/files")];
+
+    async fn on_request(&self, request: Request) -> Result {
+        let attempt: Attempt = request.params.parse().map_err(|error| error.to_string())?;
+        let outcome = match attempt.make() {
+            Ok(value) => json!({ "done": value }),
+            Err(error) => json!({ "failed": error.to_string() }),
+        };
+        Ok(Action::Respond(acp_chain_proxy::Json::from(outcome)))
+    }
+}
+
+export!(Files);

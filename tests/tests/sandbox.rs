@@ -1,0 +1,185 @@
+//! What a component that is built with WASI can reach: nothing but what the user gives it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use acp_chain_tests::host;
+use acp_chain_tests::process::Process;
+use acp_chain_tests::transcript::Transcript;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
+
+/// A chain whose one proxy tries on the system what it is asked to.
+struct Attempts {
+    client: Process,
+    folder: TempDir,
+}
+
+impl Attempts {
+    /// With these directories in its grant, of a folder with `given/file` and, beside what is
+    /// given, `secret`.
+    async fn with(directories: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let given = folder.path().join("given");
+        fs::create_dir(&given).unwrap();
+        fs::write(given.join("file"), "inside").unwrap();
+        fs::write(folder.path().join("secret"), "outside").unwrap();
+        symlink("../secret", given.join("relative")).unwrap();
+        symlink(folder.path().join("secret"), given.join("absolute")).unwrap();
+        symlink("..", given.join("up")).unwrap();
+        let manifest = folder.path().join("acp-chain.toml");
+        let text = format!(
+            "[[proxy]]\nid = 'files'\npath = '{}'\n\
+             grant = {{ answer = ['test/files'], directories = {directories} }}\n",
+            host::component("files").display()
+        );
+        fs::write(&manifest, text).unwrap();
+        let mut program = host::run(Some(&manifest), [AGENT]);
+        program.env("A_SECRET", "of the environment");
+        let mut client = Process::start("client", &Transcript::new(), program).unwrap();
+        client.initialize().await;
+        Self { client, folder }
+    }
+
+    async fn try_to(&mut self, attempt: Value) -> Value {
+        let answer = self
+            .client
+            .wire
+            .request("test/files", &attempt.to_string())
+            .await;
+        serde_json::from_str(&answer.result.expect("a result")).unwrap()
+    }
+
+    async fn fails(&mut self, attempt: Value) {
+        let came = self.try_to(attempt.clone()).await;
+        assert!(came["failed"].is_string(), "{attempt}: {came}");
+    }
+
+    fn path(&self, path: &str) -> std::path::PathBuf {
+        self.folder.path().join(path)
+    }
+}
+
+fn read(path: &str) -> Value {
+    json!({ "try": "read", "path": path })
+}
+
+fn write(path: &str) -> Value {
+    json!({ "try": "write", "path": path, "text": "changed" })
+}
+
+#[tokio::test]
+async fn without_a_grant_there_is_nothing_but_time() {
+    let mut system = Attempts::with("[]").await;
+    let file = system.path("given/file").display().to_string();
+    for path in [&file, "given/file", "/etc/passwd", ".", "/"] {
+        system.fails(read(path)).await;
+        system.fails(write(path)).await;
+        system.fails(json!({ "try": "list", "path": path })).await;
+    }
+    for what in ["environment", "arguments"] {
+        let came = system.try_to(json!({ "try": what })).await;
+        assert_eq!(came, json!({ "done": [] }), "{what}");
+    }
+    for address in ["127.0.0.1:1", "localhost:1", "[::1]:1"] {
+        system
+            .fails(json!({ "try": "connect", "address": address }))
+            .await;
+        system
+            .fails(json!({ "try": "bind", "address": address }))
+            .await;
+    }
+    let came = system.try_to(json!({ "try": "clock" })).await;
+    assert!(came["done"].is_number(), "{came}");
+}
+
+#[tokio::test]
+async fn a_directory_that_is_given_is_the_only_one() {
+    let mut system = Attempts::with("[{ path = 'given', name = '/notes' }]").await;
+    assert_eq!(system.try_to(read("/notes/file")).await["done"], "inside");
+    for path in [
+        "/notes/relative",
+        "/notes/absolute",
+        "/notes/up/secret",
+        "/notes/../secret",
+        "/notes/up/given/file",
+        "/secret",
+        "/etc/passwd",
+    ] {
+        system.fails(read(path)).await;
+        system.fails(write(path)).await;
+    }
+    assert_eq!(
+        fs::read_to_string(system.path("secret")).unwrap(),
+        "outside"
+    );
+}
+
+#[tokio::test]
+async fn a_directory_is_written_to_only_if_that_is_given() {
+    let directory =
+        |write: bool| format!("[{{ path = 'given', name = '/notes', write = {write} }}]");
+    let changes = [
+        write("/notes/file"),
+        write("/notes/new"),
+        json!({ "try": "link", "from": "/notes/file", "to": "/notes/linked" }),
+        json!({ "try": "remove", "path": "/notes/file" }),
+    ];
+    let names = |folder: &Path| {
+        let names = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let mut reads = Attempts::with(&directory(false)).await;
+    for change in &changes {
+        reads.fails(change.clone()).await;
+    }
+    let given = reads.path("given");
+    assert_eq!(fs::read_to_string(given.join("file")).unwrap(), "inside");
+    assert_eq!(names(&given), ["absolute", "file", "relative", "up"]);
+
+    let mut writes = Attempts::with(&directory(true)).await;
+    for change in changes {
+        let came = writes.try_to(change.clone()).await;
+        assert!(came.get("done").is_some(), "{change}: {came}");
+    }
+    let given = writes.path("given");
+    assert_eq!(fs::read_to_string(given.join("new")).unwrap(), "changed");
+    assert_eq!(
+        names(&given),
+        ["absolute", "linked", "new", "relative", "up"]
+    );
+}
+
+#[tokio::test]
+async fn a_directory_that_is_not_there_keeps_the_chain_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("acp-chain.toml");
+    let text = format!(
+        "[[proxy]]\nid = 'files'\npath = '{}'\n\
+         grant.directories = [{{ path = 'nowhere', name = '/notes' }}]\n",
+        host::component("files").display()
+    );
+    fs::write(&manifest, text).unwrap();
+    let program = host::run(Some(&manifest), [AGENT]);
+    let mut client = Process::start("client", &Transcript::new(), program).unwrap();
+    let answer = client
+        .wire
+        .request("initialize", r#"{"protocolVersion":1}"#)
+        .await;
+    let error = answer.error.expect("an error");
+    let expected = format!(
+        "its directory {} cannot be opened",
+        folder.path().join("nowhere").display()
+    );
+    assert!(
+        error.contains("proxy `files`") && error.contains(&expected),
+        "{error}"
+    );
+}
