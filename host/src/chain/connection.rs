@@ -144,6 +144,8 @@ impl Connection {
                 () = std::future::ready(()), if more => Turn::More,
             }
         };
+        // It may have been waited for, for long.
+        self.router.advance(Instant::now());
         match event {
             Turn::Wrote(_, Ok(())) | Turn::More => {}
             Turn::Wrote(peer, Err(error)) => {

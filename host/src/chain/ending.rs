@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::Exit;
 use super::connection::{BUDGET, Connection};
@@ -77,6 +77,7 @@ impl Connection {
                 if !self.router.is_ready() && !self.router.is_idle() {
                     let (_, _, busy) = self.router.split();
                     let finished = busy.await;
+                    self.router.advance(Instant::now());
                     self.router.finished(finished);
                 }
             }

@@ -48,7 +48,7 @@ impl std::fmt::Debug for Proxy {
 pub enum Life {
     /// It waits for something to do.
     Idle(Box<dyn Part>),
-    /// It is being called, and will come back.
+    /// It is being called or started, and will come back.
     Busy,
     /// It broke, and is about to be started again. What comes for it waits.
     Down,
@@ -214,7 +214,7 @@ impl Hop {
         let at = self
             .parked
             .partition_point(|earlier| earlier.arrival < parcel.arrival);
-        self.parked_bytes += parcel.message.len();
+        self.parked_bytes += cost(&parcel);
         self.parked.insert(at, parcel);
     }
 
@@ -236,7 +236,7 @@ impl Hop {
             if self.must_wait(&parcel) {
                 self.parked.push_back(parcel);
             } else {
-                self.parked_bytes -= parcel.message.len();
+                self.parked_bytes -= cost(&parcel);
                 free.push(parcel);
             }
         }

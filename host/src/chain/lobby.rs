@@ -30,7 +30,10 @@ impl Lobby {
                             .await;
                     }
                     Ok(message) => {
-                        tracing::warn!("dropped a message before initialize: {}", message.method());
+                        tracing::warn!(
+                            "dropped a message before initialize: {:?}",
+                            message.method()
+                        );
                     }
                     Err(lost) => {
                         tracing::warn!("a line of the client is lost: {}", lost.error);

@@ -32,12 +32,14 @@ pub fn check(message: &Message, decision: Decision, rules: Rules) -> Result<Acti
         }
         Decision::Replace(body) => {
             changes()?;
+            check_length(body.len(), rules.longest)?;
             check_json(&body)?;
             replaced(message, &body, rules)
         }
         Decision::Respond(_) if kind != Kind::Request => Err(misfit(kind, "respond")),
         Decision::Respond(result) => {
             answers()?;
+            check_length(result.len(), rules.longest)?;
             check_json(&result)?;
             short(Message::result(&result), rules).map(Action::Answer)
         }

@@ -11,10 +11,24 @@ pub struct Failure {
     pub words: Option<String>,
     /// All that is known, over several lines, for the log: where in its code it was, what it said
     /// last.
-    pub details: String,
+    details: String,
 }
 
 impl Failure {
+    /// The same failure, with all that is known of it.
+    #[must_use]
+    pub fn with_details(mut self, details: String) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// The same failure, with what the proxy said of it.
+    #[must_use]
+    pub fn with_words(mut self, words: Option<String>) -> Self {
+        self.words = words;
+        self
+    }
+
     /// A failure of which no more is known.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
@@ -22,6 +36,16 @@ impl Failure {
             words: None,
             details: String::new(),
         }
+    }
+
+    /// The details for the log, each line so marked that it cannot pass for a line of the host's:
+    /// the names of the proxy's functions are its own choice.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let lines = self.details.lines();
+        lines.fold(String::new(), |all, line| {
+            all + "\n    | " + &quote(line, WORDS)
+        })
     }
 }
 

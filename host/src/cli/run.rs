@@ -150,21 +150,17 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>),
         };
         match guest.clone().start(1, None).await {
             Ok(started) => proxies.push(new_proxy(entry, guest, started)),
-            Err(failure) if entry.on_failure == Some(FailurePolicy::Bypass) => {
-                let (id, reason, details) = (&entry.id, &failure.reason, &failure.details);
-                tracing::error!("the proxy `{id}` did not start: {failure}\n{details}");
+            Err(failure) => {
+                let (id, details) = (&entry.id, failure.details());
+                tracing::error!("the proxy `{id}` did not start: {failure}{details}");
+                if entry.on_failure != Some(FailurePolicy::Bypass) {
+                    let wrong = format!("it did not start: {failure}");
+                    return Err(failed(&manifest.about(entry, &wrong)));
+                }
+                let reason = &failure.reason;
                 notices.push(format!(
                     "the proxy `{id}` did not start: {reason}. Everything passes it by."
                 ));
-            }
-            Err(failure) => {
-                tracing::error!(
-                    "the proxy `{}` did not start: {}",
-                    entry.id,
-                    failure.details
-                );
-                let wrong = format!("it did not start: {failure}");
-                return Err(failed(&manifest.about(entry, &wrong)));
             }
         }
     }

@@ -22,6 +22,9 @@ const UNITS: [(&str, u64); 4] = [
     ("B", 1),
 ];
 
+/// The longest time, in milliseconds: with it one can reckon without fear of an overflow.
+const LONGEST: u64 = 365 * 24 * 60 * 60 * 1000;
+
 impl Quantity {
     /// How one writes a value.
     #[must_use]
@@ -47,9 +50,10 @@ impl Quantity {
                 }
                 _ => Err(format!("{text:?} is no size; {}", self.example())),
             },
-            Self::Time => match humantime::parse_duration(text).map(|time| time.as_millis()) {
+            Self::Time => match humantime::parse_duration(text).map(|time| time.to_plain()) {
                 Ok(0) => Err(format!("{text:?} is too short; {}", self.example())),
-                Ok(millis) => u64::try_from(millis).map_err(|_| format!("{text:?} is too long")),
+                Ok(millis) if millis > LONGEST => Err(format!("{text:?} is more than a year")),
+                Ok(millis) => Ok(millis),
                 Err(_) => Err(format!("{text:?} is no time; {}", self.example())),
             },
             Self::Count => text
@@ -133,6 +137,7 @@ mod tests {
             (Quantity::Time, "-2 s", "is no time"),
             (Quantity::Time, "0 s", "is too short"),
             (Quantity::Time, "1 ns", "is too short"),
+            (Quantity::Time, "2 years", "is more than a year"),
             (Quantity::Count, "many", "is no number"),
         ] {
             let error = quantity.read(text).unwrap_err();

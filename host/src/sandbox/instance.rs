@@ -266,10 +266,7 @@ struct TooLong(String);
 
 /// A guest that does not want to start.
 fn declined(words: String) -> Failure {
-    Failure {
-        words: Some(words),
-        ..Failure::new("it declines to start")
-    }
+    Failure::new("it declines to start").with_words(Some(words))
 }
 
 /// Why a guest broke: the trap, where in its code that was, and what it said last.
@@ -287,9 +284,7 @@ fn post_mortem(state: &State, error: &wasmtime::Error) -> Failure {
             details.push_str(line);
         }
     }
-    Failure {
-        reason: quote(&reason, WORDS),
-        words: said.last().cloned(),
-        details,
-    }
+    Failure::new(quote(&reason, WORDS))
+        .with_words(said.last().cloned())
+        .with_details(details)
 }

@@ -9,7 +9,7 @@ use crate::chain::exchange::Stage;
 use crate::chain::hop::{Item, Life};
 use crate::chain::parcel::{HopIndex, Parcel};
 use crate::chain::timers::Timer;
-use crate::channel::{Failure, MessageId, Started};
+use crate::channel::{Failure, MessageId, Started, WORDS, quote};
 use crate::rpc::{Error, Kind, Message, code};
 
 impl Router {
@@ -19,7 +19,8 @@ impl Router {
         parcel.from = parcel.at;
         let hop = &mut self.hops[index];
         let name = &hop.name;
-        let text = format!("the proxy `{name}` failed on {}: {reason}", parcel.method);
+        let method = quote(&parcel.method, WORDS);
+        let text = format!("the proxy `{name}` failed on {method}: {reason}");
         let passes = hop.lets_pass(&parcel);
         hop.refused += 1;
         if hop.refused.is_power_of_two() {
@@ -54,7 +55,7 @@ impl Router {
     /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
     pub(super) fn doom(&mut self, index: HopIndex, reason: &str) {
         let hop = &mut self.hops[index];
-        if hop.doom.is_none() && !matches!(hop.life, Life::Ended(_)) {
+        if hop.doom.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy) {
             hop.doom = Some(Failure::new(reason));
             self.doomed.push(index);
         }
@@ -121,8 +122,8 @@ impl Router {
             Some((_, parcel)) => format!(" at {}", describe(parcel)),
             None => String::new(),
         };
-        let (name, reason, details) = (&hop.name, &failure.reason, &failure.details);
-        tracing::error!("the proxy `{name}` broke{at}: {reason}\n{details}");
+        let (name, reason, details) = (&hop.name, &failure.reason, failure.details());
+        tracing::error!("the proxy `{name}` broke{at}: {reason}{details}");
         if let Life::Idle(part) = &hop.life {
             tracing::info!("the proxy `{name}` until then: {:?}", part.tally());
         }
@@ -130,8 +131,9 @@ impl Router {
 
     /// Starts a proxy that broke again.
     pub(super) fn restart(&mut self, index: HopIndex) {
-        let hop = &self.hops[index];
+        let hop = &mut self.hops[index];
         if matches!(hop.life, Life::Down) {
+            hop.life = Life::Busy;
             let starting = hop.source.start(hop.next_number, hop.saved.clone());
             tracing::info!("the proxy `{}` is started again", hop.name);
             self.set_to_work(index, Work::Start(starting));

@@ -2,6 +2,7 @@
 
 use super::Router;
 use super::cancel::CANCEL;
+use super::notice::PROMPT;
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
 use crate::channel::Peer;
@@ -46,10 +47,13 @@ impl Router {
         }
         let route = self.route(message.session());
         let (at, toward) = (route.edge(from), from.opposite());
+        let is_turn = from == Peer::Client && &**message.method() == PROMPT;
         let number = self.open(Origin::Edge(from, id.clone()), toward, route, &message);
         self.edge(from).open.insert(id, number);
         self.send_request(number, at, message, None);
-        self.send_notices();
+        if is_turn {
+            self.send_notices();
+        }
     }
 
     fn refuse_request(&mut self, from: Peer, id: &Id, reason: String) {

@@ -12,7 +12,7 @@ use crate::channel::Peer;
 use crate::rpc::Message;
 
 /// The request that opens a turn.
-const PROMPT: &str = "session/prompt";
+pub(super) const PROMPT: &str = "session/prompt";
 
 impl Router {
     /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
