@@ -97,6 +97,10 @@ impl Connection {
         let patience = loop {
             self.router.advance(Instant::now());
             self.router.pump(BUDGET);
+            if self.router.is_ready() {
+                // Proxies may keep each other busy for ever; whoever else runs here has a turn.
+                tokio::task::yield_now().await;
+            }
             if self.agent.ended {
                 return self.mourn(stop).await;
             }
