@@ -7,6 +7,7 @@
 
 pub mod client;
 pub mod envelope;
+pub mod fuzz;
 pub mod host;
 pub mod process;
 pub mod schema;

@@ -1,0 +1,170 @@
+//! Components that are damaged.
+
+mod whole;
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use acp_chain::channel::{Delivery, Event, Outcome, Part, Peer};
+use acp_chain::rpc::Message;
+use acp_chain::sandbox::{Component, ComponentError, Engine, Instance, Limits};
+
+/// The first bytes of a component, before its sections.
+const PREAMBLE: usize = 8;
+
+/// The engine of all runs; nothing that it compiles is worth keeping.
+static ENGINE: LazyLock<Engine> =
+    LazyLock::new(|| Engine::new(None).unwrap_or_else(|error| panic!("{error}")));
+
+/// A component in order.
+static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(whole::whole);
+
+/// What is compiled can be started under limits, and either takes a message or fails with a reason;
+/// what is not is told why.
+///
+/// Data that begins as WebAssembly, binary or text, is the component. Any other damages one that is
+/// in order, in steps of four bytes each: what is done, where (two bytes), and with what.
+///
+/// # Panics
+/// If it is not so.
+pub fn component(data: &[u8]) {
+    let bytes = match data {
+        [b'\0', b'a', ..] => data.to_vec(),
+        [b'(', ..] => match wat::parse_bytes(data) {
+            Ok(bytes) => bytes.into_owned(),
+            Err(_) => return,
+        },
+        _ => damage(WHOLE.clone(), data),
+    };
+    let compiled = Component::compile(&ENGINE, &bytes);
+    let wasm = bytes.starts_with(b"\0asm");
+    let module = bytes.starts_with(b"\0asm\x01\0\0\0");
+    match compiled {
+        Ok(component) => {
+            assert!(wasm && !module, "it is a component");
+            match run(&component) {
+                Ok(Outcome::Told) => panic!("there was something to decide"),
+                Ok(Outcome::Died(reason)) => assert!(!reason.is_empty(), "it died of nothing"),
+                // What it says itself may be nothing.
+                Ok(Outcome::Decided(_) | Outcome::Refused(_)) | Err(_) => {}
+            }
+        }
+        Err(error) => {
+            assert_eq!(matches!(error, ComponentError::NotWasm), !wasm, "{error}");
+            assert_eq!(
+                matches!(error, ComponentError::CoreModule),
+                module,
+                "{error}"
+            );
+            assert!(!error.to_string().trim().is_empty());
+        }
+    }
+}
+
+/// What comes of one message; an error if there is no start.
+fn run(component: &Component) -> Result<Outcome, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("there is a runtime");
+    runtime.block_on(async {
+        let mut part = start(component).await?;
+        let message = Message::notification("m", "{}");
+        let delivery = Delivery {
+            id: part.allot(),
+            sender: Peer::Client,
+            method: message.method().clone(),
+            session: None,
+            message,
+            with_body: true,
+        };
+        let (_, reply) = part.call(Event::Message(delivery)).await;
+        Ok(reply.outcome)
+    })
+}
+
+/// A proxy with little time and memory.
+async fn start(component: &Component) -> Result<Box<dyn Part>, String> {
+    let limits = Limits {
+        memory: 2 << 20,
+        table_elements: 1000,
+        time: Duration::from_millis(100),
+        init_time: Duration::from_millis(100),
+        ..Limits::default()
+    };
+    let (instance, _) = Instance::start(&ENGINE, component, "damaged", "{}", limits).await?;
+    Ok(Box::new(instance))
+}
+
+/// Damages a component in steps. A bit is flipped, a byte changed or inserted, some bytes go, or all
+/// from there on; two sections are exchanged, or one comes again elsewhere.
+fn damage(mut bytes: Vec<u8>, steps: &[u8]) -> Vec<u8> {
+    for [what, high, low, with] in steps.as_chunks().0 {
+        if bytes.is_empty() {
+            break;
+        }
+        let place = usize::from(u16::from_be_bytes([*high, *low]));
+        let (at, count) = (place % bytes.len(), usize::from(*with));
+        match what % 7 {
+            0 => bytes[at] ^= 1 << (with % 8),
+            1 => bytes[at] = *with,
+            2 => bytes.insert(at, *with),
+            3 => drop(bytes.drain(at..bytes.len().min(at + count))),
+            4 => bytes.truncate(at),
+            what => {
+                let (preamble, content) = bytes.split_at(PREAMBLE.min(bytes.len()));
+                let mut sections = sections(content);
+                let (one, other) = (place % sections.len(), count % sections.len());
+                match what {
+                    5 => sections.swap(one, other),
+                    _ => sections.insert(other, sections[one]),
+                }
+                bytes = [preamble, &sections.concat()].concat();
+            }
+        }
+    }
+    bytes
+}
+
+/// The sections of a component, and as a last one what is none.
+fn sections(mut content: &[u8]) -> Vec<&[u8]> {
+    let mut sections = Vec::new();
+    while let Some((header, size)) = content.get(1..).and_then(size)
+        && let Some((section, rest)) = content.split_at_checked(1 + header + size)
+    {
+        sections.push(section);
+        content = rest;
+    }
+    sections.push(content);
+    sections
+}
+
+/// A number in LEB128: how many bytes it takes, and its value.
+fn size(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0;
+    for (at, byte) in bytes.iter().take(4).enumerate() {
+        value |= usize::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some((at + 1, value));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_chain::channel::Action;
+
+    use super::*;
+
+    #[test]
+    fn the_component_in_order_passes_a_message_on() {
+        let component = Component::compile(&ENGINE, &WHOLE);
+        let component = component.unwrap_or_else(|error| panic!("{error}"));
+        let outcome = run(&component);
+        assert!(
+            matches!(outcome, Ok(Outcome::Decided(Action::Forward))),
+            "{outcome:?}"
+        );
+    }
+}

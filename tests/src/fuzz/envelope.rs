@@ -1,0 +1,214 @@
+//! The envelope of lines, and what can be found out of one that is cut.
+
+use acp_chain::rpc::{Error, Id, Kind, Malformed, Message, Outbox, salvage};
+use bytes::{Buf, Bytes};
+
+use super::json::{self, Part, decoded, is_json, is_object, parts};
+
+/// A line is cut at each byte if it is shorter than this, and at fewer places the longer it is.
+const SHORT: usize = 150;
+
+/// A line is a message if it is one to a reader who takes it apart by its brackets, and has the
+/// same parts; all that is not its id goes on byte for byte. Of a line that is cut, no other id is
+/// made out than its own. Each line of the data is tried.
+///
+/// # Panics
+/// If it is not so.
+pub fn envelope(data: &[u8]) {
+    for line in data.split(|byte| *byte == b'\n') {
+        // Whatever it is, looking for an id in it is harmless.
+        let found = salvage(line, line);
+        let expected = std::str::from_utf8(line).ok().and_then(Reading::of);
+        match (Message::parse(Bytes::copy_from_slice(line)), expected) {
+            (Ok(message), Some(expected)) => {
+                expected.is(&message);
+                expected.keeps_its_bytes(&message);
+                expected.takes_another_body(&message);
+                expected.is_found_in_pieces();
+                let id = found.id.as_ref().map(Id::as_str);
+                assert_eq!(id, expected.id, "salvaged of the whole line");
+            }
+            (Err(malformed), None) => is_told(line, &malformed),
+            (Ok(message), None) => panic!("taken for a message: {message:?}"),
+            (Err(malformed), Some(_)) => panic!("taken for no message: {malformed}"),
+        }
+    }
+}
+
+/// A message by its brackets.
+struct Reading<'l> {
+    line: &'l str,
+    kind: Kind,
+    method: Option<&'l str>,
+    id: Option<&'l str>,
+    /// The params, the result or the error.
+    body: Option<&'l str>,
+}
+
+impl<'l> Reading<'l> {
+    /// The message that a line is, if it is one.
+    fn of(line: &'l str) -> Option<Self> {
+        if !is_json(line) || !is_object(line) {
+            return None;
+        }
+        let members = parts(line)?;
+        let names = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let [
+            Ok(Some(version)),
+            Ok(id),
+            Ok(mut method),
+            Ok(params),
+            Ok(mut result),
+            Ok(mut error),
+        ] = names.map(|name| only(&members, name))
+        else {
+            return None;
+        };
+        if decoded(version)? != "2.0" || id.is_some_and(|id| !is_id(id)) {
+            return None;
+        }
+        // A null beside what applies is as good as absent.
+        let given = |field: Option<&'l str>| field.filter(|value| *value != "null");
+        if given(result).or(given(error)).is_some() {
+            (method, result, error) = (given(method), given(result), given(error));
+        }
+        let (kind, body) = match (method, result, error, id) {
+            (Some(_), None, None, Some(_)) => (Kind::Request, params),
+            (Some(_), None, None, None) => (Kind::Notification, params),
+            (None, Some(_), None, Some(_)) => (Kind::Result, result),
+            (None, None, Some(_), Some(_)) => (Kind::Error, error),
+            _ => return None,
+        };
+        if method.is_some_and(|method| decoded(method).is_none()) {
+            return None;
+        }
+        Some(Self {
+            line,
+            kind,
+            method,
+            id,
+            body,
+        })
+    }
+
+    fn is(&self, message: &Message) {
+        let method = self.method.and_then(decoded).unwrap_or_default();
+        assert_eq!(message.kind(), self.kind);
+        assert_eq!(**message.method(), method);
+        assert_eq!(message.id().as_ref().map(Id::as_str), self.id);
+        assert_eq!(message.body(), self.body.unwrap_or("null"));
+        assert_eq!(message.len(), self.line.len());
+        let session = self.body.filter(|body| is_object(body)).and_then(|body| {
+            let session = parts(body)?
+                .into_iter()
+                .rfind(|part| part.is_named("sessionId"))?
+                .value;
+            // What stands for no text still tells one session from another.
+            let text = decoded(session).unwrap_or_else(|| session.to_owned());
+            session.starts_with('"').then_some(text)
+        });
+        assert_eq!(
+            message.session().map(|session| &**session),
+            session.as_deref()
+        );
+        if let Some(id) = self.id {
+            is_equal_to_its_like(id);
+        }
+    }
+
+    /// Only its id is exchanged when it goes on.
+    fn keeps_its_bytes(&self, message: &Message) {
+        let line = self.line;
+        assert_eq!(written(message, None), format!("{line}\n"));
+        let expected = self.id.map_or(line.to_owned(), |id| {
+            let at = json::start(line, id);
+            [&line[..at], "\"new\"", &line[at + id.len()..]].concat()
+        });
+        assert_eq!(written(message, Some("\"new\"")), expected + "\n");
+    }
+
+    /// With another body it is still of its kind and method, and one line.
+    fn takes_another_body(&self, message: &Message) {
+        let body = format!("[\r\n{}\n]", message.body());
+        let line = written(&message.with_body(&body), self.id);
+        let [line, ""] = line.split('\n').collect::<Vec<_>>()[..] else {
+            panic!("not one line: {line}")
+        };
+        let read = Reading::of(line).expect("it is a message");
+        let kind = match self.kind {
+            Kind::Error => Kind::Result,
+            kind => kind,
+        };
+        assert_eq!((read.kind, read.id), (kind, self.id));
+        assert_eq!(read.method.and_then(decoded), self.method.and_then(decoded));
+        assert_eq!(read.body, Some(&*body.replace(['\r', '\n'], " ")));
+    }
+
+    /// However little is left of its ends, no other id is made out than its own; and its own is, if
+    /// what is left of the beginning goes beyond it.
+    fn is_found_in_pieces(&self) {
+        let line = self.line.as_bytes();
+        let members = parts(self.line).unwrap_or_default();
+        let has = |name: &str| members.iter().any(|part| part.is_named(name));
+        let (request, answer) = (
+            has("method") || has("params"),
+            has("result") || has("error"),
+        );
+        for kept in (0..=line.len()).step_by(1 + line.len().pow(2) / SHORT.pow(2)) {
+            let (head, tail) = (&line[..kept], &line[line.len() - kept..]);
+            let found = salvage(head, tail);
+            let id = found.id.as_ref().map(Id::as_str);
+            assert!(id.is_none() || id == self.id, "{id:?} of {kept} bytes");
+            let whole = self
+                .id
+                .filter(|id| json::start(self.line, id) + id.len() < kept);
+            assert!(whole.is_none() || id == whole, "no id of {kept} bytes");
+            assert!(!found.request || request, "a request of {kept} bytes");
+            assert!(!found.answer || answer, "an answer of {kept} bytes");
+        }
+    }
+}
+
+/// A field is there twice.
+struct Twice;
+
+/// The field of that name, if there is one.
+fn only<'l>(members: &[Part<'l>], name: &str) -> Result<Option<&'l str>, Twice> {
+    let mut fields = members.iter().filter(|part| part.is_named(name));
+    let field = fields.next().map(|part| part.value);
+    fields.next().map_or(Ok(field), |_| Err(Twice))
+}
+
+fn is_id(value: &str) -> bool {
+    value == "null" || value.starts_with(|first| matches!(first, '"' | '-' | '0'..='9'))
+}
+
+/// An id is the same with other escapes, and is not what its escapes look like.
+fn is_equal_to_its_like(id: &str) {
+    let read = |text: &str| Id::parse(text).expect("it is an id");
+    let quoted = |text: &str| read(&serde_json::Value::from(text).to_string());
+    if let Some(text) = decoded(id) {
+        assert_eq!(read(id), quoted(&text));
+    }
+    if id.contains('\\') {
+        assert_ne!(read(id), quoted(&id[1..id.len() - 1]));
+    }
+}
+
+fn written(message: &Message, id: Option<&str>) -> String {
+    let mut out = Outbox::default();
+    message.write(id, &mut out);
+    let bytes = out.copy_to_bytes(out.remaining());
+    String::from_utf8(bytes.to_vec()).expect("it is text")
+}
+
+/// The sender learns whether its line was no JSON, or JSON and no message.
+fn is_told(line: &[u8], malformed: &Malformed) {
+    let json = std::str::from_utf8(line).is_ok_and(is_json);
+    let error = malformed.to_error();
+    let code = if json { -32600 } else { -32700 };
+    assert_eq!(error.code, code, "{error}");
+    let text = error.to_json();
+    let read: Error = serde_json::from_str(&text).expect("the error is JSON");
+    assert_eq!((read.code, read.message), (code, error.message));
+}

@@ -1,0 +1,120 @@
+//! Lines out of bytes, however the bytes come.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::{io, iter};
+
+use acp_chain::rpc::{Frame, LineReader};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// How much of either end of a line over the limit is kept.
+const KEPT: usize = 4 * 1024;
+
+/// How much is read at once, at most.
+const READ: usize = 64 * 1024;
+
+/// The frames of a stream do not depend on how its bytes come, and no more is held of a line that is
+/// not whole yet than the limit allows, or the two ends of one that is over it.
+///
+/// The first byte of the first line is the limit, its others are the sizes of the pieces in which
+/// the rest comes.
+///
+/// # Panics
+/// If it is not so.
+pub fn lines(data: &[u8]) {
+    let line = data.split(|byte| *byte == b'\n').next();
+    let Some([limit, sizes @ ..]) = line else {
+        return;
+    };
+    let stream = data.get(sizes.len() + 2..).unwrap_or_default();
+    let limit = size(*limit);
+    let input = Pieces {
+        sizes,
+        stream,
+        room: 2 * (limit + READ),
+    };
+    let mut reader = LineReader::new(input, limit);
+    let mut frames = Vec::new();
+    let mut more = true;
+    while more {
+        // What is not there yet is asked for anew, as by a caller that did something else meanwhile.
+        let Some(filled) = reader.fill().now_or_never() else {
+            continue;
+        };
+        more = filled.expect("nothing fails to be read");
+        frames.extend(iter::from_fn(|| reader.next_frame()));
+        let held = reader.held();
+        assert!(held <= limit.max(2 * KEPT), "{held} bytes are held");
+    }
+    assert_eq!(frames, expected(stream, limit));
+    assert_eq!(reader.held(), 0, "at the end nothing is left");
+}
+
+/// A byte as a size: small ones are what they are, others go up to 32 KiB.
+fn size(byte: u8) -> usize {
+    match byte {
+        0..128 => byte.into(),
+        128.. => (usize::from(byte) - 127) * 256,
+    }
+}
+
+/// The frames of a stream that is there as a whole.
+fn expected(stream: &[u8], limit: usize) -> Vec<Frame> {
+    let mut lines: Vec<_> = stream.split(|byte| *byte == b'\n').collect();
+    let torn = lines.pop().filter(|line| !line.is_empty());
+    let whole = lines.into_iter().map(|line| (line, false));
+    let all = whole.chain(torn.map(|line| (line, true)));
+    let frames = all.filter_map(|(line, torn)| {
+        let bytes = Bytes::copy_from_slice(line);
+        match line.len() > limit {
+            true => Some(Frame::TooLong {
+                head: bytes.slice(..line.len().min(KEPT)),
+                tail: bytes.slice(line.len().saturating_sub(KEPT)..),
+                len: line.len() as u64,
+                limit,
+            }),
+            false if line.iter().all(u8::is_ascii_whitespace) => None,
+            false if torn => Some(Frame::Torn(bytes)),
+            false => Some(Frame::Line(bytes)),
+        }
+    });
+    frames.collect()
+}
+
+/// A stream that comes in pieces.
+struct Pieces<'d> {
+    /// How large they are. At 0 there is nothing yet. The last one counts for all further pieces,
+    /// unless it is 0; without one, everything comes at once.
+    sizes: &'d [u8],
+    stream: &'d [u8],
+    /// How much the reader may make room for.
+    room: usize,
+}
+
+impl AsyncRead for Pieces<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context,
+        buffer: &mut ReadBuf,
+    ) -> Poll<io::Result<()>> {
+        let room = buffer.remaining();
+        assert!(room <= self.room, "there is room for {room} bytes");
+        let piece = match self.sizes {
+            [] => READ,
+            [last] if *last > 0 => size(*last),
+            [piece, rest @ ..] => {
+                self.sizes = rest;
+                size(*piece)
+            }
+        };
+        if piece == 0 {
+            return Poll::Pending;
+        }
+        let (piece, rest) = self.stream.split_at(piece.min(room).min(self.stream.len()));
+        buffer.put_slice(piece);
+        self.stream = rest;
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,94 @@
+//! Manifests, and what is wrong with them.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
+
+use acp_chain::manifest::{Manifest, ManifestError, ProxyEntry};
+use acp_chain::sandbox::Limits;
+use serde_json::{Map, Value};
+
+const FOLDER: &str = "/project";
+const PATH: &str = "/project/acp-chain.toml";
+
+/// A manifest that was read names the proxies that its text names, by unique ids, each with an
+/// absolute path and an object for its configuration; the error of any other names a place in its
+/// text.
+///
+/// # Panics
+/// If it is not so.
+pub fn manifest(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    match Manifest::parse(text, Path::new(PATH)) {
+        Ok(manifest) => {
+            assert_eq!(manifest.path, Path::new(PATH));
+            let table: toml::Table = text.parse().expect("it is TOML");
+            let named = table.get("proxy").and_then(toml::Value::as_array);
+            let named = named.map(Vec::as_slice).unwrap_or_default();
+            assert_eq!(manifest.proxies.len(), named.len());
+            for (entry, table) in manifest.proxies.iter().zip(named) {
+                is_asked_for(entry, table);
+            }
+            let ids: HashSet<_> = manifest.proxies.iter().map(|entry| &entry.id).collect();
+            assert_eq!(ids.len(), named.len(), "ids are unique");
+            if let Some(agent) = &manifest.agent {
+                let command = table["agent"]["command"].as_str().expect("it has one");
+                let expected = match command.contains('/') {
+                    true => Path::new(FOLDER).join(command),
+                    false => command.into(),
+                };
+                assert_eq!(*agent.program, *expected);
+            }
+        }
+        Err(error) => has_its_place(text, &error),
+    }
+}
+
+/// A proxy is what its table says, and fit for a chain.
+fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
+    let id = &*entry.id;
+    assert_eq!(table["id"].as_str(), Some(id));
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    assert!(
+        (1..=64).contains(&id.len()) && id.bytes().all(plain),
+        "{id}"
+    );
+    assert!(id != "client" && id != "agent", "{id}");
+    let path = table["path"].as_str().expect("it has a path");
+    assert_eq!(entry.path, Path::new(FOLDER).join(path));
+    assert!(entry.path.is_absolute());
+    let config: Map<String, Value> = serde_json::from_str(&entry.config).expect("an object");
+    let asked = table.get("config").and_then(toml::Value::as_table);
+    let keys = asked
+        .map(|asked| asked.keys().collect())
+        .unwrap_or_default();
+    assert_eq!(config.keys().collect::<BTreeSet<_>>(), keys);
+    let limits = table.get("limits");
+    let memory = limits.and_then(|limits| limits.get("memory-mib")?.as_integer());
+    let memory = memory.map_or(Limits::default().memory as u64, |mib| {
+        mib.unsigned_abs() << 20
+    });
+    assert_eq!(entry.limits.memory as u64, memory);
+}
+
+/// The error says in one line which file is wrong where, and what.
+fn has_its_place(text: &str, error: &ManifestError) {
+    let ManifestError::Wrong {
+        path,
+        line,
+        column,
+        what,
+    } = error
+    else {
+        panic!("it was read: {error}")
+    };
+    assert_eq!(path, Path::new(PATH));
+    let there = text.split('\n').nth(line - 1);
+    let there = there.unwrap_or_else(|| panic!("line {line} of {text:?}"));
+    // The place may be the end of the line.
+    let columns = 1..=there.chars().count() + 1;
+    assert!(columns.contains(column), "column {column} of {there:?}");
+    assert!(!what.trim().is_empty() && !what.contains('\n'), "{what:?}");
+    assert_eq!(error.to_string(), format!("{PATH}:{line}:{column}: {what}"));
+}
