@@ -1,0 +1,1 @@
+(component (instance $i) (export "acp-chain:proxy/handler@0.1.0" (instance $i)))

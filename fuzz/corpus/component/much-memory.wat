@@ -1,0 +1,1 @@
+(component (core module $m (memory 65536)) (core instance (instantiate $m)))

@@ -1,0 +1,1 @@
+(component (import "wasi:random/random@0.2.0" (instance (export "get-random-u64" (func (result u64))))))
