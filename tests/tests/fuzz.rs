@@ -51,6 +51,11 @@ const TOKENS: &[&str] = &[
     "=",
     "[[proxy]]\n",
     "config.",
+    "limits.",
+    "grant.",
+    "64 MiB",
+    "2 s",
+    "!*",
     "\u{feff}",
     "é",
 ];

@@ -5,9 +5,10 @@ mod whole;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use acp_chain::channel::{Delivery, Event, Outcome, Part, Peer};
+use acp_chain::channel::{Delivery, Event, Grant, Outcome, Part, Peer};
+use acp_chain::limits::Limits;
 use acp_chain::rpc::Message;
-use acp_chain::sandbox::{Component, ComponentError, Engine, Instance, Limits};
+use acp_chain::sandbox::{Component, ComponentError, Engine, Guest};
 
 /// The first bytes of a component, before its sections.
 const PREAMBLE: usize = 8;
@@ -44,7 +45,9 @@ pub fn component(data: &[u8]) {
             assert!(wasm && !module, "it is a component");
             match run(&component) {
                 Ok(Outcome::Told) => panic!("there was something to decide"),
-                Ok(Outcome::Died(reason)) => assert!(!reason.is_empty(), "it died of nothing"),
+                Ok(Outcome::Broke(failure)) => {
+                    assert!(!failure.reason.is_empty(), "it broke of nothing");
+                }
                 // What it says itself may be nothing.
                 Ok(Outcome::Decided(_) | Outcome::Refused(_)) | Err(_) => {}
             }
@@ -92,8 +95,17 @@ async fn start(component: &Component) -> Result<Box<dyn Part>, String> {
         init_time: Duration::from_millis(100),
         ..Limits::default()
     };
-    let (instance, _) = Instance::start(&ENGINE, component, "damaged", "{}", limits).await?;
-    Ok(Box::new(instance))
+    let guest = Guest {
+        engine: ENGINE.clone(),
+        component: component.clone(),
+        name: "damaged".into(),
+        config: "{}".into(),
+        limits: limits.into(),
+        grant: Grant::all().into(),
+        directories: [].into(),
+    };
+    let started = guest.start(1, None).await;
+    Ok(started.map_err(|failure| failure.reason)?.part)
 }
 
 /// Damages a component in steps. A bit is flipped, a byte changed or inserted, some bytes go, or all

@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use acp_chain::manifest::{Manifest, ManifestError, ProxyEntry};
-use acp_chain::sandbox::Limits;
+use acp_chain::limits::{Limits, Quantity, TABLE};
+use acp_chain::manifest::{Manifest, ManifestError, ProxyEntry, User};
 use serde_json::{Map, Value};
 
 const FOLDER: &str = "/project";
@@ -20,7 +20,7 @@ pub fn manifest(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    match Manifest::parse(text, Path::new(PATH)) {
+    match Manifest::parse(text, Path::new(PATH), &User::default()) {
         Ok(manifest) => {
             assert_eq!(manifest.path, Path::new(PATH));
             let table: toml::Table = text.parse().expect("it is TOML");
@@ -64,12 +64,20 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
         .map(|asked| asked.keys().collect())
         .unwrap_or_default();
     assert_eq!(config.keys().collect::<BTreeSet<_>>(), keys);
-    let limits = table.get("limits");
-    let memory = limits.and_then(|limits| limits.get("memory-mib")?.as_integer());
-    let memory = memory.map_or(Limits::default().memory as u64, |mib| {
-        mib.unsigned_abs() << 20
-    });
-    assert_eq!(entry.limits.memory as u64, memory);
+    for limit in TABLE {
+        let asked = table.get("limits").and_then(|limits| limits.get(limit.key));
+        let expected = match asked {
+            None => limit.of(&Limits::default()),
+            Some(toml::Value::String(text)) => limit.quantity.read(text).expect("it has a unit"),
+            Some(value) => {
+                assert_eq!(limit.quantity, Quantity::Count);
+                let count = value.as_integer().expect("it is a number");
+                u64::try_from(count).expect("it is not negative")
+            }
+        };
+        assert_eq!(limit.of(&entry.limits), expected, "{}", limit.key);
+        assert!(expected <= limit.of(&Limits::ceilings()), "{}", limit.key);
+    }
 }
 
 /// The error says in one line which file is wrong where, and what.
