@@ -61,6 +61,11 @@ const TOKENS: &[&str] = &[
 ];
 
 #[test]
+fn a_chain_loses_nothing_and_answers_everything_whatever_its_proxies_do() {
+    holds("chain", fuzz::chain, CASES);
+}
+
+#[test]
 fn a_damaged_component_is_refused_or_runs_within_its_limits() {
     holds("component", fuzz::component, COMPONENTS);
 }

@@ -4,6 +4,7 @@
 //! some made of them. What is to come out is found in a way of the function's own, too simple to
 //! share a mistake with the host.
 
+mod chain;
 mod component;
 mod edit;
 mod envelope;
@@ -11,6 +12,7 @@ mod json;
 mod lines;
 mod manifest;
 
+pub use chain::chain;
 pub use component::component;
 pub use edit::edit;
 pub use envelope::envelope;

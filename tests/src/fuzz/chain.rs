@@ -1,0 +1,224 @@
+//! Chains of proxies that do anything, between ends that say anything.
+//!
+//! The bytes say who does what next. A [`model`] knows of each message only when it came, where it
+//! is allowed to be lost, and what it is to look like; what leaves the chain is held against that.
+
+mod ends;
+mod model;
+mod proxy;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use acp_chain::chain::{Proxy, Router, Terms};
+use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
+use acp_chain::limits::Limits;
+use acp_chain::rpc::Error;
+use tokio::sync::oneshot;
+
+use self::model::Model;
+use self::proxy::Script;
+
+/// How often a chain may be asked to go on at the end until it is at rest.
+const PATIENCE: usize = 10_000;
+
+/// Messages leave as they came or as a proxy changed them, in their order; every request gets
+/// exactly one answer, whoever breaks; nothing else is lost.
+///
+/// The first byte says how many proxies there are, one byte each under which policy, and the others
+/// what happens.
+///
+/// # Panics
+/// If it is not so.
+pub fn chain(data: &[u8]) {
+    let world = World::new(data);
+    let count = world.lock().choose(4);
+    let proxies = (0..count).map(|hop| new_proxy(&world, hop)).collect();
+    let mut driver = Driver {
+        router: Router::new(proxies, None),
+        world,
+    };
+    while !driver.world.lock().choices.is_empty() {
+        driver.step();
+    }
+    driver.come_to_rest();
+}
+
+/// What the driver and the proxies share.
+#[derive(Clone)]
+struct World(Arc<Mutex<State>>);
+
+struct State {
+    /// What is to happen, the last first.
+    choices: Vec<u8>,
+    model: Model,
+    /// The proxies that are busy until they are told to go on.
+    busy: Vec<oneshot::Sender<()>>,
+}
+
+impl World {
+    fn new(data: &[u8]) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            choices: data.iter().rev().copied().collect(),
+            model: Model::default(),
+            busy: Vec::new(),
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// One of so many choices; the first when there is nothing left to choose by.
+    fn choose(&mut self, count: usize) -> usize {
+        self.choices
+            .pop()
+            .map_or(0, |byte| usize::from(byte) % count)
+    }
+}
+
+fn new_proxy(world: &World, hop: usize) -> Proxy {
+    let on_failure = [
+        FailurePolicy::Restart,
+        FailurePolicy::RestartThenBypass,
+        FailurePolicy::Bypass,
+        FailurePolicy::Refuse,
+    ][world.lock().choose(4)];
+    world.lock().model.add_hop(on_failure);
+    let script = Script {
+        world: world.clone(),
+        hop,
+    };
+    Proxy {
+        name: format!("proxy-{hop}"),
+        started: script.begin(1),
+        source: Box::new(script) as Box<dyn Source>,
+        terms: Terms {
+            limits: Arc::new(Limits::default()),
+            grant: Arc::new(Grant::all()),
+            on_failure,
+        },
+    }
+}
+
+struct Driver {
+    router: Router,
+    world: World,
+}
+
+impl Driver {
+    /// Something happens at one of the ends, or time passes.
+    fn step(&mut self) {
+        let (what, peer) = {
+            let mut world = self.world.lock();
+            let peer = [Peer::Client, Peer::Agent][world.choose(2)];
+            (world.choose(10), peer)
+        };
+        match what {
+            0..=2 => self.say(peer, model::Kind::Notification),
+            3 => self.say(peer, model::Kind::Request),
+            4 | 5 => self.answer(peer),
+            6 => self.withdraw(peer),
+            7 => self.finish_one(),
+            8 => self.pass_time(),
+            _ => {
+                // A burst: the next things happen before any proxy is called.
+                return;
+            }
+        }
+        let budget = [1000, 1, 0][self.world.lock().choose(3)];
+        self.router.pump(budget);
+        self.take_out();
+    }
+
+    /// Time passes until something is due.
+    fn pass_time(&mut self) {
+        if let Some(at) = self.router.next_timer() {
+            self.world.lock().model.everything_held_may_expire();
+            self.router.advance(at);
+        }
+    }
+
+    /// One of the busy proxies goes on.
+    fn finish_one(&mut self) {
+        let go = {
+            let mut world = self.world.lock();
+            match world.busy.len() {
+                0 => return,
+                count => {
+                    let which = world.choose(count);
+                    world.busy.remove(which)
+                }
+            }
+        };
+        // A proxy that is gone needs not be told.
+        let _ = go.send(());
+        self.collect();
+    }
+
+    /// Takes what busy proxies have come to.
+    fn collect(&mut self) {
+        loop {
+            let finished = {
+                let (_, _, busy) = self.router.split();
+                let mut busy = std::pin::pin!(busy);
+                match busy.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(finished) => finished,
+                    Poll::Pending => return,
+                }
+            };
+            self.router.finished(finished);
+        }
+    }
+
+    /// Lets everybody answer what they were asked, and all proxies decide, until nothing is left.
+    fn come_to_rest(&mut self) {
+        for _ in 0..PATIENCE {
+            self.router.pump(1000);
+            self.collect();
+            self.take_out();
+            let busy = !self.world.lock().busy.is_empty();
+            if busy {
+                self.finish_one();
+                continue;
+            }
+            let asked = [Peer::Client, Peer::Agent]
+                .into_iter()
+                .find(|peer| self.world.lock().model.is_asked(*peer));
+            if let Some(peer) = asked {
+                self.answer(peer);
+            } else if self.router.next_timer().is_some() {
+                self.pass_time();
+            } else if self.router.is_idle() {
+                self.world.lock().model.is_complete();
+                assert!(!self.router.is_owed(Peer::Client) && !self.router.is_owed(Peer::Agent));
+                return self.lose_the_agent();
+            }
+        }
+        panic!("it does not come to rest");
+    }
+
+    /// When an end is gone, what it is asked is answered too.
+    fn lose_the_agent(&mut self) {
+        self.router.lose(Peer::Agent, &Error::new(1, "gone"));
+        self.world.lock().model.nothing_leaves_any_more(Peer::Agent);
+        self.say(Peer::Client, model::Kind::Request);
+        for _ in 0..PATIENCE {
+            self.router.pump(1000);
+            self.collect();
+            self.take_out();
+            let client = self.world.lock().model.is_asked(Peer::Client);
+            if client {
+                self.answer(Peer::Client);
+            } else if self.router.next_timer().is_some() {
+                self.pass_time();
+            } else if self.router.is_idle() {
+                self.world.lock().model.nobody_waits();
+                return;
+            }
+        }
+        panic!("it does not come to rest without an agent");
+    }
+}

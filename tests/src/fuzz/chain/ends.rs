@@ -1,0 +1,165 @@
+//! What the client and the agent say, and what they hear.
+
+use acp_chain::channel::Peer;
+use acp_chain::rpc::Message;
+use bytes::{Buf, Bytes};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Driver;
+use super::model::{Kind, Tag};
+
+/// A line that came out, as a JSON-RPC library would read it.
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    method: Option<String>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// The body of a message, with spellings that a careless host would lose.
+pub(super) fn body(tag: Tag, session: Option<usize>) -> String {
+    match session {
+        Some(session) => {
+            format!(r#"{{"sessionId":"s{session}", "n":1e400,"t":{tag},"\u0078":"\/"}}"#)
+        }
+        None => format!(r#"{{"-0":-0.0,"t":{tag}}}"#),
+    }
+}
+
+/// What tells a message from others, if somebody here made it.
+pub(super) fn tag(body: &str) -> Option<Tag> {
+    let (_, rest) = body.split_once(r#""t":"#)?;
+    let end = rest.find(|c: char| !c.is_ascii_digit())?;
+    rest[..end].parse().ok()
+}
+
+impl Driver {
+    /// An end sends a request or a notification.
+    pub(super) fn say(&mut self, from: Peer, kind: Kind) {
+        let line = {
+            let mut world = self.world.lock();
+            let session = [None, Some(0), Some(1)][world.choose(3)];
+            let toward = from.opposite();
+            let model = &mut world.model;
+            let tag = model.sets_out(kind, toward, session, true, |tag| body(tag, session));
+            let body = model.body(tag).to_owned();
+            match kind {
+                Kind::Request => {
+                    let id = match tag % 2 {
+                        0 => format!("\"r{tag}\""),
+                        _ => tag.to_string(),
+                    };
+                    let line = format!(
+                        r#"{{"jsonrpc":"2.0","id":{id},"method":"request","params":{body}}}"#
+                    );
+                    model.waits_for(from, id, tag);
+                    line
+                }
+                _ => format!(r#"{{"jsonrpc":"2.0","method":"tell","params":{body}}}"#),
+            }
+        };
+        self.receive(from, line);
+    }
+
+    /// An end answers something that it was asked.
+    pub(super) fn answer(&mut self, from: Peer) {
+        let line = {
+            let mut world = self.world.lock();
+            let count = world.model.asked_of(from);
+            if count == 0 {
+                return;
+            }
+            let which = world.choose(count);
+            let fails = world.choose(4) == 1;
+            let model = &mut world.model;
+            let (id, request) = model.is_to_answer(from, which);
+            let (session, toward) = (model.session(request), from.opposite());
+            let kind = Kind::Answer;
+            if fails {
+                let body = |tag| format!(r#"{{"code":1,"message":"no","data":{{"t":{tag}}}}}"#);
+                let tag = model.sets_out(kind, toward, session, true, body);
+                model.answers(tag, request);
+                let error = model.body(tag);
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+            } else {
+                let body = |tag| format!(r#"{{"t":{tag},"n":1E+2}}"#);
+                let tag = model.sets_out(kind, toward, session, true, body);
+                model.answers(tag, request);
+                let result = model.body(tag);
+                format!(r#"{{"jsonrpc":"2.0","result":{result},"id":{id}}}"#)
+            }
+        };
+        self.receive(from, line);
+    }
+
+    /// An end gives up on a request of its own.
+    pub(super) fn withdraw(&mut self, from: Peer) {
+        let line = {
+            let mut world = self.world.lock();
+            let waiting = world.model.waiting(from);
+            if waiting.is_empty() {
+                return;
+            }
+            let (id, tag) = &waiting[world.choose(waiting.len())];
+            world.model.withdraws(*tag);
+            format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#)
+        };
+        self.receive(from, line);
+    }
+
+    fn receive(&mut self, from: Peer, line: String) {
+        let message = Message::parse(Bytes::from(line)).expect("it is a message");
+        self.router.receive(from, message);
+    }
+
+    /// Takes what waits for the ends, and holds it against the model.
+    pub(super) fn take_out(&mut self) {
+        for end in [Peer::Client, Peer::Agent] {
+            let outbox = self.router.outbox(end);
+            let bytes = outbox.copy_to_bytes(outbox.remaining());
+            let text = std::str::from_utf8(&bytes).expect("it is text");
+            for line in text.lines() {
+                self.hears(end, line);
+            }
+        }
+    }
+
+    fn hears(&mut self, end: Peer, line: &str) {
+        let line: Line = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let mut world = self.world.lock();
+        let model = &mut world.model;
+        let params = line.params.map_or("null", RawValue::get);
+        match (line.method.as_deref(), line.id) {
+            (Some("$/cancel_request"), None) => {
+                let (_, id) = params.split_once(':').expect("it names a request");
+                let id = id.trim_end_matches('}').parse().expect("it is a number");
+                model.is_told_of_withdrawal(end, id);
+            }
+            (Some("session/update"), None) => panic!("there is no turn to tell the user in"),
+            (Some(_), id) => {
+                let tag = tag(params).expect("somebody made it");
+                model.leaves(end, tag, params);
+                if let Some(id) = id {
+                    let id = id.get().parse().expect("the host's ids are numbers");
+                    model.is_asked_under(end, id, tag);
+                }
+            }
+            (None, id) => {
+                let id = id.expect("an answer has an id");
+                model.gets_answer(end, id.get());
+                let body = line.result.or(line.error).expect("it is an answer").get();
+                // What has no tag is the host's own.
+                if let Some(tag) = tag(body) {
+                    model.leaves(end, tag, body);
+                }
+            }
+        }
+    }
+}

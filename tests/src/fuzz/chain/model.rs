@@ -1,0 +1,334 @@
+//! What is known of each message without knowing how a chain works.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use acp_chain::channel::{FailurePolicy, MessageId, Peer};
+use acp_chain::limits::Limits;
+
+/// What tells one message from all others; it is in its body.
+pub type Tag = u64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Notification,
+    Request,
+    Answer,
+}
+
+/// Where a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Underway,
+    /// It came out at the other end.
+    Left,
+    /// A proxy ended it; it must not come out.
+    Ended,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    kind: Kind,
+    toward: Peer,
+    session: Option<usize>,
+    /// What its body is to be; none if a proxy made an error of it.
+    body: Option<String>,
+    fate: Fate,
+    /// Whether its place in the line counts: it came in at an end, and no proxy held it.
+    in_line: bool,
+    /// Whether it may be dropped, or turned into an error, for a proxy that failed.
+    may_be_lost: bool,
+}
+
+#[derive(Default)]
+pub struct Model {
+    hops: Vec<Hop>,
+    messages: BTreeMap<Tag, Known>,
+    /// The requests of each end that it waits for, by its own ids.
+    waits: [HashMap<String, Tag>; 2],
+    /// What each end was asked and has not answered, by the ids on that wire.
+    asked: [Vec<(u64, Tag)>; 2],
+    /// Everything that each end was ever asked.
+    ever_asked: [HashMap<u64, Tag>; 2],
+    /// The requests that their senders gave up.
+    withdrawn: HashSet<Tag>,
+    /// The requests that proxies made which broke since: their answers are for nobody.
+    orphaned: HashSet<Tag>,
+    /// The requests that were answered, by the answer.
+    answered: HashMap<Tag, Tag>,
+    gone: [bool; 2],
+}
+
+struct Hop {
+    on_failure: FailurePolicy,
+    broke: usize,
+    held: HashMap<MessageId, Tag>,
+    /// Its own requests without an answer.
+    asked: HashMap<MessageId, Tag>,
+}
+
+fn index(peer: Peer) -> usize {
+    match peer {
+        Peer::Client => 0,
+        Peer::Agent => 1,
+    }
+}
+
+impl Model {
+    pub fn add_hop(&mut self, on_failure: FailurePolicy) {
+        self.hops.push(Hop {
+            on_failure,
+            broke: 0,
+            held: HashMap::new(),
+            asked: HashMap::new(),
+        });
+    }
+
+    /// A message sets out: from an end, or from a proxy.
+    pub fn sets_out(
+        &mut self,
+        kind: Kind,
+        toward: Peer,
+        session: Option<usize>,
+        at_end: bool,
+        body: impl FnOnce(Tag) -> String,
+    ) -> Tag {
+        let tag = self.messages.len() as Tag + 1;
+        let known = Known {
+            kind,
+            toward,
+            session,
+            body: Some(body(tag)),
+            fate: Fate::Underway,
+            in_line: at_end,
+            // A proxy that was given up refuses everything.
+            may_be_lost: self.gone[index(toward)] || self.hops.iter().any(Hop::may_refuse_all),
+        };
+        self.messages.insert(tag, known);
+        tag
+    }
+
+    pub fn body(&self, tag: Tag) -> &str {
+        self.messages[&tag].body.as_deref().unwrap_or("null")
+    }
+
+    pub fn session(&self, tag: Tag) -> Option<usize> {
+        self.messages[&tag].session
+    }
+
+    fn known(&mut self, tag: Tag) -> &mut Known {
+        self.messages.get_mut(&tag).expect("it set out")
+    }
+
+    // What ends do.
+
+    pub fn waits_for(&mut self, end: Peer, id: String, tag: Tag) {
+        self.waits[index(end)].insert(id, tag);
+    }
+
+    pub fn waiting(&self, end: Peer) -> Vec<(String, Tag)> {
+        let waits = &self.waits[index(end)];
+        let mut waits: Vec<_> = waits.iter().map(|(id, tag)| (id.clone(), *tag)).collect();
+        waits.sort();
+        waits
+    }
+
+    pub fn withdraws(&mut self, tag: Tag) {
+        self.withdrawn.insert(tag);
+    }
+
+    pub fn is_asked(&self, end: Peer) -> bool {
+        !self.asked[index(end)].is_empty()
+    }
+
+    pub fn asked_of(&self, end: Peer) -> usize {
+        self.asked[index(end)].len()
+    }
+
+    /// An end answers one of the requests that it got: the id, and the request.
+    pub fn is_to_answer(&mut self, end: Peer, which: usize) -> (u64, Tag) {
+        self.asked[index(end)].remove(which)
+    }
+
+    pub fn answers(&mut self, answer: Tag, request: Tag) {
+        self.answered.insert(answer, request);
+    }
+
+    /// Whether an answer is for a proxy that broke since it asked.
+    fn is_for_nobody(&self, tag: Tag) -> bool {
+        let request = self.answered.get(&tag);
+        request.is_some_and(|request| self.orphaned.contains(request))
+    }
+
+    // What proxies do.
+
+    pub fn changes(&mut self, tag: Tag, body: Option<String>) {
+        self.known(tag).body = body;
+    }
+
+    /// A proxy drops a message, or answers it.
+    pub fn ends(&mut self, tag: Tag) {
+        let known = self.known(tag);
+        assert_eq!(known.fate, Fate::Underway, "{known:?}");
+        known.fate = Fate::Ended;
+    }
+
+    /// A proxy could not decide.
+    pub fn fails_on(&mut self, hop: usize, tag: Tag) {
+        let bypass = self.hops[hop].on_failure == FailurePolicy::Bypass;
+        self.known(tag).may_be_lost |= !bypass;
+    }
+
+    pub fn holds(&mut self, hop: usize, id: MessageId, tag: Tag) {
+        self.known(tag).in_line = false;
+        self.hops[hop].held.insert(id, tag);
+    }
+
+    pub fn held(&self, hop: usize) -> Vec<(MessageId, Tag)> {
+        let held = &self.hops[hop].held;
+        let mut held: Vec<_> = held.iter().map(|(id, tag)| (*id, *tag)).collect();
+        held.sort_unstable();
+        held
+    }
+
+    pub fn lets_go(&mut self, hop: usize, id: MessageId) -> Option<Tag> {
+        self.hops[hop].held.remove(&id)
+    }
+
+    pub fn kind(&self, tag: Tag) -> Kind {
+        self.messages[&tag].kind
+    }
+
+    pub fn asks(&mut self, hop: usize, id: MessageId, tag: Tag) {
+        self.hops[hop].asked.insert(id, tag);
+    }
+
+    pub fn own_requests(&self, hop: usize) -> Vec<(MessageId, Tag)> {
+        let asked = &self.hops[hop].asked;
+        let mut asked: Vec<_> = asked.iter().map(|(id, tag)| (*id, *tag)).collect();
+        asked.sort_unstable();
+        asked
+    }
+
+    /// The answer to a request of a proxy's own is there.
+    pub fn is_answered(&mut self, hop: usize, id: MessageId, answer: Option<Tag>) {
+        let asked = self.hops[hop].asked.remove(&id);
+        asked.expect("an answer comes once, and only to whoever asked");
+        if let Some(answer) = answer {
+            self.known(answer).fate = Fate::Left;
+        }
+    }
+
+    /// A proxy breaks, at a message or at none.
+    pub fn breaks(&mut self, hop: usize, at: Option<Tag>) {
+        self.hops[hop].broke += 1;
+        let held: Vec<_> = self.hops[hop].held.drain().map(|(_, tag)| tag).collect();
+        for tag in held.into_iter().chain(at) {
+            self.fails_on(hop, tag);
+            self.known(tag).in_line = false;
+        }
+        let asked: Vec<_> = self.hops[hop].asked.drain().map(|(_, tag)| tag).collect();
+        self.withdrawn.extend(&asked);
+        self.orphaned.extend(asked);
+        if self.hops[hop].may_refuse_all() {
+            for known in self.messages.values_mut() {
+                known.may_be_lost = true;
+            }
+        }
+    }
+
+    pub fn everything_held_may_expire(&mut self) {
+        for hop in 0..self.hops.len() {
+            for (_, tag) in self.held(hop) {
+                self.fails_on(hop, tag);
+            }
+        }
+    }
+
+    pub fn nothing_leaves_any_more(&mut self, end: Peer) {
+        self.gone[index(end)] = true;
+        self.asked[index(end)].clear();
+    }
+
+    // What comes out.
+
+    /// A message leaves at its end, with this body.
+    pub fn leaves(&mut self, end: Peer, tag: Tag, body: &str) {
+        let known = self.messages.get(&tag).expect("somebody sent it").clone();
+        assert_eq!(known.toward, end, "it went astray: {known:?}");
+        assert_eq!(known.fate, Fate::Underway, "it must not come: {known:?}");
+        if let Some(expected) = &known.body {
+            assert_eq!(body, expected, "its body is another");
+        }
+        self.overtakes_nothing(tag, &known);
+        self.known(tag).fate = Fate::Left;
+    }
+
+    /// Nothing that came before it in its line is still underway, unless a proxy held it; what
+    /// answers a request waits also for notifications that proxies hold.
+    fn overtakes_nothing(&self, tag: Tag, known: &Known) {
+        if !known.in_line {
+            return;
+        }
+        for (earlier, other) in self.messages.range(..tag) {
+            let line = (other.toward, other.session) == (known.toward, known.session);
+            let waits = other.in_line
+                || known.kind == Kind::Answer
+                    && other.kind == Kind::Notification
+                    && self.hops.iter().any(|hop| hop.held.values().any(|held| held == earlier));
+            let counts = !other.may_be_lost && !self.is_for_nobody(*earlier);
+            let overtaken = line && waits && counts && other.fate == Fate::Underway;
+            assert!(!overtaken, "{tag} {known:?} overtakes {earlier} {other:?}");
+        }
+    }
+
+    /// An end is asked, under this id.
+    pub fn is_asked_under(&mut self, end: Peer, id: u64, tag: Tag) {
+        let before = self.ever_asked[index(end)].insert(id, tag);
+        assert_eq!(before, None, "the id {id} was used before");
+        self.asked[index(end)].push((id, tag));
+    }
+
+    /// An end is told that nobody waits for a request any more.
+    pub fn is_told_of_withdrawal(&self, end: Peer, id: u64) {
+        let tag = self.ever_asked[index(end)].get(&id);
+        let tag = tag.unwrap_or_else(|| panic!("nobody asked under {id}"));
+        assert!(self.withdrawn.contains(tag), "nobody withdrew {tag}");
+    }
+
+    /// A request of an end is answered.
+    pub fn gets_answer(&mut self, end: Peer, id: &str) -> Tag {
+        let tag = self.waits[index(end)].remove(id);
+        tag.unwrap_or_else(|| panic!("nobody waits for an answer to {id}"))
+    }
+
+    // What is left in the end.
+
+    pub fn nobody_waits(&self) {
+        assert_eq!(self.waits, [HashMap::new(), HashMap::new()]);
+        for hop in &self.hops {
+            assert!(hop.asked.is_empty(), "a proxy waits for {:?}", hop.asked);
+        }
+    }
+
+    /// Everybody got their answers, and nothing is lost.
+    pub fn is_complete(&self) {
+        self.nobody_waits();
+        for (tag, known) in &self.messages {
+            let lost = known.fate == Fate::Underway && !known.may_be_lost;
+            // A withdrawn request or its answer may end anywhere.
+            let answered = known.kind != Kind::Notification;
+            assert!(!lost || answered, "{tag} is lost: {known:?}");
+        }
+    }
+}
+
+impl Hop {
+    /// Whether it may have been given up, so that everything which it would see is refused.
+    fn may_refuse_all(&self) -> bool {
+        match self.on_failure {
+            FailurePolicy::Refuse => self.broke > 0,
+            FailurePolicy::Restart => self.broke > Limits::default().restarts,
+            FailurePolicy::RestartThenBypass | FailurePolicy::Bypass => false,
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Proxies that do what the bytes say.
+
+use std::sync::Arc;
+
+use acp_chain::channel::{
+    Call, Decision, Delivery, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId,
+    Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
+    Tally,
+};
+use acp_chain::limits::Limits;
+use acp_chain::rpc;
+use tokio::sync::oneshot;
+
+use super::World;
+use super::ends::{body, tag};
+use super::model::{Kind, Tag};
+
+/// Where the instances of a proxy come from.
+pub(super) struct Script {
+    pub world: World,
+    pub hop: usize,
+}
+
+impl Script {
+    pub fn begin(&self, first: MessageId) -> Started {
+        let mut ledger = Ledger::new(first, Arc::new(Limits::default()), Arc::new(Grant::all()));
+        ledger.start();
+        let everything = Subscription {
+            method: Pattern::new("*").expect("it is a pattern"),
+            sender: None,
+            kinds: Kinds {
+                request: true,
+                notification: true,
+                response: true,
+            },
+            with_body: true,
+        };
+        Started {
+            part: Box::new(Scripted {
+                world: self.world.clone(),
+                hop: self.hop,
+                ledger,
+            }),
+            registration: Registration {
+                subscriptions: vec![everything],
+                on_failure: FailurePolicy::Refuse,
+            },
+        }
+    }
+}
+
+impl Source for Script {
+    fn start(&self, first: MessageId, _: Option<String>) -> Starting {
+        let fails = self.world.lock().choose(8) == 1;
+        let started = match fails {
+            true => {
+                self.world.lock().model.breaks(self.hop, None);
+                Err(Failure::new("it does not start"))
+            }
+            false => Ok(self.begin(first)),
+        };
+        Box::pin(async move { started })
+    }
+}
+
+/// One instance.
+struct Scripted {
+    world: World,
+    hop: usize,
+    ledger: Ledger,
+}
+
+impl Part for Scripted {
+    fn allot(&mut self) -> MessageId {
+        self.ledger.allot()
+    }
+
+    fn take_away(&mut self, id: MessageId) {
+        self.ledger.let_go(id);
+        self.world.lock().model.lets_go(self.hop, id);
+    }
+
+    fn call(mut self: Box<Self>, event: Event) -> Call {
+        let go = self.is_busy();
+        Box::pin(async move {
+            if let Some(go) = go {
+                // If nobody is left to tell it, it goes on too.
+                let _ = go.await;
+            }
+            let outcome = self.handle(&event);
+            let (effects, saved) = match outcome {
+                Outcome::Broke(_) => (Vec::new(), None),
+                _ => self.ledger.take_effects(),
+            };
+            let reply = Reply {
+                effects,
+                saved,
+                outcome,
+            };
+            (self as Box<dyn Part>, reply)
+        })
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+impl Scripted {
+    fn choose(&self, count: usize) -> usize {
+        self.world.lock().choose(count)
+    }
+
+    /// Whether it takes its time with a call, until it is told to go on.
+    fn is_busy(&self) -> Option<oneshot::Receiver<()>> {
+        (self.choose(4) == 1).then(|| {
+            let (go, wait) = oneshot::channel();
+            self.world.lock().busy.push(go);
+            wait
+        })
+    }
+
+    fn handle(&mut self, event: &Event) -> Outcome {
+        match event {
+            Event::Message(delivery) => {
+                self.ledger.hand_in(delivery);
+                let tag = tag(delivery.message.body());
+                if self.choose(16) == 1 {
+                    return self.break_at(tag);
+                }
+                self.act_by_the_way();
+                self.decide(delivery, tag)
+            }
+            Event::Answer(delivery) => {
+                self.ledger.answered(delivery.id);
+                let answer = tag(delivery.message.body());
+                let mut world = self.world.lock();
+                world.model.is_answered(self.hop, delivery.id, answer);
+                drop(world);
+                if self.choose(16) == 1 {
+                    return self.break_at(None);
+                }
+                self.act_by_the_way();
+                Outcome::Told
+            }
+            Event::Cancel(id) => {
+                match self.choose(3) {
+                    0 => self.settle(*id, 3),
+                    1 => {
+                        let error = rpc::Error::new(-32800, "cancelled");
+                        self.ledger.refuse(*id, error);
+                        self.end_held(*id);
+                    }
+                    _ => {}
+                }
+                Outcome::Told
+            }
+        }
+    }
+
+    fn break_at(&self, at: Option<Tag>) -> Outcome {
+        self.world.lock().model.breaks(self.hop, at);
+        Outcome::Broke(Failure::new("trap"))
+    }
+
+    /// Sends something of its own, or settles what it holds.
+    fn act_by_the_way(&mut self) {
+        match self.choose(8) {
+            1 => self.send(Kind::Notification),
+            2 => self.send(Kind::Request),
+            3 | 4 => {
+                let held = self.world.lock().model.held(self.hop);
+                if !held.is_empty() {
+                    let (id, _) = held[self.choose(held.len())];
+                    let how = self.choose(5);
+                    self.settle(id, how);
+                }
+            }
+            5 => {
+                let asked = self.world.lock().model.own_requests(self.hop);
+                if !asked.is_empty() {
+                    let (id, tag) = asked[self.choose(asked.len())];
+                    self.ledger.cancel(id).expect("it has asked");
+                    self.world.lock().model.withdraws(tag);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn send(&mut self, kind: Kind) {
+        let to = [Peer::Client, Peer::Agent][self.choose(2)];
+        let session = [None, Some(0), Some(1)][self.choose(3)];
+        let mut world = self.world.lock();
+        let model = &mut world.model;
+        let tag = model.sets_out(kind, to, session, false, |tag| body(tag, session));
+        let params = model.body(tag).to_owned();
+        if kind == Kind::Request {
+            let id = self.ledger.request(to, "own", &params).expect("it may");
+            model.asks(self.hop, id, tag);
+        } else {
+            self.ledger.notify(to, "own", &params).expect("it may");
+        }
+    }
+
+    /// Settles a held message in one way or another, as far as the message can take it.
+    fn settle(&mut self, id: MessageId, how: usize) {
+        let Some(tag) = self.tag_of_held(id) else {
+            return;
+        };
+        if how == 4 {
+            self.ledger.fail(id, "no").expect("it is held");
+            let mut world = self.world.lock();
+            world.model.lets_go(self.hop, id);
+            return world.model.fails_on(self.hop, tag);
+        }
+        let kind = self.world.lock().model.kind(tag);
+        let decision = self.become_of(kind, tag, how);
+        self.ledger.settle(id, decision).expect("it is held");
+        self.world.lock().model.lets_go(self.hop, id);
+    }
+
+    fn tag_of_held(&self, id: MessageId) -> Option<Tag> {
+        let held = self.world.lock().model.held(self.hop);
+        let found = held.iter().find(|(held, _)| *held == id);
+        found.map(|(_, tag)| *tag)
+    }
+
+    fn end_held(&self, id: MessageId) {
+        let mut world = self.world.lock();
+        if let Some(tag) = world.model.lets_go(self.hop, id) {
+            world.model.ends(tag);
+        }
+    }
+
+    /// A decision, and what it means for the message.
+    fn become_of(&mut self, kind: Kind, tag: Tag, how: usize) -> Decision {
+        let mut world = self.world.lock();
+        let model = &mut world.model;
+        match (how, kind) {
+            (1, Kind::Notification | Kind::Request) => {
+                let body = body(tag, model.session(tag)).replace('}', r#","more":"x"}"#);
+                model.changes(tag, Some(body.clone()));
+                Decision::Replace(body)
+            }
+            (1, Kind::Answer) => {
+                let body = format!(r#"{{"changed":[],"t":{tag},"by":0}}"#);
+                model.changes(tag, Some(body.clone()));
+                Decision::Replace(body)
+            }
+            (2, Kind::Notification) => {
+                model.ends(tag);
+                Decision::Discard
+            }
+            (2, Kind::Request) => {
+                model.ends(tag);
+                Decision::Respond(r#"{"by":"a proxy"}"#.to_owned())
+            }
+            (3, Kind::Request) => {
+                model.ends(tag);
+                Decision::Reject(rpc::Error::new(2, "not here"))
+            }
+            (2 | 3, Kind::Answer) => {
+                // It goes on as an error that tells nobody which message it was.
+                model.ends(tag);
+                Decision::Reject(rpc::Error::new(2, "not this"))
+            }
+            _ => Decision::Forward,
+        }
+    }
+
+    fn decide(&mut self, delivery: &Delivery, tag: Option<Tag>) -> Outcome {
+        let Some(tag) = tag else {
+            // An error of the host's or a proxy's.
+            let decision = self.ledger.take_back(delivery.id, Decision::Forward);
+            return Outcome::Decided(decision.expect("everything can go on"));
+        };
+        let kind = self.world.lock().model.kind(tag);
+        let decision = match self.choose(8) {
+            how @ 1..=3 => self.become_of(kind, tag, how),
+            4 | 5 => {
+                self.world.lock().model.holds(self.hop, delivery.id, tag);
+                Decision::Hold
+            }
+            6 => {
+                self.ledger.close(delivery.id);
+                self.world.lock().model.fails_on(self.hop, tag);
+                return Outcome::Refused("no idea".to_owned());
+            }
+            _ => Decision::Forward,
+        };
+        let action = self.ledger.take_back(delivery.id, decision);
+        Outcome::Decided(action.unwrap_or_else(|error| panic!("{error}")))
+    }
+}
