@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// The file cannot be read.
-    #[error("{}: the manifest cannot be read: {error}", path.display())]
+    #[error("{}: the file cannot be read: {error}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -2,6 +2,7 @@
 //!
 //! A manifest may come with somebody else's project. What it must not decide by itself is here.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -37,7 +38,12 @@ impl User {
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, path),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            // A home that is no folder is none.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Ok(Self::default())
+            }
             Err(error) => Err(ManifestError::unreadable(path, error)),
         }
     }

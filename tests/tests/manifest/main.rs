@@ -182,7 +182,7 @@ async fn a_manifest_that_is_not_toml_or_not_there_is_named() {
     fs::remove_file(&manifest).unwrap();
     project
         .is_refused(&format!(
-            "{}: the manifest cannot be read: No such file",
+            "{}: the file cannot be read: No such file",
             manifest.display()
         ))
         .await;
