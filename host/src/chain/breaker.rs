@@ -30,11 +30,6 @@ impl Breaker {
         }
     }
 
-    /// How many failures there were within the window.
-    pub fn count(&self) -> usize {
-        self.failures.len()
-    }
-
     /// Notes a failure. Says when the proxy is to be started again; `None` if it fails too often.
     pub fn trip(&mut self, now: Instant) -> Option<Instant> {
         let window = self.window;

@@ -82,6 +82,8 @@ pub struct Hop {
     /// Why it is to be ended as soon as it comes back.
     pub doom: Option<Failure>,
     pub breaker: Breaker,
+    /// Whether the user knows that it broke once.
+    pub told: bool,
     subscriptions: Vec<Subscription>,
     /// Waits for the proxy, in the order of arrival. Also messages that it does not want, when
     /// they may not overtake one that it does.
@@ -120,6 +122,7 @@ impl Hop {
             source: proxy.source,
             life: Life::Idle(part),
             doom: None,
+            told: false,
             subscriptions: registration.subscriptions,
             inbox: VecDeque::new(),
             waiting: 0,

@@ -84,12 +84,11 @@ impl Router {
             true => hop.breaker.trip(self.now),
             false => None,
         };
-        let restarts = hop.breaker.count();
         hop.life = match restart {
             Some(_) => Life::Down,
             None => Life::Ended(failure.reason.clone()),
         };
-        self.tell_failure(index, &failure.reason, restart.map(|_| restarts));
+        self.tell_failure(index, &failure.reason, restart.is_some());
         if let Some(at) = restart {
             self.timers.set(at, Timer::Restart(index));
         }

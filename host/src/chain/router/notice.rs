@@ -16,16 +16,17 @@ pub(super) const PROMPT: &str = "session/prompt";
 
 impl Router {
     /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
-    pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restart: Option<usize>) {
+    pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restarts: bool) {
+        let told = std::mem::replace(&mut self.hops[index].told, true);
         let hop = &self.hops[index];
         let name = &hop.name;
-        let fate = match restart {
-            Some(1) => "It is started again.",
-            Some(_) => return,
-            None if hop.terms.on_failure.ends_open() => {
+        let fate = match restarts {
+            true if told => return,
+            true => "It is started again.",
+            false if hop.terms.on_failure.ends_open() => {
                 "It is given up; everything passes it by from now on."
             }
-            None => "It is given up; what it was to see is refused from now on.",
+            false => "It is given up; what it was to see is refused from now on.",
         };
         let log = match &self.log {
             Some(log) => format!(" More is in {}.", log.display()),
