@@ -5,6 +5,7 @@
 //! what acp-chain promises to keep, so nothing is read and written anew on the way to an
 //! assertion.
 
+pub mod chain;
 pub mod client;
 pub mod envelope;
 pub mod fuzz;

@@ -1,0 +1,127 @@
+//! A proxy for tests that does with each message what its configuration says: for each method of
+//! each kind a list of deeds, of which the last may decide what becomes of the message. What
+//! is not in its configuration it does not see.
+//!
+//! If it breaks, it wants to be bypassed. It saves what it has counted.
+
+mod breaks;
+mod deed;
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use acp_chain_proxy::{
+    Action, Configure, FailurePolicy, Head, Json, Level, Notification, Proxy, Request, Response,
+    Result, Subscription, export, log, save,
+};
+use serde::Deserialize;
+use serde_json::json;
+
+use deed::Deed;
+
+type Deeds = BTreeMap<String, Vec<Deed>>;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct Config {
+    /// By their methods.
+    requests: Deeds,
+    notifications: Deeds,
+    /// By the methods of their requests.
+    responses: Deeds,
+    /// Why it does not start.
+    declines: Option<String>,
+    /// Whether it breaks as soon as it is started again.
+    breaks_again: bool,
+}
+
+struct Does {
+    config: Config,
+    counted: Cell<u32>,
+}
+
+impl Configure for Does {
+    type Config = Config;
+
+    fn new(config: Config) -> std::result::Result<Self, String> {
+        match config.declines {
+            Some(reason) => Err(reason),
+            None => Ok(Self {
+                config,
+                counted: Cell::default(),
+            }),
+        }
+    }
+}
+
+impl Does {
+    /// Does what is to be done with a message, in order, until something decides.
+    async fn handle(&self, deeds: &Deeds, head: &Head) -> Result {
+        for deed in deeds.get(&head.method).into_iter().flatten() {
+            match deed {
+                Deed::Count => {
+                    self.counted.set(self.counted.get() + 1);
+                    save(&self.counted.get())?;
+                }
+                Deed::RespondCount => {
+                    return Ok(Action::Respond(json!(self.counted.get()).into()));
+                }
+                Deed::Log(text) => log(Level::Info, text),
+                Deed::Tell(sent) => {
+                    if let Err(error) = sent.peer().notify(&sent.method, &sent.params) {
+                        log(Level::Info, format_args!("told nobody: {error}"));
+                    }
+                }
+                Deed::Ask(sent) => match sent.peer().request(&sent.method, &sent.params).await {
+                    Ok(answer) => log(Level::Info, format_args!("the answer is {answer}")),
+                    Err(error) => log(Level::Info, format_args!("the answer is: {error}")),
+                },
+                Deed::Break(how) => how.now(),
+                Deed::Decide(decision) => return decision.clone().action(),
+            }
+        }
+        Ok(Action::Forward)
+    }
+}
+
+impl Proxy for Does {
+    const ON_FAILURE: FailurePolicy = FailurePolicy::Bypass;
+
+    fn subscriptions(&self) -> Vec<Subscription> {
+        let of = |deeds: &Deeds, any: Subscription| {
+            let methods = deeds.keys().cloned();
+            methods
+                .map(|method| any.clone().of_method(method))
+                .collect::<Vec<_>>()
+        };
+        [
+            of(&self.config.requests, Subscription::requests("")),
+            of(&self.config.notifications, Subscription::notifications("")),
+            of(&self.config.responses, Subscription::responses("")),
+        ]
+        .concat()
+    }
+
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        self.counted.set(saved.parse()?);
+        if self.config.breaks_again {
+            breaks::Break::Panic.now();
+        }
+        Ok(())
+    }
+
+    async fn on_request(&self, request: Request) -> Result {
+        self.handle(&self.config.requests, &request.head).await
+    }
+
+    async fn on_notification(&self, notification: Notification) -> Result {
+        self.handle(&self.config.notifications, &notification.head)
+            .await
+    }
+
+    async fn on_response(&self, response: Response) -> Result {
+        self.handle(&self.config.responses, &response.head).await
+    }
+}
+
+export!(Does);

@@ -1,0 +1,140 @@
+//! The program under test with a manifest that the test writes, and with a log of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::envelope::Message;
+use crate::host;
+use crate::process::{Exit, Process};
+use crate::transcript::Transcript;
+
+/// The file of the manifest in a chain's folder.
+pub const MANIFEST: &str = "acp-chain.toml";
+
+/// How the host begins what it tells the user.
+const NOTICE: &str = "\n\n**acp-chain**: ";
+
+/// A running chain.
+pub struct Chain {
+    /// The client's end.
+    pub client: Process,
+    folder: TempDir,
+}
+
+/// The manifest's entry of a proxy; `terms` are its further keys.
+#[must_use]
+pub fn entry(id: &str, component: &str, terms: &str) -> String {
+    let path = host::component(component);
+    let path = path.display();
+    format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{terms}\n")
+}
+
+impl Chain {
+    /// Starts a chain with this manifest in front of an agent.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn start(manifest: &str, agent: &str) -> Self {
+        Self::launch(manifest, |folder| {
+            let (log, manifest) = (folder.join("log"), folder.join(MANIFEST));
+            let options = [
+                "--log-file".as_ref(),
+                log.as_os_str(),
+                "--manifest".as_ref(),
+                manifest.as_os_str(),
+            ];
+            host::run_with(options, [agent])
+        })
+    }
+
+    /// Starts a chain by a command, which is made for a folder with this manifest as [`MANIFEST`].
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn launch(manifest: &str, command: impl FnOnce(&Path) -> Command) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join(MANIFEST), manifest).expect("the manifest is written");
+        let command = command(folder.path());
+        let client = Process::start("client", &Transcript::new(), command);
+        let client = client.expect("the program starts");
+        Self { client, folder }
+    }
+
+    /// The same as [`start`](Self::start), past the client's `initialize`.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    pub async fn initialized(manifest: &str, agent: &str) -> Self {
+        let mut chain = Self::start(manifest, agent);
+        chain.client.initialize().await;
+        chain
+    }
+
+    /// The log of a chain that was [started](Self::start).
+    #[must_use]
+    pub fn log_file(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// Sends a request without parameters of note, and waits for its answer.
+    pub async fn request(&mut self, method: &str) -> Message {
+        self.client.wire.request(method, "{}").await
+    }
+
+    /// Sends a request that is refused, and returns the words of the error.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub async fn refused(&mut self, method: &str) -> String {
+        let answer = self.request(method).await;
+        error_of(&answer)
+    }
+
+    /// Sends a request that no proxy stops: the agent says that it does not know it.
+    ///
+    /// # Panics
+    /// If it does not say so.
+    pub async fn reaches_the_agent(&mut self, method: &str) {
+        let error = self.refused(method).await;
+        assert_eq!(error, format!("Method not found: {method}"));
+    }
+
+    /// What the host has told the user so far.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        let chunks = self.client.chunks().into_iter();
+        let notices = chunks.filter_map(|text| {
+            let text = text.strip_prefix(NOTICE)?.trim_end();
+            Some(text.to_owned())
+        });
+        notices.collect()
+    }
+
+    /// Ends the chain, and reads its log.
+    ///
+    /// # Panics
+    /// If it does not end well, or has no log.
+    pub async fn finish(self) -> String {
+        let log = self.log_file();
+        let Exit { status, stderr, .. } = self.client.finish().await.expect("it ends");
+        assert!(status.success() && stderr.is_empty(), "{status}: {stderr}");
+        fs::read_to_string(log).expect("a log")
+    }
+}
+
+/// The words of an error.
+///
+/// # Panics
+/// If the answer is none.
+#[must_use]
+pub fn error_of(answer: &Message) -> String {
+    let error = answer.error.as_deref();
+    let error = error.unwrap_or_else(|| panic!("no error: {}", answer.line));
+    let error: serde_json::Value = serde_json::from_str(error).expect("an error object");
+    error["message"].as_str().expect("its words").to_owned()
+}

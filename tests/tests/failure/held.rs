@@ -1,0 +1,43 @@
+//! A message that a proxy holds for too long.
+
+use acp_chain_tests::chain::{Chain, entry};
+
+use super::{AGENT, chain};
+
+#[tokio::test]
+async fn it_is_taken_from_it_and_goes_the_way_of_its_policy() {
+    for (policy, goes_on) in [
+        ("restart", false),
+        ("restart-then-bypass", false),
+        ("refuse", false),
+        ("bypass", true),
+    ] {
+        let terms = format!("on-failure = '{policy}'\nlimits.hold-time = '50 ms'");
+        let mut chain = chain(&terms).await;
+        chain.request("test/count").await;
+        let error = chain.refused("test/hold").await;
+        let expected = match goes_on {
+            true => "Method not found: test/hold",
+            false => "acp-chain: the proxy `does` failed on test/hold: it held it for too long",
+        };
+        assert_eq!(error, expected, "{policy}");
+        // It is as it was: this is no failure that ends it.
+        assert_eq!(chain.request("test/count").await.result.unwrap(), "2");
+        chain.client.turn("echo done").await;
+        assert_eq!(chain.client.chunks(), ["done"], "{policy}");
+        chain.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_behind_a_held_notification_comes_through() {
+    let config = "[proxy.config.notifications]\n'session/update' = ['hold']";
+    for (policy, chunks) in [("refuse", 0), ("bypass", 2)] {
+        let terms = format!("on-failure = '{policy}'\nlimits.hold-time = '50 ms'\n{config}");
+        let mut chain = Chain::initialized(&entry("does", "does", &terms), AGENT).await;
+        let answer = chain.client.turn("stream 2").await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+        assert_eq!(chain.client.chunks().len(), chunks, "{policy}");
+        chain.finish().await;
+    }
+}

@@ -1,0 +1,65 @@
+//! What the user is told in the client.
+
+use super::chain;
+
+const REASON: &str = "the proxy `does` broke: wasm trap: wasm `unreachable` instruction executed";
+
+#[tokio::test]
+async fn the_user_is_told_once_and_once_more_when_it_is_given_up() {
+    let mut chain = chain("on-failure = 'restart'\nlimits.restarts = 2").await;
+    let log = chain.log_file();
+    let log = log.display();
+    chain.client.turn("echo all is well").await;
+    assert!(chain.notices().is_empty());
+
+    // Outside of a turn there is nobody to tell.
+    chain.refused("test/panic").await;
+    assert!(chain.notices().is_empty());
+    chain.client.turn("echo on").await;
+    let first = format!("{REASON}. It is started again. More is in {log}.");
+    assert_eq!(chain.notices(), [&*first]);
+
+    chain.refused("test/panic").await;
+    chain.client.turn("echo on").await;
+    assert_eq!(chain.notices(), [&*first], "the second time is not told");
+
+    chain.refused("test/panic").await;
+    chain.client.turn("echo on").await;
+    let last = format!(
+        "{REASON}. It is given up; what it was to see is refused from now on. More is in {log}."
+    );
+    assert_eq!(chain.notices(), [&*first, &*last]);
+    chain.refused("test/seen").await;
+    chain.client.turn("echo on").await;
+    assert_eq!(chain.notices().len(), 2, "never again");
+}
+
+#[tokio::test]
+async fn in_an_open_turn_the_user_is_told_at_once() {
+    for (policy, fate) in [
+        ("bypass", "everything passes it by from now on"),
+        ("refuse", "what it was to see is refused from now on"),
+    ] {
+        let mut chain = chain(&format!("on-failure = '{policy}'")).await;
+        let turn = chain.client.prompt("wait");
+        chain.refused("test/panic").await;
+        // The notice comes before the answer of what it broke at, or else of what it passed on.
+        let log = chain.log_file();
+        let log = log.display();
+        assert_eq!(
+            chain.notices(),
+            [format!(
+                "{REASON}. It is given up; {fate}. More is in {log}."
+            )]
+        );
+        let lines = chain.client.wire.transcript().received("client");
+        let notice = lines.iter().find(|line| line.contains("**acp-chain**"));
+        assert!(notice.unwrap().contains(r#""sessionId":"s""#), "{lines:?}");
+        chain
+            .client
+            .wire
+            .notify("session/cancel", r#"{"sessionId":"s"}"#);
+        chain.client.wire.response(&turn).await;
+        assert_eq!(chain.notices().len(), 1);
+    }
+}
