@@ -9,7 +9,6 @@ mod client;
 mod script;
 mod story;
 mod trace;
-mod wire;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,9 +18,8 @@ use anyhow::{Context, Result, ensure};
 use console::{Term, style};
 use serde_json::Value;
 
-use crate::guests;
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
+use crate::host::{self, text};
+use crate::workspace::Workspace;
 use client::Heard;
 
 const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
@@ -36,7 +34,7 @@ struct Stage {
 
 /// Builds what is missing, plays the turn, tells it, and succeeds if it went as promised.
 pub fn run(workspace: &Workspace) -> Result<ExitCode> {
-    let host = build(workspace)?;
+    let host = host::build(workspace, &[], &PROXIES)?;
     let stage = Stage::set(workspace)?;
     let heard = client::play(&stage.command(&host)?, &stage.project)?;
     let legs = trace::read(&stage.trace)?;
@@ -51,19 +49,6 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode> {
     } else {
         ExitCode::FAILURE
     })
-}
-
-fn build(workspace: &Workspace) -> Result<PathBuf> {
-    let progress = Progress::new(workspace);
-    guests::build_with(workspace, &progress, &PROXIES.map(String::from))?;
-    progress.step("acp-chain", |step| {
-        let mut build = cargo();
-        // With the features that the whole workspace asks for, as for the tests: so wasmtime is
-        // compiled once for both.
-        build.args(["build", "--workspace", "--bin", "acp-chain"]);
-        step.run(build.current_dir(workspace.path("")))
-    })?;
-    Ok(workspace.target("debug/acp-chain"))
 }
 
 impl Stage {
@@ -89,10 +74,6 @@ impl Stage {
     /// What an editor would launch.
     fn command(&self, host: &Path) -> Result<Vec<String>> {
         let ourselves = std::env::current_exe()?;
-        let text = |path: &Path| {
-            let text = path.to_str().context("a path is not UTF-8")?;
-            Ok::<_, anyhow::Error>(text.to_owned())
-        };
         Ok(vec![
             text(host)?,
             "run".into(),

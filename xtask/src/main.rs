@@ -6,10 +6,13 @@
 mod demo;
 mod fetch;
 mod guests;
+mod host;
 mod peers;
 mod progress;
+mod soak;
 mod stamp;
 mod test;
+mod wire;
 mod workspace;
 
 use std::path::PathBuf;
@@ -46,6 +49,12 @@ enum Command {
         /// Where to write down what comes in.
         received: PathBuf,
     },
+    /// Drive a chain with a proxy that crashes now and then, and see that nothing grows or is lost.
+    Soak {
+        /// For how long.
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+        minutes: u64,
+    },
     /// Build everything, fetch the peers, and run all tests.
     Test {
         /// Passed to `cargo test`.
@@ -67,6 +76,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Peers => peers::fetch(&Workspace::find()?)?,
         Command::Demo => return demo::run(&Workspace::find()?),
         Command::DemoAgent { received } => demo::agent::run(&received)?,
+        Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Test { args } => return test::run(&Workspace::find()?, &args),
     }
     Ok(ExitCode::SUCCESS)

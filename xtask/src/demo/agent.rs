@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{script, wire};
+use super::script;
+use crate::wire;
 
 const SESSION: &str = "demo";
 

@@ -1,17 +1,15 @@
 //! The client of the demo: an editor that asks one question, and serves the project's files.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{script, wire};
+use super::script;
+use crate::host::Host;
+use crate::wire;
 
 /// Longer than anything here takes, compiling the components the first time included.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -30,16 +28,18 @@ pub struct Heard {
 }
 
 struct Client {
-    host: Child,
-    input: ChildStdin,
-    lines: Receiver<String>,
+    host: Host,
     requests: u64,
     heard: Heard,
 }
 
 /// Launches the host as an editor would, plays the turn, and closes.
 pub fn play(command: &[String], project: &Path) -> Result<Heard> {
-    let mut client = Client::launch(command)?;
+    let mut client = Client {
+        host: Host::launch(command)?,
+        requests: 0,
+        heard: Heard::default(),
+    };
     let files = json!({"readTextFile": true, "writeTextFile": false});
     let params = json!({"protocolVersion": 1, "clientCapabilities": {"fs": files}});
     client.ask("initialize", &params)?;
@@ -52,41 +52,13 @@ pub fn play(command: &[String], project: &Path) -> Result<Heard> {
 }
 
 impl Client {
-    fn launch(command: &[String]) -> Result<Self> {
-        let (program, args) = command.split_first().context("no command")?;
-        let mut host = Command::new(program)
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{program} cannot be started"))?;
-        let input = host.stdin.take().context("no input")?;
-        let output = BufReader::new(host.stdout.take().context("no output")?);
-        let (sender, lines) = channel();
-        // In a thread of its own, so that waiting for a line can be given up.
-        thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
-        Ok(Self {
-            host,
-            input,
-            lines,
-            requests: 0,
-            heard: Heard::default(),
-        })
-    }
-
     /// Sends a request, and serves whatever comes until it is answered.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
         self.requests += 1;
         let id = self.requests;
-        wire::request(&mut self.input, id, method, params)?;
+        wire::request(&mut self.host.input, id, method, params)?;
         loop {
-            let line = self.lines.recv_timeout(PATIENCE);
+            let line = self.host.line(PATIENCE)?;
             let line = line.with_context(|| format!("acp-chain does not answer {method}"))?;
             let message: Value = serde_json::from_str(&line)?;
             self.heard.everything.push_str(&line);
@@ -110,27 +82,26 @@ impl Client {
                 match fs::read_to_string(path) {
                     Ok(content) => {
                         let content = json!({"content": content});
-                        wire::respond(&mut self.input, &message["id"], &content)
+                        wire::respond(&mut self.host.input, &message["id"], &content)
                     }
-                    Err(error) => {
-                        wire::refuse(&mut self.input, &message["id"], &format!("{path}: {error}"))
-                    }
+                    Err(error) => wire::refuse(
+                        &mut self.host.input,
+                        &message["id"],
+                        &format!("{path}: {error}"),
+                    ),
                 }
             }
             Some("session/request_permission") => {
                 self.heard.permissions_asked += 1;
                 let cancelled = json!({"outcome": {"outcome": "cancelled"}});
-                wire::respond(&mut self.input, &message["id"], &cancelled)
+                wire::respond(&mut self.host.input, &message["id"], &cancelled)
             }
             _ => Ok(()),
         }
     }
 
-    /// Ends the connection as editors do, by closing the input.
-    fn close(mut self) -> Result<Heard> {
-        let heard = std::mem::take(&mut self.heard);
-        drop(self.input);
-        self.host.wait()?;
-        Ok(heard)
+    fn close(self) -> Result<Heard> {
+        self.host.close()?;
+        Ok(self.heard)
     }
 }

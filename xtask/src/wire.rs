@@ -1,4 +1,4 @@
-//! JSON-RPC over lines, for the two ends of the demo.
+//! JSON-RPC over lines, for the clients and agents of our own.
 
 use std::io::Write;
 

@@ -1,0 +1,59 @@
+//! `cargo xtask soak`: some minutes of work for a chain in which a proxy crashes now and then, to see
+//! that the host neither grows nor leaves anything unanswered.
+//!
+//! Between our client and the tests' wild agent are three proxies: one that is told to crash, and
+//! each time is started again; one that holds messages for a while; and `redact`, their neighbour.
+//! Several sessions have a turn open all the time: streams, questions to the user, turns that are
+//! cancelled in one way or the other.
+
+mod client;
+mod report;
+mod samples;
+mod script;
+
+use std::fs;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::host::{self, Host, text};
+use crate::workspace::Workspace;
+use client::Client;
+use report::Report;
+use samples::Samples;
+
+/// Builds what is missing, drives the chain, tells what was counted, and succeeds if nothing grew
+/// and nothing is missing.
+pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
+    let program = host::build(workspace, &["wild-agent"], &script::PROXIES)?;
+    let folder = workspace.target("soak");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    let (manifest, log) = (folder.join("acp-chain.toml"), folder.join("acp-chain.log"));
+    fs::write(&manifest, script::manifest(&workspace.target("components")))?;
+    let host = Host::launch(&[
+        text(&program)?,
+        "run".into(),
+        "--log-file".into(),
+        text(&log)?,
+        "--manifest".into(),
+        text(&manifest)?,
+        "--".into(),
+        text(&workspace.target("debug/wild-agent"))?,
+    ])?;
+
+    let time = Duration::from_secs(minutes * 60);
+    let mut samples = Samples::of(host.id(), time);
+    let counts = Client::new(host).drive(time, &mut samples)?;
+    let log = fs::read_to_string(&log).context("acp-chain wrote no log")?;
+    let report = Report::new(counts, &log, &samples);
+    println!("{report}");
+    println!("\nThe log: {}", folder.join("acp-chain.log").display());
+    Ok(match report.complaints().is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}

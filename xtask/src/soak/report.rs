@@ -1,0 +1,169 @@
+//! What was counted, and what of it must not be.
+
+use std::fmt;
+
+use console::style;
+
+use super::client::Counts;
+use super::samples::{Sample, Samples};
+use super::script;
+
+/// By how much the peak of the last quarter may be over that of the first. An allocator does not
+/// give all back, but to forget 20 bytes at each message of five minutes would be more.
+const GROWTH: Sample = Sample {
+    memory: 4 << 10,
+    handles: 0,
+    threads: 0,
+};
+
+pub struct Report {
+    counts: Counts,
+    crashes: usize,
+    restarts: usize,
+    /// Failures of the other proxies.
+    others: usize,
+    /// Of the first quarter, of the last, and ever.
+    peaks: [Sample; 3],
+}
+
+impl Report {
+    pub fn new(counts: Counts, log: &str, samples: &Samples) -> Self {
+        let of = format!("the proxy `{}`", script::CRASHES);
+        let crashes = log.matches(&format!("{of} broke")).count();
+        Self {
+            counts,
+            crashes,
+            restarts: log.matches(&format!("{of} is started again")).count(),
+            others: log.matches("` broke").count() - crashes,
+            peaks: samples.peaks(),
+        }
+    }
+
+    /// What must not be.
+    pub fn complaints(&self) -> Vec<String> {
+        let Counts {
+            unanswered, wrong, ..
+        } = &self.counts;
+        let mut complaints: Vec<_> = unanswered
+            .iter()
+            .map(|what| format!("{what} was never answered"))
+            .chain(wrong.iter().map(|line| format!("not expected: {line}")))
+            .collect();
+        if self.others > 0 {
+            complaints.push(format!("other proxies broke {} times", self.others));
+        }
+        let (crashes, restarts) = (self.crashes, self.restarts);
+        // The last crash may be followed by the end.
+        if crashes == 0 || ![crashes, crashes - 1].contains(&restarts) {
+            complaints.push(format!("{crashes} crashes, but {restarts} restarts"));
+        }
+        if self.counts.notices != 1 {
+            let notices = self.counts.notices;
+            complaints.push(format!("the user was told of the crashes {notices} times"));
+        }
+        let [first, last, _] = self.peaks;
+        if first.memory == 0 {
+            complaints.push("it ended before there was anything to compare".to_owned());
+        }
+        for (what, first, last, growth) in [
+            ("memory in KiB", first.memory, last.memory, GROWTH.memory),
+            ("handles", first.handles, last.handles, GROWTH.handles),
+            ("threads", first.threads, last.threads, GROWTH.threads),
+        ] {
+            if last > first + growth {
+                complaints.push(format!(
+                    "{what} grew from {first} to {last}, by more than {growth}"
+                ));
+            }
+        }
+        complaints
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = &self.counts;
+        for (what, count) in [
+            ("messages", counts.messages),
+            ("turns", counts.turns),
+            ("  that ended", counts.ended),
+            ("  cancelled", counts.cancelled),
+            ("  refused for a crash", counts.refused),
+            ("crashes", self.crashes as u64),
+            ("restarts", self.restarts as u64),
+            ("told to the user", counts.notices),
+            ("cancels", counts.cancels),
+            ("requests to the client", counts.asked),
+            ("  withdrawn", counts.withdrawn),
+            ("unanswered", counts.unanswered.len() as u64),
+        ] {
+            writeln!(f, "{what:<24}{count:>12}")?;
+        }
+        writeln!(f, "\n{:<24}{:>12}{:>12}{:>12}", "", "first", "last", "peak")?;
+        let peaks = self.peaks;
+        for (what, of) in [
+            ("memory (KiB)", peaks.map(|peak| peak.memory)),
+            ("handles", peaks.map(|peak| peak.handles)),
+            ("threads", peaks.map(|peak| peak.threads)),
+        ] {
+            let [first, last, peak] = of;
+            writeln!(f, "{what:<24}{first:>12}{last:>12}{peak:>12}")?;
+        }
+        let complaints = self.complaints();
+        if complaints.is_empty() {
+            let mark = style("✓").green();
+            write!(f, "\n{mark} nothing grew, and everything was answered")?;
+        }
+        // Where one thing is wrong a thousand are; the first ones say which.
+        for complaint in complaints.iter().take(20) {
+            write!(f, "\n{} {complaint}", style("✗").red())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let sample = Sample {
+            memory: 100_000,
+            handles: 10,
+            threads: 3,
+        };
+        Report {
+            counts: Counts {
+                notices: 1,
+                ..Counts::default()
+            },
+            crashes: 2,
+            restarts: 2,
+            others: 0,
+            peaks: [sample; 3],
+        }
+    }
+
+    #[test]
+    fn what_must_not_be_is_complained_of() {
+        assert!(report().complaints().is_empty());
+        let wrong: [fn(&mut Report); 8] = [
+            |report| report.counts.notices = 2,
+            |report| report.counts.unanswered.push("a turn".to_owned()),
+            |report| report.counts.wrong.push("{}".to_owned()),
+            |report| report.restarts = 0,
+            |report| report.others = 1,
+            |report| report.peaks[1].memory += GROWTH.memory + 1,
+            |report| report.peaks[1].handles += GROWTH.handles + 1,
+            |report| report.peaks[1].threads += GROWTH.threads + 1,
+        ];
+        for wrong in wrong {
+            let mut report = report();
+            wrong(&mut report);
+            assert_eq!(report.complaints().len(), 1);
+        }
+        let mut idle = report();
+        (idle.crashes, idle.restarts) = (0, 0);
+        assert_eq!(idle.complaints().len(), 1, "it did not do its work");
+    }
+}

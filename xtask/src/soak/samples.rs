@@ -1,0 +1,107 @@
+//! What the host's process uses, as the system tells it (`/proc`), once a second.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// How often.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// What is used at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// Resident memory in KiB.
+    pub memory: u64,
+    /// Open handles.
+    pub handles: u64,
+    /// Threads.
+    pub threads: u64,
+}
+
+pub struct Samples {
+    process: PathBuf,
+    warm_up: Duration,
+    taken: Duration,
+    kept: Vec<Sample>,
+}
+
+impl Samples {
+    /// Of a process that is going to work for so long. The first fifth is its warm-up, and not kept.
+    pub fn of(process: u32, time: Duration) -> Self {
+        Self {
+            process: Path::new("/proc").join(process.to_string()),
+            warm_up: time / 5,
+            taken: Duration::ZERO,
+            kept: Vec::new(),
+        }
+    }
+
+    /// Takes a sample if it is time for one.
+    pub fn take(&mut self, now: Duration) -> Result<()> {
+        if now >= self.warm_up && now >= self.taken + EVERY {
+            self.taken = now;
+            self.kept.push(self.sample()?);
+        }
+        Ok(())
+    }
+
+    fn sample(&self) -> Result<Sample> {
+        let status = fs::read_to_string(self.process.join("status"))?;
+        let memory = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let memory = memory.and_then(|line| line.trim().strip_suffix(" kB"));
+        let count =
+            |folder| -> Result<u64> { Ok(fs::read_dir(self.process.join(folder))?.count() as u64) };
+        Ok(Sample {
+            memory: memory.context("the system tells no VmRSS")?.parse()?,
+            handles: count("fd")?,
+            threads: count("task")?,
+        })
+    }
+
+    /// The most that was used in the first quarter after the warm-up, in the last, and ever; nothing
+    /// if it did not work for so long.
+    pub fn peaks(&self) -> [Sample; 3] {
+        let quarter = self.kept.len() / 4;
+        let (first, last) = (&self.kept[..quarter], &self.kept[quarter * 3..]);
+        [first, last, &self.kept].map(peak)
+    }
+}
+
+fn peak(samples: &[Sample]) -> Sample {
+    let most = |of: fn(&Sample) -> u64| samples.iter().map(of).max().unwrap_or_default();
+    Sample {
+        memory: most(|sample| sample.memory),
+        handles: most(|sample| sample.handles),
+        threads: most(|sample| sample.threads),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quarters_are_compared_by_their_peaks() {
+        let sample = |memory| Sample {
+            memory,
+            ..Sample::default()
+        };
+        let mut samples = Samples::of(0, Duration::from_secs(10));
+        samples.kept = [5, 1, 9, 9, 9, 2, 7, 3].map(sample).into();
+        assert_eq!(samples.peaks(), [5, 7, 9].map(sample));
+    }
+
+    #[test]
+    fn this_process_uses_something() {
+        let mut samples = Samples::of(std::process::id(), Duration::ZERO);
+        samples.take(Duration::from_secs(1)).unwrap();
+        let Sample {
+            memory,
+            handles,
+            threads,
+        } = samples.kept[0];
+        assert!(memory > 0 && handles > 2 && threads > 0);
+    }
+}

@@ -1,0 +1,105 @@
+//! What is done in the soak: the chain, and the turns that are played on it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The components.
+pub const PROXIES: [&str; 3] = ["does", "pass", "redact"];
+
+/// The proxy that crashes.
+pub const CRASHES: &str = "crashes";
+
+/// What makes it crash, as a request of the client's or as a notification of the agent's.
+pub const CRASH: &str = "test/crash";
+
+/// What it asks the client for at each prompt, which it holds until it has the answer.
+pub const ASKED: &str = "test/asked";
+
+/// How many sessions have a turn open at the same time.
+pub const SESSIONS: usize = 4;
+
+/// Every how many turns the client makes it crash. The agent does so in a turn, see [`TURNS`].
+pub const CLIENT_CRASHES: u64 = 97;
+
+/// The agent makes it crash in so many turns less often than it would by [`TURNS`].
+const AGENT_CRASHES: u64 = 16;
+
+/// How the client ends a turn before the agent does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Cancel {
+    Never,
+    /// By `session/cancel`.
+    Session,
+    /// By `$/cancel_request`.
+    Request,
+}
+
+/// One turn: what the agent is told to do, and how it is cancelled.
+type Turn = (&'static str, Cancel);
+
+/// The turns, in their order.
+const TURNS: [Turn; 6] = [
+    ("stream 20 some words of an answer", Cancel::Never),
+    (
+        "permission edit Edit a file /project/main.rs\nstream 5",
+        Cancel::Never,
+    ),
+    ("stream 5\nwait", Cancel::Session),
+    (
+        "read /project/notes.md\nstream 10\npermission read Read it /project/notes.md",
+        Cancel::Never,
+    ),
+    ("stream 5\nwait", Cancel::Request),
+    ("stream 5\nwithdraw test/withdrawn\nstream 5", Cancel::Never),
+];
+
+/// A turn in the midst of which the proxy crashes.
+const CRASHING: Turn = ("stream 5\ntell test/crash\nstream 5", Cancel::Never);
+
+/// The turn with that number.
+pub fn turn(number: u64) -> Turn {
+    let kinds = TURNS.len() as u64 + 1;
+    let (round, kind) = (number / kinds, number % kinds);
+    match usize::try_from(kind).ok().and_then(|kind| TURNS.get(kind)) {
+        Some(turn) => *turn,
+        None if round.is_multiple_of(AGENT_CRASHES) => CRASHING,
+        None => TURNS[0],
+    }
+}
+
+/// The chain: the proxy that crashes is started again however often it does.
+pub fn manifest(components: &Path) -> String {
+    let mut manifest = String::new();
+    let crashes = format!(
+        "on-failure = 'restart'
+limits = {{ restarts = 100, restart-window = '1 s' }}
+grant = {{ originate = ['{ASKED}'] }}
+
+[proxy.config.requests]
+'session/prompt' = ['count', {{ ask = {{ to = 'client', method = '{ASKED}', params = {{}} }} }}]
+'{CRASH}' = [{{ break = 'panic' }}]
+[proxy.config.notifications]
+'{CRASH}' = [{{ break = 'panic' }}]"
+    );
+    // Now and then that is a cancellation behind which nothing comes: it is taken from it.
+    let holds = "config.hold-every = 3\non-failure = 'bypass'\nlimits.hold-time = '100 ms'";
+    let proxies = [
+        (CRASHES, "does", &*crashes),
+        ("holds", "pass", holds),
+        (
+            "neighbour",
+            "redact",
+            "grant.originate = ['session/update']",
+        ),
+    ];
+    for (id, component, terms) in proxies {
+        let path = components.join(component).with_extension("wasm");
+        let path = path.display();
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            manifest,
+            "[[proxy]]\nid = {id:?}\npath = '{path}'\n{terms}\n"
+        );
+    }
+    manifest
+}
