@@ -1,0 +1,27 @@
+//! Attacks on memory from within it.
+
+use std::hint::black_box;
+
+#[inline(never)]
+pub(crate) fn grow() -> ! {
+    let mut all = Vec::new();
+    loop {
+        all.push(black_box(vec![1_u8; 1 << 20]));
+    }
+}
+
+#[inline(never)]
+pub(crate) fn recurse() -> ! {
+    loop {
+        black_box(dive(black_box(0)));
+    }
+}
+
+#[inline(never)]
+fn dive(depth: u64) -> u64 {
+    if black_box(depth) == u64::MAX {
+        return depth;
+    }
+    // Something is left to do after each call, so that none becomes a loop.
+    black_box(dive(depth + 1)) + depth
+}

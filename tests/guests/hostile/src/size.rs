@@ -1,0 +1,111 @@
+//! Too long, too deep, too often.
+
+use crate::bindings::acp_chain::proxy::channel::{self, Level};
+use crate::bindings::acp_chain::proxy::types::{Action, Edit, Error, MessageId, Peer};
+use crate::tally::Tally;
+
+/// A text of that many bytes.
+pub(crate) fn huge(size: usize) -> String {
+    "x".repeat(size)
+}
+
+/// A JSON string of that many bytes, at least two. Made in place, for there may be no room for two.
+fn string(size: usize) -> String {
+    let mut text = String::with_capacity(size);
+    text.push('"');
+    text.extend(std::iter::repeat_n("x", size.saturating_sub(2)));
+    text.push('"');
+    text
+}
+
+/// A prompt with a `_meta` of its own.
+fn prompt(meta: &str) -> String {
+    let (session, text) = (crate::ATTACKED, "echo changed");
+    let begin = format!(
+        r#"{{"sessionId":"{session}","prompt":[{{"type":"text","text":"{text}"}}],"_meta":"#
+    );
+    [&begin, meta, "}"].concat()
+}
+
+fn error(text: &str) -> Error {
+    Error {
+        code: 1,
+        message: text.to_owned(),
+        data: None,
+    }
+}
+
+/// Each call has one text at most, for the limit on what a call may carry is another matter.
+#[inline(never)]
+pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
+    let mut tally = Tally::default();
+    let text = huge(size);
+    tally.count(channel::read(id, &text));
+    tally.count(channel::read(id, &format!("/{text}")));
+    tally.count(channel::request(Peer::Agent, &text, "{}"));
+    tally.count(channel::notify(Peer::Client, &text, "{}"));
+    tally.count(channel::notify(Peer::Agent, "_hostile/huge", &text));
+    tally.count(channel::save(&text));
+    channel::log(Level::Error, &text);
+    for action in [
+        Action::Reject(error(&text)),
+        Action::Replace(text.clone()),
+        Action::Respond(text.clone()),
+        Action::Edit(vec![Edit {
+            pointer: text.clone(),
+            value: None,
+        }]),
+    ] {
+        tally.count(channel::settle(id, &action));
+    }
+    tally.say("huge");
+    Action::Forward
+}
+
+#[inline(never)]
+pub(crate) fn send(size: usize) -> Action {
+    let (mut tally, params) = (Tally::default(), string(size));
+    for to in [Peer::Client, Peer::Agent] {
+        tally.count(channel::notify(to, "_hostile/big", &params));
+        tally.count(channel::request(to, "_hostile/big", &params));
+    }
+    tally.say("send");
+    Action::Forward
+}
+
+#[inline(never)]
+pub(crate) fn replace(size: usize) -> Action {
+    Action::Replace(prompt(&string(size)))
+}
+
+pub(crate) fn reject(size: usize) -> Action {
+    Action::Reject(error(&huge(size)))
+}
+
+#[inline(never)]
+pub(crate) fn edit(count: u32) -> Action {
+    let edit = Edit {
+        pointer: "/prompt/0/text".to_owned(),
+        value: Some("\"echo edited\"".to_owned()),
+    };
+    // The first ones keep the prompt as long as it was.
+    let mut edits = vec![
+        Edit {
+            pointer: "/_meta".to_owned(),
+            value: Some("{}".to_owned()),
+        };
+        count as usize
+    ];
+    edits.push(edit);
+    Action::Edit(edits)
+}
+
+#[inline(never)]
+pub(crate) fn nest(id: MessageId, size: usize) -> Action {
+    let mut tally = Tally::default();
+    let nested = format!("{}{}", "[".repeat(size / 2), "]".repeat(size / 2));
+    tally.count(channel::notify(Peer::Agent, "_hostile/nested", &nested));
+    tally.count(channel::read(id, &"/0".repeat(size / 2)));
+    tally.say("nest");
+    Action::Replace(prompt(&nested))
+}

@@ -1,0 +1,24 @@
+//! Attacks on everybody's time.
+
+use crate::bindings::acp_chain::proxy::channel::{self, Level};
+use crate::bindings::acp_chain::proxy::types::{Action, MessageId};
+
+#[inline(never)]
+pub(crate) fn spin() -> ! {
+    loop {
+        std::hint::spin_loop();
+    }
+}
+
+#[inline(never)]
+pub(crate) fn call_for_ever(id: MessageId) -> ! {
+    let text = "again and again ".repeat(64);
+    loop {
+        // What comes of them is not the point.
+        let _ = channel::read(id, "");
+        let _ = channel::settle(id, &Action::Forward);
+        let _ = channel::cancel(id);
+        let _ = channel::save(&text);
+        channel::log(Level::Error, &text);
+    }
+}

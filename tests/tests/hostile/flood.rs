@@ -1,0 +1,112 @@
+//! Too much of what one may have some of.
+
+use hostile::Mode;
+
+use crate::row::{Answer, Fate, PROMPT, QUIET, Row, Step, withstands};
+
+const OWN: &str = "originate = ['_hostile/*']";
+
+const HELD_SHORTLY: &str = "hold-time = '300 ms'";
+
+withstands! {
+    it_floods_the_log: Row::guest(Mode::Log)
+        .config("count = 10_000\nsize = 1000");
+
+    it_asks_and_takes_no_notice_of_answers: Row::guest(Mode::Ask)
+        .config("count = 100_000")
+        .grant(OWN)
+        .limits("requests = 1000\nemitted = 2000")
+        .report(&["ask: full 99000, ok 1000"])
+        .also(|aftermath| assert_eq!(aftermath.told("_hostile/ask").len(), 500));
+
+    it_asks_twice_for_each_answer: Row::guest(Mode::AskAgain)
+        .config("count = 2")
+        .grant(OWN)
+        .also(|aftermath| assert!(aftermath.told("_hostile/echo").len() > 100));
+
+    it_sends_a_thousand_messages_for_one: Row::guest(Mode::Emit)
+        .config("count = 1000")
+        .grant(OWN)
+        .report(&["emit: ok 1000"])
+        .also(|aftermath| assert_eq!(aftermath.told("_hostile/emitted").len(), 1000));
+
+    it_wants_to_send_a_hundred_thousand: Row::guest(Mode::Emit)
+        .config("count = 100_000")
+        .grant(OWN)
+        .report(&["emit: full 98976, ok 1024"])
+        .also(|aftermath| assert_eq!(aftermath.told("_hostile/emitted").len(), 1024));
+
+    it_sends_more_bytes_than_it_may: Row::guest(Mode::Emit)
+        .config("count = 1000\nsize = 100_000")
+        .grant(OWN)
+        .limits("emitted-bytes = '8 MiB'\ntime = '1 min'")
+        .peak(QUIET + 32)
+        .also(|aftermath| {
+            let bytes = aftermath.told("_hostile/emitted").into_iter();
+            let bytes: usize = bytes.map(|message| message.line.len()).sum();
+            assert!((7 << 20..=8 << 20).contains(&bytes), "{bytes}");
+        });
+
+    two_send_each_other_a_thousand_for_each: Row::guest(Mode::Ping)
+        .config("count = 1000\nsize = 1000")
+        .grant(OWN)
+        .limits("in-flight = '4 MiB'")
+        .with_accomplice()
+        .script(&[Step::Tell])
+        .fate(Fate::Loops)
+        .apart()
+        .peak(QUIET + 64)
+        .report(&["in-flight"]);
+
+    two_send_each_other_one_message_for_ever: Row::guest(Mode::Ping)
+        .config("count = 1")
+        .grant(OWN)
+        .with_accomplice()
+        .script(&[Step::Tell])
+        .apart();
+
+    it_holds_everything: Row::guest(Mode::Hold)
+        .limits(HELD_SHORTLY)
+        .fate(Fate::Fails);
+
+    it_holds_every_notification: Row::guest(Mode::HoldNotifications)
+        .limits(HELD_SHORTLY)
+        .script(&[Step::Prompt("stream 100")]);
+
+    it_holds_more_messages_than_it_may: Row::guest(Mode::Hold)
+        .limits("held = 10\nhold-time = '300 ms'")
+        .script(&[PROMPT; 50])
+        .fate(Fate::Fails);
+
+    it_holds_more_bytes_than_it_may: Row::guest(Mode::Hold)
+        .limits("held-bytes = '100 KiB'\nhold-time = '300 ms'")
+        .script(&[Step::LongPrompt(1 << 20), Step::LongPrompt(1 << 20)])
+        .fate(Fate::Fails);
+
+    it_holds_what_much_waits_behind: Row::guest(Mode::HoldNotifications)
+        .limits("behind = '1 MiB'")
+        .script(&[PROMPT, Step::Prompt("bulk 2000000"), PROMPT])
+        .fate(Fate::Breaks)
+        .answer(Answer::Any)
+        .peak(QUIET + 32);
+
+    it_saves_more_than_it_may: Row::guest(Mode::Save)
+        .config("count = 100\nsize = 2_000_000")
+        .peak(QUIET + 16)
+        .report(&["save: full 100"]);
+
+    it_saves_all_the_time: Row::guest(Mode::Save)
+        .config("count = 1000\nsize = 1_000_000")
+        .peak(QUIET + 16)
+        .report(&["save: ok 1000"]);
+
+    it_subscribes_a_million_times: Row::guest(Mode::Subscribe)
+        .config("count = 1_000_000")
+        .fate(Fate::NeverStarts)
+        .peak(QUIET + 128);
+
+    it_subscribes_three_hundred_times: Row::guest(Mode::Subscribe)
+        .config("count = 300")
+        .fate(Fate::NeverStarts)
+        .report(&["subscriptions"]);
+}

@@ -1,0 +1,60 @@
+//! Whatever a proxy does, it hurts only itself: a neighbouring session in the same chain has its
+//! turns, memory stays under a bound, every request gets one answer, and the user is told who it
+//! was.
+//!
+//! The table of all this is the `withstands!` of the files below, a file a family of attacks. A row
+//! is an attack, and makes three tests of it: one for each policy on failures. Each starts the
+//! program, with the attacker and a bystander in the chain (see `chain`), and looks at what is left
+//! (see `aftermath`). What was measured is written to `hostile.md` in the target folder, once
+//! all of it ran.
+
+mod aftermath;
+mod attack;
+mod chain;
+mod module;
+mod results;
+mod row;
+
+mod boundary;
+mod crash;
+mod flood;
+mod forge;
+mod grant;
+mod memory;
+mod size;
+mod text;
+mod time;
+
+use std::collections::HashSet;
+
+use hostile::Mode;
+use row::{By, NamedRow};
+
+/// All attacks, by family.
+const TABLE: &[(&str, &[NamedRow])] = &[
+    ("time", time::ROWS),
+    ("memory", memory::ROWS),
+    ("crashes", crash::ROWS),
+    ("floods", flood::ROWS),
+    ("sizes", size::ROWS),
+    ("forgery", forge::ROWS),
+    ("grants", grant::ROWS),
+    ("text", text::ROWS),
+    ("the boundary", boundary::ROWS),
+];
+
+#[test]
+fn every_attack_that_the_guest_knows_is_in_the_table() {
+    let rows = TABLE.iter().flat_map(|(_, rows)| *rows);
+    let tested: HashSet<Mode> = rows
+        .filter_map(|(_, row)| match row.by {
+            By::Guest(mode) => Some(mode),
+            By::Module(_) => None,
+        })
+        .collect();
+    let missing: Vec<_> = Mode::ALL
+        .iter()
+        .filter(|mode| !tested.contains(mode))
+        .collect();
+    assert!(missing.is_empty(), "no row has {missing:?}");
+}
