@@ -26,10 +26,7 @@ pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
     let mut found = Salvaged::default();
     read_fields(&String::from_utf8_lossy(head), &mut found);
     if found.id.is_none() && (found.request || found.answer) {
-        let tail = String::from_utf8_lossy(tail);
-        found.id = tail
-            .rfind("\"id\"")
-            .and_then(|at| last_field(&tail[at + 4..]));
+        found.id = last_id(&String::from_utf8_lossy(tail));
     }
     found
 }
@@ -70,9 +67,12 @@ fn read_fields(head: &str, found: &mut Salvaged) {
     );
 }
 
-/// The value in `: VALUE }`, if that is all there is.
-fn last_field(text: &str) -> Option<Id> {
-    let object = format!("{{\"id\"{text}");
+/// The id among the last members of an object, if nothing but members and its end comes behind it.
+fn last_id(tail: &str) -> Option<Id> {
+    let at = tail.rfind("\"id\"")?;
+    // Behind anything else than these, the quote is one within a text.
+    let is_name = tail[..at].trim_end().ends_with(['{', ',']);
+    let object = format!("{{{}", tail.get(at..).filter(|_| is_name)?);
     serde_json::from_str::<&RawValue>(&object).ok()?;
     Id::parse(member(&object, "id")?)
 }
@@ -101,6 +101,16 @@ mod tests {
             id(r#"{"result":{"id":1,"x":"#, r#"xx","id":3},"z":1}"#),
             None
         );
+        for quote in [
+            r#"{"method":"m","\"id":1,"z":2}"#,
+            r#"{"method":"m","x":"\"id"}"#,
+        ] {
+            assert_eq!(id(quote, quote), None);
+            assert_eq!(
+                id(r#"{"method":"m","x"#, quote.rsplit_once('\\').unwrap().1),
+                None
+            );
+        }
         let log = r#"[debug] got {"method":"m","params":{},"id":3}"#;
         assert_eq!(id(log, log), None);
         let broken = r#"{"jsonrpc":"2.0","method":"m","params":{"n":NaN},"id":3}"#;
