@@ -167,7 +167,7 @@ pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<Pa
         let path = path.display();
         let _ = write!(
             text,
-            "[[proxy]]\nid = {id:?}\npath = '{path}'\nlimits.memory = '512 MiB'\n\
+            "[[proxy]]\nid = {id:?}\npath = '{path}'\nlimits = {{ memory = '512 MiB', body = '64 MiB' }}\n\
              on-failure = 'refuse'\n\
              grant = {{ change = ['*'], answer = ['*'], originate = ['*'] }}\n\
              [proxy.config]\n{config}\n\n"
@@ -277,6 +277,7 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
     let terms = Terms {
         limits: Limits {
             memory: 512 << 20,
+            body: 64 << 20,
             ..Limits::default()
         }
         .into(),

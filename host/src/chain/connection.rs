@@ -20,6 +20,9 @@ use crate::rpc::{Error, LineReader, Message, Outbox, code};
 /// Messages that proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
 
+/// How long they may take for that. A call that is under way goes on until it yields.
+const SLICE: Duration = Duration::from_millis(10);
+
 /// How long the agent may work on open requests when the client has closed its side.
 const DRAIN: Duration = Duration::from_secs(2);
 
@@ -96,7 +99,13 @@ impl Connection {
         let mut drained = None;
         let patience = loop {
             self.router.advance(Instant::now());
-            self.router.pump(BUDGET);
+            let begun = Instant::now();
+            for _ in 0..BUDGET {
+                self.router.pump(1);
+                if !self.router.is_ready() || begun.elapsed() > SLICE {
+                    break;
+                }
+            }
             if self.router.is_ready() {
                 // Proxies may keep each other busy for ever; whoever else runs here has a turn.
                 tokio::task::yield_now().await;

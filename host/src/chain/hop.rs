@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::breaker::Breaker;
+use super::lines::{Census, Parked};
 use super::parcel::{ExchangeId, HopIndex, Parcel};
 use crate::channel::{
     Failure, FailurePolicy, Grant, MessageId, Part, Source, Started, Subscription,
@@ -88,6 +89,8 @@ pub struct Hop {
     /// Waits for the proxy, in the order of arrival. Also messages that it does not want, when
     /// they may not overtake one that it does.
     pub inbox: VecDeque<Item>,
+    /// The lines of what is in the inbox.
+    lines: Census,
     /// Bytes in the inbox.
     pub waiting: usize,
     /// Bytes of its own making in the inboxes of proxies.
@@ -96,9 +99,7 @@ pub struct Hop {
     pub in_hand: Option<(MessageId, Parcel)>,
     pub held: HashMap<MessageId, Held>,
     /// Responses that wait for a held notification, and what came behind them.
-    pub parked: VecDeque<Parcel>,
-    /// Bytes of what is parked.
-    parked_bytes: usize,
+    pub parked: Parked,
     /// Its own requests that have no answer yet.
     pub asked: HashMap<MessageId, ExchangeId>,
     /// The state that it saved last.
@@ -125,12 +126,12 @@ impl Hop {
             told: false,
             subscriptions: registration.subscriptions,
             inbox: VecDeque::new(),
+            lines: Census::default(),
             waiting: 0,
             in_flight: 0,
             in_hand: None,
             held: HashMap::new(),
-            parked: VecDeque::new(),
-            parked_bytes: 0,
+            parked: Parked::default(),
             asked: HashMap::new(),
             saved: None,
             next_number: 1,
@@ -170,7 +171,8 @@ impl Hop {
 
     pub fn push(&mut self, item: Item) {
         if let Item::Message(parcel) = &item {
-            self.waiting += cost(parcel);
+            self.waiting += parcel.cost();
+            self.lines.add(parcel);
         }
         self.inbox.push_back(item);
     }
@@ -178,72 +180,48 @@ impl Hop {
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.inbox.pop_front()?;
         if let Item::Message(parcel) = &item {
-            self.waiting -= cost(parcel);
+            self.waiting -= parcel.cost();
+            self.lines.remove(parcel);
         }
         Some(item)
     }
 
     /// Whether something that waits for the proxy, or is in its hands, must leave before this.
     pub fn is_behind(&self, parcel: &Parcel) -> bool {
-        if self.in_hand.is_none() && self.inbox.is_empty() {
-            return false;
-        }
-        let waiting = self.inbox.iter().filter_map(|item| match item {
-            Item::Message(earlier) => Some(earlier),
-            Item::Cancel(_) | Item::Expired(_) => None,
-        });
-        let mut earlier = waiting.chain(self.in_hand.iter().map(|(_, parcel)| parcel));
-        earlier.any(|earlier| earlier.may_concern(parcel))
+        let in_hand = self.in_hand.as_ref();
+        in_hand.is_some_and(|(_, earlier)| earlier.may_concern(parcel))
+            || !self.inbox.is_empty() && self.lines.may_concern(parcel)
     }
 
     /// Whether a message that is done here must still wait: a response for the held
     /// notifications of its line that came before it, and everything for such a response.
     pub fn must_wait(&self, parcel: &Parcel) -> bool {
-        if self.held.is_empty() && self.parked.is_empty() {
-            return false;
-        }
-        let before =
-            |earlier: &&Parcel| earlier.arrival < parcel.arrival && earlier.shares_line(parcel);
-        self.parked.iter().any(|earlier| before(&earlier))
-            || parcel.is_response()
-                && self
-                    .held
-                    .values()
-                    .any(|held| held.parcel.exchange.is_none() && before(&&held.parcel))
-    }
-
-    /// Lets a message wait until it may leave.
-    pub fn park(&mut self, parcel: Parcel) {
-        let at = self
-            .parked
-            .partition_point(|earlier| earlier.arrival < parcel.arrival);
-        self.parked_bytes += cost(&parcel);
-        self.parked.insert(at, parcel);
+        let before = |held: &Held| {
+            let held = &held.parcel;
+            held.exchange.is_none() && held.arrival < parcel.arrival && held.shares_line(parcel)
+        };
+        self.parked.holds_up(parcel) || parcel.is_response() && self.held.values().any(before)
     }
 
     /// How many bytes wait here that nothing more should be read for.
     pub fn backlog(&self) -> usize {
-        let jam = self.parked_bytes.saturating_sub(self.terms.limits.behind);
+        let jam = self.parked.bytes().saturating_sub(self.terms.limits.behind);
         self.waiting + jam
     }
 
     /// Whether more waits behind what the proxy holds than can be kept.
     pub fn is_jammed(&self) -> bool {
-        self.parked_bytes > self.terms.limits.behind
+        self.parked.bytes() > self.terms.limits.behind
     }
 
     /// The parked messages that need wait no longer, in order.
     pub fn release(&mut self) -> Vec<Parcel> {
-        let mut free = Vec::new();
-        for parcel in std::mem::take(&mut self.parked) {
-            if self.must_wait(&parcel) {
-                self.parked.push_back(parcel);
-            } else {
-                self.parked_bytes -= cost(&parcel);
-                free.push(parcel);
-            }
+        match self.parked.is_empty() {
+            true => Vec::new(),
+            false => self
+                .parked
+                .release(self.held.values().map(|held| &held.parcel)),
         }
-        free
     }
 
     /// Everything that the proxy has, when it is to decide about nothing more, in order.
@@ -255,15 +233,10 @@ impl Hop {
     }
 }
 
-/// What it costs to keep a message, in bytes: also short ones take room.
-pub fn cost(parcel: &Parcel) -> usize {
-    parcel.message.len() + size_of::<Parcel>()
-}
-
 /// Who has to answer for a message that waits in an inbox, and for how much.
 pub fn charge(item: &Item) -> Option<(HopIndex, usize)> {
     match item {
-        Item::Message(parcel) => parcel.maker.map(|maker| (maker, cost(parcel))),
+        Item::Message(parcel) => parcel.maker.map(|maker| (maker, parcel.cost())),
         Item::Cancel(_) | Item::Expired(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::lost::read;
 use super::start::Reader;
-use crate::channel::Peer;
+use crate::channel::{Peer, WORDS, quote};
 use crate::rpc::{Error, Id, Kind, Message, Outbox, code};
 
 /// Where a client is received before there is a chain.
@@ -30,10 +30,8 @@ impl Lobby {
                             .await;
                     }
                     Ok(message) => {
-                        tracing::warn!(
-                            "dropped a message before initialize: {:?}",
-                            message.method()
-                        );
+                        let method = quote(message.method(), WORDS);
+                        tracing::warn!("dropped a message before initialize: {method}");
                     }
                     Err(lost) => {
                         tracing::warn!("a line of the client is lost: {}", lost.error);

@@ -13,6 +13,7 @@ mod edge;
 mod ending;
 mod exchange;
 mod hop;
+mod lines;
 mod lobby;
 mod lost;
 mod parcel;

@@ -134,6 +134,11 @@ impl Parcel {
         }
     }
 
+    /// What it costs to keep it, in bytes: also short ones take room.
+    pub fn cost(&self) -> usize {
+        self.message.len() + size_of::<Self>()
+    }
+
     pub fn is_response(&self) -> bool {
         self.message.kind().is_response()
     }

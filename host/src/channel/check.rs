@@ -1,7 +1,11 @@
 //! Whether what a proxy decided can be carried out on its message.
 
+use std::borrow::Cow;
+
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::work::Work;
 use super::{Action, ChannelError, Decision, Edit, Grant};
 use crate::rpc::{self, Kind, Message};
 
@@ -17,7 +21,12 @@ pub struct Rules<'a> {
 
 /// What becomes of the message, if it can take it, its texts are JSON, and the proxy may do it.
 /// Edits are made here, so that one that has no place is an error of the proxy.
-pub fn check(message: &Message, decision: Decision, rules: Rules) -> Result<Action, ChannelError> {
+pub fn check(
+    message: &Message,
+    decision: Decision,
+    rules: Rules,
+    work: &mut Work,
+) -> Result<Action, ChannelError> {
     let kind = message.kind();
     let changes = || rules.grant.may_change(rules.method);
     let answers = || rules.grant.may_answer(rules.method);
@@ -28,11 +37,12 @@ pub fn check(message: &Message, decision: Decision, rules: Rules) -> Result<Acti
         Decision::Edit(_) if kind == Kind::Error => Err(misfit(kind, "edit")),
         Decision::Edit(edits) => {
             changes()?;
-            replaced(message, &edited(message.body(), &edits)?, rules)
+            replaced(message, &edited(message.body(), &edits, work)?, rules)
         }
         Decision::Replace(body) => {
             changes()?;
             check_length(body.len(), rules.longest)?;
+            work.spend(body.len())?;
             check_json(&body)?;
             replaced(message, &body, rules)
         }
@@ -40,6 +50,7 @@ pub fn check(message: &Message, decision: Decision, rules: Rules) -> Result<Acti
         Decision::Respond(result) => {
             answers()?;
             check_length(result.len(), rules.longest)?;
+            work.spend(result.len())?;
             check_json(&result)?;
             short(Message::result(&result), rules).map(Action::Answer)
         }
@@ -63,7 +74,7 @@ pub fn check(message: &Message, decision: Decision, rules: Rules) -> Result<Acti
 /// itself.
 fn replaced(message: &Message, body: &str, rules: Rules) -> Result<Action, ChannelError> {
     let new = message.with_body(body);
-    if new.session() != message.session() {
+    if new.session() != message.session() || names_sessions(body) > 1 {
         rules.grant.may_originate(rules.method).map_err(|_| {
             ChannelError::Denied(format!(
                 "it moves the message to another session, for which `originate` would have to \
@@ -73,6 +84,31 @@ fn replaced(message: &Message, body: &str, rules: Rules) -> Result<Action, Chann
         })?;
     }
     short(new, rules).map(Action::Replace)
+}
+
+/// How many members of a body could be taken for its `sessionId`: readers disagree about equal names,
+/// and some about capitals.
+fn names_sessions(body: &str) -> usize {
+    struct Count;
+    impl<'de> Visitor<'de> for Count {
+        type Value = usize;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<usize, A::Error> {
+            let mut count = 0;
+            while let Some((name, IgnoredAny)) = map.next_entry::<&RawValue, IgnoredAny>()? {
+                let name = serde_json::from_str::<Cow<str>>(name.get());
+                count += usize::from(name.is_ok_and(|name| name.eq_ignore_ascii_case("sessionId")));
+            }
+            Ok(count)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(body);
+    // What is no object names no session.
+    reader.deserialize_map(Count).unwrap_or(0)
 }
 
 fn short(message: Message, rules: Rules) -> Result<Message, ChannelError> {
@@ -90,20 +126,12 @@ pub fn check_length(len: usize, longest: usize) -> Result<(), ChannelError> {
     }
 }
 
-/// How many bytes the edits of one action may read in all. The host makes them in one go, and
-/// nothing else moves meanwhile.
-const EDITED: usize = 256 << 20;
-
-fn edited(body: &str, edits: &[Edit]) -> Result<String, ChannelError> {
+fn edited(body: &str, edits: &[Edit], work: &mut Work) -> Result<String, ChannelError> {
     let mut body = body.to_owned();
-    let mut work = 0;
     for Edit { pointer, value } in edits {
-        work += body.len();
-        if work > EDITED {
-            let text = "so many edits of so long a body; use `replace`";
-            return Err(ChannelError::Invalid(text.to_owned()));
-        }
+        work.look_up(&body, pointer)?;
         if let Some(value) = value {
+            work.spend(value.len())?;
             check_json(value)?;
         }
         body = rpc::edit(&body, pointer, value.as_deref())
@@ -148,7 +176,7 @@ mod tests {
             method: "m",
             longest: 100,
         };
-        check(message, decision, rules)
+        check(message, decision, rules, &mut Work::default())
     }
 
     #[test]
@@ -245,6 +273,13 @@ mod tests {
         let denied = judge(&message, other(), &Grant::default());
         assert!(matches!(denied, Err(ChannelError::Denied(_))));
         assert!(judge(&message, other(), &Grant::all()).is_ok());
+        let both = r#"{"\u0073essionID":"two","sessionId":"one"}"#;
+        let denied = judge(
+            &message,
+            Decision::Replace(both.to_owned()),
+            &Grant::default(),
+        );
+        assert!(matches!(denied, Err(ChannelError::Denied(_))));
         let same = Decision::Replace(r#"{"sessionId":"one","more":1}"#.to_owned());
         assert!(judge(&message, same, &Grant::default()).is_ok());
     }

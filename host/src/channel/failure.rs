@@ -111,7 +111,7 @@ pub fn quote(text: &str, longest: usize) -> String {
     let kept = &text[..text.floor_char_boundary(longest)];
     let mut quoted = String::with_capacity(kept.len());
     for c in kept.chars() {
-        match c.is_control() {
+        match c.is_control() || turns_lines(c) {
             true => quoted.extend(c.escape_default()),
             false => quoted.push(c),
         }
@@ -122,6 +122,11 @@ pub fn quote(text: &str, longest: usize) -> String {
         let _ = write!(quoted, "… ({more} bytes more)");
     }
     quoted
+}
+
+/// Whether a character breaks lines, or changes the direction in which they are read.
+fn turns_lines(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What the user allows a proxy to do with which methods.
 //!
 //! To change the answer to a question that the user decides is as good as to answer it, and so is
-//! to change the question. So none of that is granted unless it is said.
+//! to change the question; and to change what starts a program is as good as to start one. So none
+//! of that is granted unless it is said.
 
 use super::ChannelError;
 use super::pattern::Methods;
@@ -20,13 +21,32 @@ pub struct Grant {
 }
 
 /// What is granted where the manifest does not say otherwise, by the keys of `[proxy.grant]`.
-pub const OBSERVE: &[&str] = &["*"];
+pub const OBSERVE: &[&str] = &["*", "!authenticate", "!auth/*", "!providers/*"];
 /// See [`OBSERVE`].
-pub const CHANGE: &[&str] = &["*", "!session/request_permission", "!elicitation/*"];
+pub const CHANGE: &[&str] = &[
+    "*",
+    // What the user decides.
+    "!session/request_permission",
+    "!elicitation/*",
+    "!session/cancel",
+    // What starts programs, or says what the agent may do without asking.
+    "!session/new",
+    "!session/load",
+    "!session/resume",
+    "!session/fork",
+    "!session/set_*",
+    "!terminal/*",
+    "!fs/write_text_file",
+    "!mcp/*",
+    // What has to do with keys and accounts.
+    "!authenticate",
+    "!auth/*",
+    "!providers/*",
+];
 
 impl Default for Grant {
-    /// To see and change what passes, but for the user's decisions. Not to answer, nor to say
-    /// anything itself.
+    /// To see and change what passes, but for what the user decides, what starts programs, and keys.
+    /// Not to answer, nor to say anything itself.
     fn default() -> Self {
         let methods = |patterns: &[&str]| Methods::new(patterns).unwrap_or_default();
         Self {

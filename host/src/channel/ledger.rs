@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::check::{Rules, check, check_json, check_length};
+use super::pattern::LONGEST_METHOD;
+use super::work::Work;
 use super::{Action, Decision, Delivery, Effect, Grant, MessageId, Peer, WORDS, quote};
 use crate::limits::Limits;
 use crate::rpc::{self, Message};
@@ -40,6 +42,7 @@ pub struct Ledger {
     effects: Vec<Effect>,
     effect_bytes: usize,
     saved: Option<String>,
+    work: Work,
     limits: Arc<Limits>,
     grant: Arc<Grant>,
     started: bool,
@@ -66,6 +69,7 @@ impl Ledger {
             effects: Vec::new(),
             effect_bytes: 0,
             saved: None,
+            work: Work::default(),
             limits,
             grant,
             started: false,
@@ -106,11 +110,8 @@ impl Ledger {
             .messages
             .get_mut(&id)
             .ok_or(ChannelError::UnknownMessage)?;
-        let action = check(
-            &entry.message,
-            decision,
-            rules(&self.limits, &self.grant, entry),
-        );
+        let rules = rules(&self.limits, &self.grant, &entry.method);
+        let action = check(&entry.message, decision, rules, &mut self.work);
         if matches!(action, Ok(Action::Hold)) {
             let size = entry.message.len();
             if self.held < self.limits.held && self.held_bytes + size <= self.limits.held_bytes {
@@ -134,6 +135,7 @@ impl Ledger {
     /// What the proxy did since the last time, and the state that it saved.
     pub fn take_effects(&mut self) -> (Vec<Effect>, Option<String>) {
         self.effect_bytes = 0;
+        self.work = Work::default();
         (std::mem::take(&mut self.effects), self.saved.take())
     }
 
@@ -166,8 +168,8 @@ impl Ledger {
     pub fn settle(&mut self, id: MessageId, decision: Decision) -> Result<(), ChannelError> {
         let entry = self.messages.get(&id).filter(|entry| entry.held);
         let entry = entry.ok_or(ChannelError::UnknownMessage)?;
-        let rules = rules(&self.limits, &self.grant, entry);
-        let action = check(&entry.message, decision, rules)?;
+        let rules = rules(&self.limits, &self.grant, &entry.method);
+        let action = check(&entry.message, decision, rules, &mut self.work)?;
         if matches!(action, Action::Hold) {
             return Err(ChannelError::Invalid(
                 "the message is held already".to_owned(),
@@ -208,8 +210,9 @@ impl Ledger {
     }
 
     /// `channel.read`.
-    pub fn read(&self, id: MessageId, pointer: &str) -> Result<Option<&str>, ChannelError> {
+    pub fn read(&mut self, id: MessageId, pointer: &str) -> Result<Option<&str>, ChannelError> {
         let entry = self.messages.get(&id).ok_or(ChannelError::UnknownMessage)?;
+        self.work.look_up(entry.message.body(), pointer)?;
         rpc::resolve(entry.message.body(), pointer)
             .map_err(|error| ChannelError::Invalid(error.to_string()))
     }
@@ -225,17 +228,20 @@ impl Ledger {
 
     /// Strikes a held message out: it is settled, or the host took it away.
     pub fn let_go(&mut self, id: MessageId) {
-        if let Some(entry) = self.messages.remove(&id) {
+        if let Some(entry) = self.messages.remove(&id).filter(|entry| entry.held) {
             self.held -= 1;
             self.held_bytes -= entry.message.len();
         }
     }
 
-    fn may_send(&self, method: &str, params: &str) -> Result<(), ChannelError> {
+    fn may_send(&mut self, method: &str, params: &str) -> Result<(), ChannelError> {
         if !self.started {
             return Err(ChannelError::Denied(
                 "nothing can be sent from within init".to_owned(),
             ));
+        }
+        if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
+            return Err(ChannelError::Invalid("no method is called that".to_owned()));
         }
         if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
             return Err(ChannelError::Denied(format!(
@@ -244,6 +250,7 @@ impl Ledger {
         }
         self.grant.may_originate(method)?;
         check_length(method.len() + params.len(), self.limits.message)?;
+        self.work.spend(params.len())?;
         check_json(params)
     }
 
@@ -258,10 +265,10 @@ impl Ledger {
     }
 }
 
-fn rules<'a>(limits: &Limits, grant: &'a Grant, entry: &'a Entry) -> Rules<'a> {
+fn rules<'a>(limits: &Limits, grant: &'a Grant, method: &'a str) -> Rules<'a> {
     Rules {
         grant,
-        method: &entry.method,
+        method,
         longest: limits.message,
     }
 }

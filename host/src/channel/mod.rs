@@ -11,6 +11,7 @@ mod grant;
 mod ledger;
 mod pattern;
 mod subscription;
+mod work;
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,5 +1,8 @@
 //! Patterns for the names of methods.
 
+/// The longest name of a method that a proxy may use, in bytes.
+pub const LONGEST_METHOD: usize = 256;
+
 /// An exact name, or a prefix ending in `*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -22,6 +25,9 @@ pub enum PatternError {
     /// The host's own.
     #[error("{0} is the host's own, and never reaches a proxy")]
     Host(String),
+    /// Longer than any name.
+    #[error("a name of {0} bytes is longer than that of any method")]
+    Long(usize),
     /// Only subtractions.
     #[error("{0:?} takes away what nothing before it gives; put \"*\" before it")]
     Nothing(String),
@@ -30,6 +36,9 @@ pub enum PatternError {
 impl Pattern {
     /// Reads a pattern.
     pub fn new(text: &str) -> Result<Self, PatternError> {
+        if text.len() > LONGEST_METHOD {
+            return Err(PatternError::Long(text.len()));
+        }
         let name = text.strip_suffix('*').unwrap_or(text);
         if text.is_empty() {
             return Err(PatternError::Empty);

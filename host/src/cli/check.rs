@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::words;
+use crate::channel::{WORDS, quote};
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::sandbox::{Component, Engine};
 
@@ -41,7 +42,8 @@ impl Check {
         match &manifest.agent {
             Some(agent) => {
                 let words = std::iter::once(&agent.program).chain(&agent.args);
-                let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+                let words = words.map(|word| quote(&word.to_string_lossy(), WORDS));
+                let words: Vec<_> = words.collect();
                 println!("agent  {}", words.join(" "));
             }
             None => println!("agent  named on the command line"),
@@ -55,7 +57,8 @@ impl Check {
 
 /// Prints one proxy of the chain; says whether it could be run.
 fn check_proxy(engine: &Engine, manifest: &Manifest, entry: &ProxyEntry) -> bool {
-    println!("{}  {}", entry.id, entry.path.display());
+    let path = quote(&entry.path.display().to_string(), WORDS);
+    println!("{}  {path}", entry.id);
     let component = match Component::load(engine, &entry.path) {
         Ok(component) => component,
         Err(error) => {

@@ -1,6 +1,6 @@
 //! What a proxy may do and use, in plain words.
 
-use crate::channel::{FailurePolicy, Grant, Methods, Pattern};
+use crate::channel::{CHANGE, FailurePolicy, Grant, Methods, OBSERVE, Pattern, WORDS, quote};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::ProxyEntry;
 
@@ -34,6 +34,35 @@ const ANSWERS: &[(&str, &str)] = &[
         "it can answer the agent's questions for you",
     ),
 ];
+const CHANGES: &[(&str, &str)] = &[
+    (
+        "session/request_permission",
+        "it can change what you are asked to permit, and your answer",
+    ),
+    (
+        "elicitation/create",
+        "it can change what the agent asks you, and your answer",
+    ),
+    (
+        "session/new",
+        "it can have the agent start programs of its choice (MCP servers)",
+    ),
+    (
+        "session/load",
+        "it can have the agent start programs of its choice (MCP servers)",
+    ),
+    (
+        "session/set_mode",
+        "it can change what the agent may do without asking",
+    ),
+    ("terminal/create", "it can change which commands are run"),
+    (
+        "fs/write_text_file",
+        "it can change which files are written, and what",
+    ),
+    ("session/cancel", "it can keep you from stopping a turn"),
+    ("authenticate", "it can change how you sign in"),
+];
 const ORIGINATES: &[(&str, &str)] = &[
     (
         "session/update",
@@ -64,13 +93,18 @@ pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
         answer,
         originate,
     } = &*entry.grant;
+    let path = |path: &std::path::Path| quote(&path.display().to_string(), WORDS);
     let mut lines = vec![
         format!("sees, where it asks for it: {}", methods(observe)),
         format!("changes, refuses, holds back: {}", methods(change)),
         format!("answers in place of whoever was asked: {}", methods(answer)),
         format!("sends of its own: {}", methods(originate)),
     ];
-    for (powers, meanings) in [(answer, ANSWERS), (originate, ORIGINATES)] {
+    for (powers, meanings) in [
+        (change, CHANGES),
+        (answer, ANSWERS),
+        (originate, ORIGINATES),
+    ] {
         for (method, meaning) in meanings {
             if powers.contain(method) {
                 lines.push(format!("! {meaning}"));
@@ -85,8 +119,8 @@ pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
             } else {
                 "read in"
             },
-            directory.path.display(),
-            directory.name
+            path(&directory.path),
+            quote(&directory.name, WORDS)
         ));
     }
     lines.push(way_out(wasi, !entry.directories.is_empty()).to_owned());
@@ -98,6 +132,11 @@ pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
 fn methods(methods: &Methods) -> String {
     if methods.is_empty() {
         return "nothing".to_owned();
+    }
+    for (name, default) in [("observe", OBSERVE), ("change", CHANGE)] {
+        if Methods::new(default).as_ref() == Ok(methods) {
+            return format!("everything but what the default of `{name}` keeps from it");
+        }
     }
     let (given, taken) = methods.patterns();
     let given = list(given);

@@ -120,6 +120,9 @@ limits! {
     "hold-time" hold_time: Duration as Time = Duration::from_mins(10), up to Duration::from_hours(24);
         "time for which it may hold a message",
         past it "the message is taken from it, and settled as if the proxy had failed on it".
+    "body" body: usize as Size = 16 * MIB, up to 64 * MIB;
+        "the longest message that is handed to it with its body",
+        past it "it has failed on the message".
     "message" message: usize as Size = 64 * MIB, up to 64 * MIB;
         "the longest message that it may send, or make of another", past it "the call gets `invalid`".
     "call-bytes" call_bytes: usize as Size = 128 * MIB, up to 512 * MIB;
@@ -158,6 +161,12 @@ pub const COMPONENT: usize = 256 * MIB;
 /// The longest line of a client or an agent, in bytes.
 pub const LINE: usize = 64 * MIB;
 
+/// The longest id of a request, in bytes.
+pub const LONGEST_ID: usize = KIB;
+
+/// How many requests of one side may be open.
+pub const OPEN: usize = 1 << 16;
+
 /// While so many bytes wait for one side, or for proxies, nothing more is read that would add to
 /// them.
 pub const UNREAD: usize = MIB;
@@ -188,6 +197,20 @@ pub const FIXED: &[Fixed] = &[
         value: LINE as u64,
         what: "a message of the client or the agent",
         passing: "the message is lost; its sender is told, and so is whoever waits for it",
+    },
+    Fixed {
+        name: "id",
+        quantity: Quantity::Size,
+        value: LONGEST_ID as u64,
+        what: "the id of a request of the client or the agent",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "open",
+        quantity: Quantity::Count,
+        value: OPEN as u64,
+        what: "requests of the client, or of the agent, that are not answered yet",
+        passing: "the request is refused",
     },
     Fixed {
         name: "unread",

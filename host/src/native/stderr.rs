@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::channel::{WORDS, quote};
+
 /// So much of the end is kept.
 const KEPT: usize = 16 * 1024;
 
@@ -19,7 +21,9 @@ impl Tail {
         let mut buffer = vec![0; 4096];
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             let read = &buffer[..count];
-            tracing::debug!(target: "agent", "{}", String::from_utf8_lossy(read).trim_end());
+            for line in String::from_utf8_lossy(read).lines() {
+                tracing::debug!(target: "agent", "{}", quote(line, WORDS));
+            }
             let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(read);
             let surplus = kept.len().saturating_sub(KEPT);

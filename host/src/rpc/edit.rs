@@ -26,6 +26,8 @@ pub enum EditError {
 /// there. A member that is not there is added to its object, at the end; `-` as the last part adds an
 /// element to its array. `value` is JSON text.
 ///
+/// An object or array of more than a million entries has no places.
+///
 /// Of equal names, the last gets the new value; but when one goes, all do.
 pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, EditError> {
     let no_place = || EditError::NoPlace(pointer.to_owned());
@@ -52,6 +54,9 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     text.push_str(&json[from..]);
     Ok(text)
 }
+
+/// In how large an object or array something can be changed, in entries: each is kept for a moment.
+const ENTRIES: usize = 1 << 20;
 
 /// Another text for a part of a container's.
 type Change = (Range<usize>, String);
@@ -139,6 +144,9 @@ impl<'de> Visitor<'de> for Read<'de> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
         let mut list = Vec::new();
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            if list.len() == ENTRIES {
+                return Err(serde::de::Error::custom("too many entries"));
+            }
             list.push(Entry {
                 start: self.range(name).start,
                 value: self.range(value),
@@ -156,6 +164,9 @@ impl<'de> Visitor<'de> for Read<'de> {
         let mut list = Vec::new();
         let index = index(self.name);
         while let Some(value) = seq.next_element::<&RawValue>()? {
+            if list.len() == ENTRIES {
+                return Err(serde::de::Error::custom("too many entries"));
+            }
             let value = self.range(value);
             list.push(Entry {
                 start: value.start,

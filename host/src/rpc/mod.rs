@@ -20,5 +20,5 @@ pub use frame::{Frame, LineReader};
 pub use id::Id;
 pub use message::{Kind, Message};
 pub use outbox::Outbox;
-pub use pointer::{InvalidPointer, member, resolve};
+pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve};
 pub use salvage::{Salvaged, salvage};

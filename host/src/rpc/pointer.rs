@@ -11,6 +11,9 @@ use serde_json::value::RawValue;
 #[error("{0:?} is not a JSON Pointer (RFC 6901) of at most 64 parts")]
 pub struct InvalidPointer(pub(super) String);
 
+/// The longest pointer that a proxy may use, in bytes.
+pub const MAX_POINTER: usize = 4096;
+
 /// How deep a pointer may go. Every step reads what is left of the text.
 const DEPTH: usize = 64;
 

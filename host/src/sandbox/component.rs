@@ -77,12 +77,12 @@ impl Component {
     /// Reads, checks and compiles a component file. Takes seconds for large ones, unless the
     /// engine's cache has them.
     pub fn load(engine: &Engine, path: &Path) -> Result<Self, ComponentError> {
-        let mut file = fs::File::open(path)?;
-        let about = file.metadata()?;
-        if !about.is_file() {
+        // Looked at first: to open a pipe would wait for somebody to write to it.
+        if !fs::metadata(path)?.is_file() {
             return Err(ComponentError::NoFile);
         }
-        if about.len() > COMPONENT as u64 {
+        let mut file = fs::File::open(path)?;
+        if file.metadata()?.len() > COMPONENT as u64 {
             return Err(ComponentError::TooLarge);
         }
         let mut bytes = Vec::new();

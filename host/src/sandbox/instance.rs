@@ -9,15 +9,19 @@ use wasmtime_wasi::ResourceTable;
 use super::bindings::Proxy;
 use super::bindings::acp_chain::proxy::types as wit;
 use super::journal::Journal;
+use super::post_mortem::TooLong;
 use super::state::State;
 use super::usage::Usage;
-use super::{Component, Engine, Guest, convert};
+use super::{Component, Engine, Guest, convert, post_mortem};
 use crate::channel::{
     Call, Delivery, Event, Failure, Ledger, MessageId, Outcome, Part, PatternError, Registration,
     Reply, Started, Tally, WORDS, quote,
 };
 use crate::limits::{Limits, Quantity};
 use crate::rpc::Kind;
+
+/// How many things of WASI's a proxy may have open: files, streams, clocks.
+const HANDLES: usize = 1000;
 
 /// One proxy at work. After a failure it is of no more use.
 pub struct Instance {
@@ -36,6 +40,8 @@ impl Instance {
     ) -> Result<Started, Failure> {
         let limits = guest.limits.clone();
         let journal = Journal::new(guest.name.clone(), limits.log);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(HANDLES);
         let state = State {
             name: guest.name.clone(),
             ledger: Ledger::new(first, limits.clone(), guest.grant.clone()),
@@ -44,7 +50,7 @@ impl Instance {
             journal,
             tally: Tally::default(),
             deadline: Instant::now(),
-            table: ResourceTable::new(),
+            table,
         };
         let mut store = Store::new(&guest.engine.wasmtime, state);
         store.limiter(|state| &mut state.usage);
@@ -62,7 +68,7 @@ impl Instance {
         let (proxy, registration) = match started {
             Ok(Ok(started)) => started,
             Ok(Err(words)) => return Err(declined(quote(&words, WORDS))),
-            Err(error) => return Err(post_mortem(store.data(), &error)),
+            Err(error) => return Err(post_mortem::of(store.data(), &error)),
         };
         if registration.subscriptions.len() > limits.subscriptions {
             let limit = limits.subscriptions;
@@ -172,7 +178,7 @@ impl Instance {
                 on_error(self.store.data_mut(), quote(&reason, WORDS));
                 Outcome::Told
             }
-            Err(error) => Outcome::Broke(post_mortem(self.store.data(), &error)),
+            Err(error) => Outcome::Broke(post_mortem::of(self.store.data(), &error)),
         }
     }
 
@@ -188,7 +194,7 @@ impl Instance {
                 state.ledger.close(id);
                 return Outcome::Refused(quote(&reason, WORDS));
             }
-            Err(error) => return Outcome::Broke(post_mortem(state, &error)),
+            Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
         };
         match decision.and_then(|decision| state.ledger.take_back(id, decision)) {
             Ok(action) => Outcome::Decided(action),
@@ -259,32 +265,7 @@ async fn in_time<T>(
     }
 }
 
-/// A guest was stopped for the time that it took.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct TooLong(String);
-
 /// A guest that does not want to start.
 fn declined(words: String) -> Failure {
     Failure::new("it declines to start").with_words(Some(words))
-}
-
-/// Why a guest broke: the trap, where in its code that was, and what it said last.
-fn post_mortem(state: &State, error: &wasmtime::Error) -> Failure {
-    let reason = match error.downcast_ref() {
-        Some(TooLong(told)) => told.clone(),
-        None => error.root_cause().to_string(),
-    };
-    let said = state.journal.take_last();
-    let mut details = format!("{error:?}");
-    if !said.is_empty() {
-        details.push_str("\nWhat it said last:");
-        for line in &said {
-            details.push_str("\n  ");
-            details.push_str(line);
-        }
-    }
-    Failure::new(quote(&reason, WORDS))
-        .with_words(said.last().cloned())
-        .with_details(details)
 }

@@ -24,6 +24,7 @@ mod epoch;
 mod guest;
 mod instance;
 mod journal;
+mod post_mortem;
 mod state;
 mod usage;
 

@@ -43,7 +43,7 @@ async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
         // Where in its code it was.
         "does::breaks::panic_as_told::",
         // What it said.
-        "What it said last:\n  its last words\n  panicked at ",
+        "    | What it said last:\n    |   its last words\n    |   panicked at ",
     ] {
         assert!(report.contains(part), "{log}\nlacks\n{part}");
     }

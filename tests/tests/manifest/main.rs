@@ -115,8 +115,8 @@ async fn check_prints_the_chain_and_runs_nothing() {
         "client
   │
 first  {pass}
-  │  sees, where it asks for it: everything
-  │  changes, refuses, holds back: everything, except session/request_permission (permission requests), elicitation/* (questions to you)
+  │  sees, where it asks for it: everything but what the default of `observe` keeps from it
+  │  changes, refuses, holds back: everything but what the default of `change` keeps from it
   │  answers in place of whoever was asked: nothing
   │  sends of its own: nothing
   │  has no other way out: no files, network, clock or environment
@@ -124,8 +124,8 @@ first  {pass}
   │  when it breaks: as it says itself when it starts
   │
 second  {shout}
-  │  sees, where it asks for it: everything
-  │  changes, refuses, holds back: everything, except session/request_permission (permission requests), elicitation/* (questions to you)
+  │  sees, where it asks for it: everything but what the default of `observe` keeps from it
+  │  changes, refuses, holds back: everything but what the default of `change` keeps from it
   │  answers in place of whoever was asked: session/request_permission (permission requests)
   │  sends of its own: fs/* (files, through your editor)
   │  ! it can answer permission requests for you

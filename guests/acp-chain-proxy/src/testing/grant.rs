@@ -23,8 +23,24 @@ pub struct Grant {
 impl Default for Grant {
     fn default() -> Self {
         Self {
-            observe: &["*"],
-            change: &["*", "!session/request_permission", "!elicitation/*"],
+            observe: &["*", "!authenticate", "!auth/*", "!providers/*"],
+            change: &[
+                "*",
+                "!session/request_permission",
+                "!elicitation/*",
+                "!session/cancel",
+                "!session/new",
+                "!session/load",
+                "!session/resume",
+                "!session/fork",
+                "!session/set_*",
+                "!terminal/*",
+                "!fs/write_text_file",
+                "!mcp/*",
+                "!authenticate",
+                "!auth/*",
+                "!providers/*",
+            ],
             answer: &[],
             originate: &[],
         }

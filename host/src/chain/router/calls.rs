@@ -179,6 +179,12 @@ impl Router {
             let reason = format!("it broke before: {reason}");
             return self.fail(index, parcel, &reason);
         }
+        let (len, longest) = (parcel.message.len(), hop.terms.limits.body);
+        if with_body && len > longest {
+            // In its memory it could break a proxy that has done nothing wrong.
+            let reason = format!("its {len} bytes are over the limit `body` of {longest}");
+            return self.fail(index, parcel, &reason);
+        }
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.get_mut(&number));
@@ -222,6 +228,7 @@ impl Router {
         for effect in reply.effects {
             self.apply(index, effect);
         }
+        self.release(index);
         if let Outcome::Broke(failure) = reply.outcome {
             return self.fall(index, &failure);
         }

@@ -11,6 +11,9 @@ use crate::rpc::{Id, Message, member};
 /// The method that withdraws a request.
 pub(super) const CANCEL: &str = "$/cancel_request";
 
+/// The longest cancellation that keeps what it says beside the id, in bytes.
+const LONGEST: usize = 4096;
+
 impl Router {
     pub(super) fn receive_cancel(&mut self, from: Peer, message: &Message) {
         let Some(id) = cancelled_id(message) else {
@@ -21,7 +24,11 @@ impl Router {
             return;
         };
         match self.edge(from).open.get(&id).copied() {
-            Some(number) => self.withdraw(number, message.clone()),
+            Some(number) => {
+                // It is kept as long as the request is open.
+                let cancel = Some(message).filter(|message| message.len() <= LONGEST);
+                self.withdraw(number, cancel.cloned().unwrap_or_else(new_cancel));
+            }
             // The answer and the cancellation crossed.
             None => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
         }

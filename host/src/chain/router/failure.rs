@@ -84,10 +84,7 @@ impl Router {
             true => hop.breaker.trip(self.now),
             false => None,
         };
-        hop.life = match restart {
-            Some(_) => Life::Down,
-            None => Life::Ended(failure.reason.clone()),
-        };
+        hop.life = Life::Down;
         self.tell_failure(index, &failure.reason, restart.is_some());
         if let Some(at) = restart {
             self.timers.set(at, Timer::Restart(index));
@@ -107,9 +104,13 @@ impl Router {
             self.fail(index, parcel, &reason);
         }
         self.release(index);
-        let hop = &mut self.hops[index];
-        if matches!(hop.life, Life::Ended(_)) && hop.terms.on_failure.ends_open() {
-            hop.subscribe(Vec::new());
+        if restart.is_none() {
+            // Only now: what it had is settled as when it broke before.
+            let hop = &mut self.hops[index];
+            hop.life = Life::Ended(failure.reason.clone());
+            if hop.terms.on_failure.ends_open() {
+                hop.subscribe(Vec::new());
+            }
         }
         self.make_ready(index);
     }

@@ -6,6 +6,7 @@ use super::notice::PROMPT;
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
 use crate::channel::Peer;
+use crate::limits::{LONGEST_ID, OPEN};
 use crate::rpc::{Error, Id, Kind, Message, code};
 
 impl Router {
@@ -36,6 +37,14 @@ impl Router {
                 "{} is spoken between a conductor and its proxies",
                 message.method()
             );
+            return self.refuse_request(from, &id, reason);
+        }
+        if id.as_str().len() > LONGEST_ID {
+            let reason = format!("an id may have {LONGEST_ID} bytes");
+            return self.refuse_request(from, &id, reason);
+        }
+        if self.edge(from).open.len() >= OPEN {
+            let reason = format!("{OPEN} requests are open already");
             return self.refuse_request(from, &id, reason);
         }
         if self.edge(from).open.contains_key(&id) {

@@ -136,7 +136,7 @@ impl Router {
     /// Lets a message wait at a proxy for what the proxy holds, as long as there is room.
     fn park(&mut self, index: HopIndex, parcel: Parcel) {
         let hop = &mut self.hops[index];
-        hop.park(parcel);
+        hop.parked.insert(parcel);
         if hop.is_jammed() {
             let reason = "it holds a notification for so long that too much waits behind it";
             self.doom(index, reason);

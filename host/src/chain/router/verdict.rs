@@ -33,13 +33,11 @@ impl Router {
             Effect::Settle { id, action } => {
                 if let Some(parcel) = self.let_go(index, id) {
                     self.act(index, id, parcel, action);
-                    self.release(index);
                 }
             }
             Effect::Fail { id, reason } => {
                 if let Some(parcel) = self.let_go(index, id) {
                     self.fail(index, parcel, &reason);
-                    self.release(index);
                 }
             }
             Effect::Cancel { id } => {

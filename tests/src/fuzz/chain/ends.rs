@@ -109,7 +109,9 @@ impl Driver {
             }
             let (id, tag) = &waiting[world.choose(waiting.len())];
             world.model.withdraws(*tag);
-            format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#)
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#
+            )
         };
         self.receive(from, line);
     }
@@ -132,7 +134,8 @@ impl Driver {
     }
 
     fn hears(&mut self, end: Peer, line: &str) {
-        let line: Line = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let line: Line =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let mut world = self.world.lock();
         let model = &mut world.model;
         let params = line.params.map_or("null", RawValue::get);

@@ -274,7 +274,10 @@ impl Model {
             let waits = other.in_line
                 || known.kind == Kind::Answer
                     && other.kind == Kind::Notification
-                    && self.hops.iter().any(|hop| hop.held.values().any(|held| held == earlier));
+                    && self
+                        .hops
+                        .iter()
+                        .any(|hop| hop.held.values().any(|held| held == earlier));
             let counts = !other.may_be_lost && !self.is_for_nobody(*earlier);
             let overtaken = line && waits && counts && other.fate == Fate::Underway;
             assert!(!overtaken, "{tag} {known:?} overtakes {earlier} {other:?}");
