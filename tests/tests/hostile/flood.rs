@@ -37,7 +37,7 @@ withstands! {
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/emitted").len(), 1024));
 
     it_sends_more_bytes_than_it_may: Row::guest(Mode::Emit)
-        .config("count = 1000\nsize = 100_000")
+        .config("count = 200\nsize = 100_000")
         .grant(OWN)
         .limits("emitted-bytes = '8 MiB'\ntime = '1 min'")
         .peak(QUIET + 32)
@@ -47,16 +47,16 @@ withstands! {
             assert!((7 << 20..=8 << 20).contains(&bytes), "{bytes}");
         });
 
-    two_send_each_other_a_thousand_for_each: Row::guest(Mode::Ping)
-        .config("count = 1000\nsize = 1000")
+    two_send_each_other_a_hundred_for_each: Row::guest(Mode::Ping)
+        .config("count = 100\nsize = 1000")
         .grant(OWN)
-        .limits("in-flight = '4 MiB'")
+        .limits("in-flight = '128 KiB'")
         .with_accomplice()
         .script(&[Step::Tell])
         .fate(Fate::Loops)
         .apart()
         .peak(QUIET + 64)
-        .report(&["in-flight"]);
+        .report(&["`in-flight`"]);
 
     two_send_each_other_one_message_for_ever: Row::guest(Mode::Ping)
         .config("count = 1")
@@ -64,6 +64,14 @@ withstands! {
         .with_accomplice()
         .script(&[Step::Tell])
         .apart();
+
+    two_keep_long_messages_between_them: Row::guest(Mode::Ping)
+        .config("count = 1\nsize = 2_000_000")
+        .grant(OWN)
+        .with_accomplice()
+        .script(&[Step::Tell, Step::Tell, Step::Tell, Step::Tell])
+        .apart()
+        .peak(QUIET + 64);
 
     it_holds_everything: Row::guest(Mode::Hold)
         .limits(HELD_SHORTLY)
@@ -85,10 +93,11 @@ withstands! {
 
     it_holds_what_much_waits_behind: Row::guest(Mode::HoldNotifications)
         .limits("behind = '1 MiB'")
-        .script(&[PROMPT, Step::Prompt("bulk 2000000"), PROMPT])
+        .script(&[Step::Prompt("echo attacked\nbulk 2000000")])
         .fate(Fate::Breaks)
-        .answer(Answer::Any)
-        .peak(QUIET + 32);
+        .answer(Answer::Passes)
+        .peak(QUIET + 32)
+        .report(&["`behind`"]);
 
     it_saves_more_than_it_may: Row::guest(Mode::Save)
         .config("count = 100\nsize = 2_000_000")

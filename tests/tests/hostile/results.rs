@@ -67,7 +67,8 @@ fn outcome(row: &Row, policy: Policy) -> &'static str {
         row.answer_to_neighbour(policy),
     );
     match (row.fate, its, later) {
-        (Fate::NeverStarts, ..) => "the chain does not start",
+        _ if !row.has_chain(policy) => "the chain does not start",
+        (Fate::NeverStarts, ..) => "the chain starts without it",
         (Fate::Lives, ..) => "nothing",
         (Fate::Fails, Answer::Fails, _) => "its message is refused",
         (_, Answer::Fails, Answer::Fails) => "all its messages are refused",

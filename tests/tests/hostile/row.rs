@@ -57,8 +57,10 @@ pub enum Fate {
     Breaks,
     /// It breaks as often as it is started again.
     Loops,
-    /// It does not start, and the chain neither.
+    /// It does not start, and neither does the chain, unless the user lets it be bypassed.
     NeverStarts,
+    /// Its file is no component, and no chain starts with it.
+    NeverLoads,
 }
 
 /// What the user wants to become of it when it breaks.
@@ -111,6 +113,15 @@ pub struct Row {
 pub const QUIET: u64 = 40;
 
 impl Row {
+    /// Whether there is a chain, with or without it.
+    pub fn has_chain(&self, policy: Policy) -> bool {
+        match self.fate {
+            Fate::NeverLoads => false,
+            Fate::NeverStarts => policy == Policy::Bypass,
+            _ => true,
+        }
+    }
+
     /// What becomes of the last prompt of the attacked session.
     pub fn answer_to_attack(&self, policy: Policy) -> Answer {
         self.answer.unwrap_or(match (self.fate, policy) {

@@ -46,7 +46,6 @@ pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
     tally.count(channel::notify(Peer::Client, &text, "{}"));
     tally.count(channel::notify(Peer::Agent, "_hostile/huge", &text));
     tally.count(channel::save(&text));
-    channel::log(Level::Error, &text);
     for action in [
         Action::Reject(error(&text)),
         Action::Replace(text.clone()),
@@ -59,6 +58,8 @@ pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
         tally.count(channel::settle(id, &action));
     }
     tally.say("huge");
+    // After this there is no room left in the log.
+    channel::log(Level::Error, &text);
     Action::Forward
 }
 
