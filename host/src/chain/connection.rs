@@ -69,7 +69,7 @@ impl Connection {
         let mut router = Router::new(chain.proxies, settings.trace);
         router.set_log(settings.log);
         for notice in chain.notices {
-            router.tell_user(notice);
+            router.tell_user(&notice);
         }
         router.receive(Peer::Client, initialize);
         let mut connection = Self {

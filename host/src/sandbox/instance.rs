@@ -72,7 +72,8 @@ impl Instance {
         };
         if registration.subscriptions.len() > limits.subscriptions {
             let limit = limits.subscriptions;
-            return Err(declined(format!("it has more than {limit} subscriptions")));
+            let reason = format!("it has more than {limit} subscriptions");
+            return Err(Failure::new(reason));
         }
         let registration =
             Registration::try_from(registration).map_err(|error: PatternError| {

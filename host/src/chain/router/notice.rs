@@ -28,16 +28,16 @@ impl Router {
             }
             false => "It is given up; what it was to see is refused from now on.",
         };
+        self.tell_user(&format!("the proxy `{name}` broke: {reason}. {fate}"));
+    }
+
+    /// Tells the user something, and where there is more about it, as soon as there is a turn.
+    pub fn tell_user(&mut self, text: &str) {
         let log = match &self.log {
             Some(log) => format!(" More is in {}.", log.display()),
             None => String::new(),
         };
-        self.tell_user(format!("the proxy `{name}` broke: {reason}. {fate}{log}"));
-    }
-
-    /// Tells the user something, as soon as there is a turn.
-    pub fn tell_user(&mut self, text: String) {
-        self.notices.push(text);
+        self.notices.push(format!("{text}{log}"));
         self.send_notices();
     }
 

@@ -117,7 +117,9 @@ impl Router {
             let too_much = maker_hop.in_flight > maker_hop.terms.limits.in_flight;
             maker_hop.in_flight += cost;
             if too_much {
-                self.doom(maker, "it sends more than the other proxies can take");
+                let reason =
+                    "more of what it sends waits for other proxies than its limit `in-flight` lets";
+                self.doom(maker, reason);
             }
         }
         self.hops[index].push(item);
@@ -138,7 +140,7 @@ impl Router {
         let hop = &mut self.hops[index];
         hop.parked.insert(parcel);
         if hop.is_jammed() {
-            let reason = "it holds a notification for so long that too much waits behind it";
+            let reason = "more waits for a notification that it holds than its limit `behind` lets";
             self.doom(index, reason);
         }
     }
