@@ -183,3 +183,32 @@ async fn a_directory_that_is_not_there_keeps_the_chain_from_starting() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn no_directory_is_written_to_where_it_is_decided_what_proxies_may_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("acp-chain.toml");
+    let components = host::component("files");
+    for given in [folder.path(), components.parent().unwrap()] {
+        let text = format!(
+            "[[proxy]]\nid = 'files'\npath = '{}'\n\
+             grant.directories = [{{ path = '{}', name = '/x', write = true }}]\n",
+            components.display(),
+            given.display()
+        );
+        fs::write(&manifest, text).unwrap();
+        let program = host::run(Some(&manifest), [AGENT]);
+        let mut client = Process::start("client", &Transcript::new(), program).unwrap();
+        let answer = client
+            .wire
+            .request("initialize", r#"{"protocolVersion":1}"#)
+            .await;
+        let error = answer.error.expect("an error");
+        assert!(
+            error.contains("proxy `files`") && error.contains("it may write to"),
+            "{error}"
+        );
+        let checked = host::check(&manifest).output().await.unwrap();
+        assert!(!checked.status.success());
+    }
+}

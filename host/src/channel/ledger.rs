@@ -423,4 +423,26 @@ mod tests {
         assert!(matches!(denied, Err(ChannelError::Denied(_))));
         assert!(ledger.take_effects().0.is_empty());
     }
+
+    #[test]
+    fn a_call_may_have_only_so_much_read_for_it() {
+        let mut ledger = ledger();
+        let long = format!(r#"{{"a":{{"b":"{}"}}}}"#, "x".repeat(60 << 20));
+        let id = deliver(&mut ledger, Message::request("m", &long));
+        assert!(ledger.read(id, "/a/b").is_ok());
+        assert!(ledger.read(id, "/a/b").is_ok());
+        assert_eq!(ledger.read(id, "/a/b"), Err(ChannelError::Full));
+        ledger.take_effects();
+        assert!(ledger.read(id, "/a/b").is_ok());
+        let deep = "/a".repeat(63);
+        assert_eq!(ledger.read(id, &deep), Err(ChannelError::Full));
+        let pointer = "/".repeat(5000);
+        assert!(matches!(
+            ledger.read(id, &pointer),
+            Err(ChannelError::Invalid(_))
+        ));
+        let method = "m".repeat(257);
+        let told = ledger.notify(Peer::Agent, &method, "null");
+        assert!(matches!(told, Err(ChannelError::Invalid(_))));
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::words;
+use super::{folders, words};
 use crate::channel::{WORDS, quote};
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::sandbox::{Component, Engine};
@@ -25,6 +25,10 @@ impl Check {
                 return ExitCode::FAILURE;
             }
         };
+        if let Err(error) = folders::check(&manifest) {
+            eprintln!("acp-chain: {error}");
+            return ExitCode::FAILURE;
+        }
         let engine = match super::engine() {
             Ok(engine) => engine,
             Err(error) => {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use directories::ProjectDirs;
 
+use crate::manifest::Manifest;
+
 fn folders() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "acp-chain")
 }
@@ -26,4 +28,37 @@ pub fn log_file() -> Option<PathBuf> {
         .state_dir()
         .unwrap_or_else(|| folders.data_local_dir());
     Some(folder.join("acp-chain.log"))
+}
+
+/// An error if a proxy may write where it is decided what proxies are and may do: to the manifest, a
+/// component, or what belongs to this program.
+pub fn check(manifest: &Manifest) -> Result<(), String> {
+    let own = [config_file(), code_cache(), log_file()];
+    let own = own.into_iter().flatten();
+    let components = manifest.proxies.iter().map(|entry| entry.path.clone());
+    let sensitive: Vec<_> = own
+        .chain(components)
+        .chain([manifest.path.clone()])
+        .map(|path| path.canonicalize().unwrap_or(path))
+        .collect();
+    for entry in &manifest.proxies {
+        for directory in entry.directories.iter().filter(|given| given.write) {
+            // One that is not there keeps the proxy from starting.
+            let Ok(given) = directory.path.canonicalize() else {
+                continue;
+            };
+            let found = sensitive
+                .iter()
+                .find(|path| path.starts_with(&given) || given.starts_with(path));
+            if let Some(path) = found {
+                let (given, path) = (given.display(), path.display());
+                let wrong = format!(
+                    "it may write to {given}, and so to {path}, by which it could give itself more; \
+                     leave out `write`, or give it another directory"
+                );
+                return Err(manifest.about(entry, &wrong));
+            }
+        }
+    }
+    Ok(())
 }

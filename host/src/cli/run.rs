@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::folders;
 use crate::chain::{self, AgentLink, Chain, Client, Proxy, Settings, StartError, Terms};
 use crate::channel::{FailurePolicy, Registration, Started};
 use crate::manifest::{Manifest, ProxyEntry};
@@ -127,6 +128,7 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>),
     if manifest.proxies.is_empty() {
         return Ok((proxies, notices));
     }
+    folders::check(manifest).map_err(|error| failed(&error))?;
     let engine = super::engine().map_err(|error| failed(&error))?;
     let loading: Vec<_> = manifest
         .proxies

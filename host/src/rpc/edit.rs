@@ -272,4 +272,12 @@ mod tests {
             assert_eq!(edit(json, pointer, Some("1")), Err(invalid));
         }
     }
+
+    #[test]
+    fn what_has_a_million_entries_has_no_places() {
+        let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+        assert!(edit(&zeros(ENTRIES), "/0", Some("1")).is_ok());
+        let over = edit(&zeros(ENTRIES + 1), "/0", Some("1"));
+        assert_eq!(over, Err(EditError::NoPlace("/0".to_owned())));
+    }
 }

@@ -41,7 +41,7 @@ async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
     for part in [
         &*head,
         // Where in its code it was.
-        "does::breaks::panic_as_told::",
+        "does::breaks::panic_as_told\n",
         // What it said.
         "    | What it said last:\n    |   its last words\n    |   panicked at ",
     ] {

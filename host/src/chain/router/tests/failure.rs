@@ -386,3 +386,83 @@ async fn a_proxy_that_floods_a_busy_one_is_ended() {
     let last = answers.last().expect("it is refused");
     assert!(last.contains("its limit `in-flight`"), "{answers:?}");
 }
+
+#[tokio::test]
+async fn a_proxy_that_is_down_is_not_ended_once_more() {
+    let (go, wait) = tokio::sync::oneshot::channel();
+    let few = Limits {
+        in_flight: 1000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: few.into(),
+        ..terms(FailurePolicy::Restart)
+    };
+    let (floods, starts) = under(terms, "floods", "go", |_, ledger| {
+        for _ in 0..20 {
+            ledger.notify(Peer::Agent, "flood", "null").unwrap();
+        }
+        Says::Decided(Decision::Forward)
+    });
+    let proxies = vec![floods, slow("flood", wait), forwards("flood")];
+    let mut router = Router::new(proxies, None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
+    let at = router.next_timer().expect("it is to be started");
+    // What it sent goes on to the next while it is down.
+    go.send(()).unwrap();
+    let finished = router.split().2.await;
+    router.finished(finished);
+    router.pump(1000);
+    assert_eq!(router.next_timer(), Some(at));
+    router.advance(at);
+    assert_eq!(
+        (router.next_timer(), starts.lock().unwrap().len()),
+        (None, 1)
+    );
+}
+
+#[test]
+fn a_message_too_long_for_a_proxy_does_not_break_it() {
+    let short = Limits {
+        body: 100,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: short.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let (sees, _) = under(terms, "sees", "*", |_, _| Says::Decided(Decision::Forward));
+    let mut router = Router::new(vec![sees], None);
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":["{}"]}}"#,
+        "x".repeat(100)
+    );
+    client(&mut router, &long);
+    let answers = heard(&mut router, Peer::Client);
+    assert!(
+        answers[0].contains("over the limit `body` of 100"),
+        "{answers:?}"
+    );
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"method":"m"}"#);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn ids_and_open_requests_of_an_end_are_bounded() {
+    let mut router = Router::new(Vec::new(), None);
+    let id = "x".repeat(crate::limits::LONGEST_ID);
+    client(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"m"}}"#),
+    );
+    assert!(heard(&mut router, Peer::Client)[0].contains("an id may have 1024 bytes"));
+    for id in 0..crate::limits::OPEN {
+        client(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#),
+        );
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    client(&mut router, r#"{"jsonrpc":"2.0","id":-1,"method":"m"}"#);
+    assert!(heard(&mut router, Peer::Client)[0].contains("65536 requests are open already"));
+}

@@ -121,7 +121,7 @@ impl Source for Once {
     }
 }
 
-/// A proxy that is busy with its one message until it is told to go on.
+/// A proxy that is busy with its first message until it is told to go on.
 struct Slow(Option<oneshot::Receiver<()>>);
 
 impl Part for Slow {
@@ -130,14 +130,16 @@ impl Part for Slow {
     }
 
     fn call(mut self: Box<Self>, _: Event) -> Call {
-        let go = self.0.take().unwrap();
+        let go = self.0.take();
         let reply = Reply {
             effects: Vec::new(),
             saved: None,
             outcome: Outcome::Decided(Action::Forward),
         };
         Box::pin(async move {
-            let _ = go.await;
+            if let Some(go) = go {
+                let _ = go.await;
+            }
             (self as Box<dyn Part>, reply)
         })
     }
