@@ -1,7 +1,10 @@
 //! The strings of a body that may hold secrets: all of them, but for what the protocol itself
 //! needs unchanged.
 
+use std::fmt;
+
 use acp_chain_proxy::Json;
+use serde::de::{Deserializer, Visitor};
 
 use crate::detector::Detector;
 
@@ -34,6 +37,30 @@ pub(crate) fn redact(detector: &Detector, body: &mut Json) -> Result<bool, Strin
     Walk { detector }.value(body, false, DEPTH)
 }
 
+/// The text of a string with half of a surrogate pair in it, which is replaced.
+fn broken_string(json: &Json) -> Option<String> {
+    struct Text;
+    impl Visitor<'_> for Text {
+        type Value = String;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a string")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<String, E> {
+            Ok(text.to_owned())
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+    // Only as bytes can it have such halves.
+    serde_json::Deserializer::from_str(&json.to_string())
+        .deserialize_bytes(Text)
+        .ok()
+}
+
 struct Walk<'a> {
     detector: &'a Detector,
 }
@@ -58,6 +85,8 @@ impl Walk<'_> {
             for item in items {
                 found |= self.value(item, free, depth - 1)?;
             }
+        } else if let Some(text) = broken_string(json) {
+            return self.text(json, &text);
         }
         Ok(found)
     }

@@ -19,6 +19,13 @@ fn strings_are_redacted_wherever_they_are_and_the_rest_keeps_its_spelling() {
 }
 
 #[test]
+fn half_a_surrogate_pair_hides_nothing() {
+    let body = r#"["a SECRET, cut: \ud83d", "\ud83d"]"#;
+    let expected = "[\"a [redacted: x], cut: \u{fffd}\u{fffd}\u{fffd}\",\"\\ud83d\"]";
+    assert_eq!(redacted(body).as_deref(), Some(expected));
+}
+
+#[test]
 fn a_body_without_secrets_has_not_changed() {
     assert_eq!(redacted(r#"{"a":["b",{"c":0.10}]}"#), None);
 }
