@@ -84,8 +84,9 @@ impl Aftermath {
         if row.fate != Fate::Lives {
             expected.push("`hostile`");
         }
-        if matches!(row.fate, Fate::Breaks | Fate::Loops) {
-            // The head of the message, and what the proxy said last.
+        if matches!(row.fate, Fate::Breaks | Fate::Loops) && !row.accomplice {
+            // The head of the message, and what the proxy said last. Two break over what is between
+            // them, and not over one message.
             expected.push(ATTACKED);
             if matches!(row.by, By::Guest(_)) {
                 expected.push("meets session/");
