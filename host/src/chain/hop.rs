@@ -91,7 +91,9 @@ pub struct Hop {
     pub inbox: VecDeque<Item>,
     /// The lines of what is in the inbox.
     lines: Census,
-    /// Bytes in the inbox.
+    /// Bytes in the inbox that the client or the agent is to be slowed down for. What proxies have
+    /// among themselves is not theirs, and would keep them from being read for as long as proxies
+    /// like; it is limited by `in_flight`.
     pub waiting: usize,
     /// Bytes of its own making in the inboxes of proxies.
     pub in_flight: usize,
@@ -171,7 +173,7 @@ impl Hop {
 
     pub fn push(&mut self, item: Item) {
         if let Item::Message(parcel) = &item {
-            self.waiting += parcel.cost();
+            self.waiting += slowing(parcel);
             self.lines.add(parcel);
         }
         self.inbox.push_back(item);
@@ -180,7 +182,7 @@ impl Hop {
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.inbox.pop_front()?;
         if let Item::Message(parcel) = &item {
-            self.waiting -= parcel.cost();
+            self.waiting -= slowing(parcel);
             self.lines.remove(parcel);
         }
         Some(item)
@@ -230,6 +232,14 @@ impl Hop {
         all.extend(self.in_hand.take().map(|(_, parcel)| parcel));
         all.sort_by_key(|parcel| parcel.arrival);
         all
+    }
+}
+
+/// For how much of a message the client and the agent are to be slowed down, in bytes.
+fn slowing(parcel: &Parcel) -> usize {
+    match parcel.internal {
+        true => 0,
+        false => parcel.cost(),
     }
 }
 

@@ -76,6 +76,8 @@ pub struct Parcel {
     pub home: Option<HopIndex>,
     /// The proxy that sent it, or changed it last.
     pub maker: Option<HopIndex>,
+    /// Whether proxies have it among themselves: no client or agent sent it, or is waiting for it.
+    pub internal: bool,
     /// When it came to the proxy where it is, in the order of that proxy.
     pub arrival: u64,
     /// The session of the request that this answers.
@@ -97,6 +99,7 @@ impl Parcel {
             exchange: None,
             home: None,
             maker: None,
+            internal: false,
             arrival: 0,
             request_session: None,
             renamed: Vec::new(),

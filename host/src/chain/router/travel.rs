@@ -46,6 +46,7 @@ impl Router {
         let mut parcel = Parcel::new(message, exchange.route.clone(), at, exchange.toward);
         parcel.exchange = Some(number);
         parcel.maker = maker;
+        parcel.internal = maker.is_some();
         self.travel(parcel);
     }
 
@@ -83,6 +84,7 @@ impl Router {
         parcel.renamed.clone_from(&exchange.renamed);
         parcel.home = home;
         parcel.maker = maker;
+        parcel.internal = home.is_some() && maker.is_some();
         self.travel(parcel);
     }
 

@@ -28,6 +28,7 @@ impl Router {
                 };
                 let mut parcel = Parcel::new(message, route, at, to);
                 parcel.maker = Some(index);
+                parcel.internal = true;
                 self.travel(parcel);
             }
             Effect::Settle { id, action } => {
