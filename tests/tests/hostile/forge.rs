@@ -56,7 +56,7 @@ withstands! {
 
     it_hides_lines_in_what_it_sends: Row::guest(Mode::Smuggle)
         .grant("originate = ['_hostile/*']")
-        .report(&["smuggle: invalid 2, ok 3"])
+        .report(&["smuggle: invalid 4, ok 1"])
         .also(|aftermath| {
             assert!(aftermath.told_agent("_hostile/smuggled").is_empty());
             assert_eq!(aftermath.texts(ATTACKED), ["smuggled"]);
