@@ -45,6 +45,8 @@ pub struct Side {
     unflushed: bool,
     reader: Reader,
     ended: bool,
+    /// What the client and the agent had taken when this was read last, in bytes.
+    taken: [u64; 2],
 }
 
 pub struct Connection {
@@ -79,12 +81,14 @@ impl Connection {
                 unflushed: false,
                 reader,
                 ended: false,
+                taken: [0; 2],
             },
             agent: Side {
                 input: Some(agent.input),
                 unflushed: false,
                 reader: LineReader::new(agent.output, settings.message_limit),
                 ended: false,
+                taken: [0; 2],
             },
             process: agent.process,
             last_output: None,
@@ -174,6 +178,8 @@ impl Connection {
                 }
             }
             Turn::Read(peer, filled) => {
+                let taken = self.taken();
+                self.side(peer).taken = taken;
                 let more = filled.unwrap_or_else(|error| {
                     tracing::warn!("the {} cannot be read: {error}", peer.as_str());
                     false
@@ -194,12 +200,25 @@ impl Connection {
         }
     }
 
-    /// Whether there is room for more of what a side says.
+    /// Whether there is room for more of what a side says. Where too much waits for an end, a
+    /// little is read whenever that end has taken much more: else proxies that always have
+    /// something to send could keep a side from being heard.
     fn reads(&mut self, peer: Peer) -> bool {
-        let room = self.router.waiting() < UNREAD
-            && self.router.outbox(peer.opposite()).len() < UNREAD
-            && self.router.outbox(peer).len() < FLOOD;
-        room && !self.side(peer).ended
+        let limits = match peer {
+            Peer::Client => [FLOOD, UNREAD],
+            Peer::Agent => [UNREAD, FLOOD],
+        };
+        let before = self.side(peer).taken;
+        let ends = [Peer::Client, Peer::Agent].into_iter();
+        let has_room = ends.zip(limits).zip(before).all(|((end, limit), before)| {
+            let outbox = self.router.outbox(end);
+            outbox.len() < limit || outbox.taken() - before >= UNREAD as u64
+        });
+        has_room && self.router.waiting() < UNREAD && !self.side(peer).ended
+    }
+
+    fn taken(&mut self) -> [u64; 2] {
+        [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).taken())
     }
 
     fn side(&mut self, peer: Peer) -> &mut Side {

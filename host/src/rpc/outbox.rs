@@ -14,6 +14,7 @@ pub struct Outbox {
     pieces: VecDeque<Bytes>,
     tail: BytesMut,
     len: usize,
+    taken: u64,
 }
 
 impl Outbox {
@@ -40,6 +41,12 @@ impl Outbox {
         self.len
     }
 
+    /// The number of bytes that were ever written.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
     /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -48,7 +55,10 @@ impl Outbox {
 
     /// Forgets what waits: nobody will read it.
     pub fn clear(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            taken: self.taken,
+            ..Self::default()
+        };
     }
 
     fn seal(&mut self) {
@@ -91,6 +101,7 @@ impl Buf for Outbox {
             "an outbox cannot write more than it holds"
         );
         self.len -= count;
+        self.taken += count as u64;
         while let Some(piece) = self.pieces.front_mut() {
             if count < piece.len() {
                 piece.advance(count);

@@ -66,12 +66,12 @@ withstands! {
         .apart();
 
     two_keep_long_messages_between_them: Row::guest(Mode::Ping)
-        .config("count = 1\nsize = 2_000_000")
+        .config("count = 1\nsize = 1_200_000")
         .grant(OWN)
         .with_accomplice()
         .script(&[Step::Tell, Step::Tell, Step::Tell, Step::Tell])
         .apart()
-        .peak(QUIET + 64);
+        .peak(QUIET + 256);
 
     it_holds_everything: Row::guest(Mode::Hold)
         .limits(HELD_SHORTLY)
