@@ -173,7 +173,7 @@ pub const UNREAD: usize = MIB;
 
 /// While so many bytes wait for a side, that side itself is not read either, for it asks without
 /// taking answers; and no proxy is called, for it would only add to them.
-pub const FLOOD: usize = 4 * MIB;
+pub const FLOOD: usize = 16 * MIB;
 
 /// Every limit that cannot be set.
 pub const FIXED: &[Fixed] = &[

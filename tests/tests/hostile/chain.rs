@@ -15,7 +15,6 @@ use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use hostile::{ATTACKED, Mode, NEIGHBOUR};
 use tempfile::TempDir;
-use tokio::sync::OnceCell;
 
 use crate::row::{By, Policy, Row};
 
@@ -90,22 +89,12 @@ impl Folder {
     }
 }
 
-/// Has the guest compiled before anything is measured.
-async fn compile() {
-    static COMPILED: OnceCell<()> = OnceCell::const_new();
-    let compile = async || {
-        let folder = Folder::new();
-        let manifest = folder.manifest(&Row::guest(Mode::None), Policy::Refuse);
-        let output = host::check(&manifest).output().await.expect("the program");
-        assert!(output.status.success(), "{output:?}");
-    };
-    COMPILED.get_or_init(compile).await;
-}
-
 /// The client of a program that runs, and that was not initialized yet.
 pub async fn start(folder: &Folder, row: &Row, policy: Policy) -> Process {
-    compile().await;
     let (manifest, log) = (folder.manifest(row, policy), folder.log());
+    // Has everything compiled before anything is measured; some of it cannot be.
+    let checked = host::check(&manifest).output().await;
+    checked.expect("the program");
     let options: [&OsStr; 4] = [
         "--manifest".as_ref(),
         manifest.as_ref(),
