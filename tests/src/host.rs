@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use acp_chain::chain::{self, AgentLink, Chain, Client, Exit, Proxy, Settings, StartError, Terms};
-use acp_chain::channel::{FailurePolicy, Grant};
+use acp_chain::channel::{FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
 use acp_chain::manifest::{Manifest, User};
 use acp_chain::sandbox::{Component, Engine, Guest};
@@ -293,7 +293,7 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
         grant: terms.grant.clone(),
         directories: [].into(),
     };
-    let started = guest.clone().start(1, None).await;
+    let started = guest.start(1, None).await;
     Proxy {
         name: id.to_owned(),
         started: started.unwrap_or_else(|error| panic!("{name}: {error}")),

@@ -157,13 +157,12 @@ async fn a_directory_is_written_to_only_if_that_is_given() {
     );
 }
 
-#[tokio::test]
-async fn a_directory_that_is_not_there_keeps_the_chain_from_starting() {
-    let folder = tempfile::tempdir().unwrap();
+/// The error of `initialize`, where a proxy with such a directory cannot start; and whether `check`
+/// would have accepted it.
+async fn refused(folder: &TempDir, directory: &str) -> (String, bool) {
     let manifest = folder.path().join("acp-chain.toml");
     let text = format!(
-        "[[proxy]]\nid = 'files'\npath = '{}'\n\
-         grant.directories = [{{ path = 'nowhere', name = '/notes' }}]\n",
+        "[[proxy]]\nid = 'files'\npath = '{}'\ngrant.directories = [{{ {directory} }}]\n",
         host::component("files").display()
     );
     fs::write(&manifest, text).unwrap();
@@ -174,41 +173,29 @@ async fn a_directory_that_is_not_there_keeps_the_chain_from_starting() {
         .request("initialize", r#"{"protocolVersion":1}"#)
         .await;
     let error = answer.error.expect("an error");
-    let expected = format!(
-        "its directory {} cannot be opened",
-        folder.path().join("nowhere").display()
-    );
-    assert!(
-        error.contains("proxy `files`") && error.contains(&expected),
-        "{error}"
-    );
+    assert!(error.contains("proxy `files`"), "{error}");
+    let checked = host::check(&manifest).output().await.unwrap();
+    (error, checked.status.success())
+}
+
+#[tokio::test]
+async fn a_directory_that_is_not_there_keeps_the_chain_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let (error, _) = refused(&folder, "path = 'nowhere', name = '/notes'").await;
+    let nowhere = folder.path().join("nowhere");
+    let expected = format!("its directory {} cannot be opened", nowhere.display());
+    assert!(error.contains(&expected), "{error}");
 }
 
 #[tokio::test]
 async fn no_directory_is_written_to_where_it_is_decided_what_proxies_may_do() {
     let folder = tempfile::tempdir().unwrap();
-    let manifest = folder.path().join("acp-chain.toml");
     let components = host::component("files");
     for given in [folder.path(), components.parent().unwrap()] {
-        let text = format!(
-            "[[proxy]]\nid = 'files'\npath = '{}'\n\
-             grant.directories = [{{ path = '{}', name = '/x', write = true }}]\n",
-            components.display(),
-            given.display()
-        );
-        fs::write(&manifest, text).unwrap();
-        let program = host::run(Some(&manifest), [AGENT]);
-        let mut client = Process::start("client", &Transcript::new(), program).unwrap();
-        let answer = client
-            .wire
-            .request("initialize", r#"{"protocolVersion":1}"#)
-            .await;
-        let error = answer.error.expect("an error");
-        assert!(
-            error.contains("proxy `files`") && error.contains("it may write to"),
-            "{error}"
-        );
-        let checked = host::check(&manifest).output().await.unwrap();
-        assert!(!checked.status.success());
+        let given = given.display();
+        let directory = format!("path = '{given}', name = '/x', write = true");
+        let (error, accepted) = refused(&folder, &directory).await;
+        assert!(error.contains("it may write to"), "{error}");
+        assert!(!accepted);
     }
 }

@@ -102,8 +102,8 @@ impl Connection {
     pub async fn run(mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Exit {
         let mut drained = None;
         let patience = loop {
-            self.router.advance(Instant::now());
             let begun = Instant::now();
+            self.router.advance(begun);
             for _ in 0..BUDGET {
                 self.router.pump(1);
                 if !self.router.is_ready() || begun.elapsed() > SLICE {

@@ -166,6 +166,11 @@ impl Hop {
             || !self.terms.grant.decides(&parcel.method)
     }
 
+    /// Whether something can become of what waits for it.
+    pub fn takes_messages(&self) -> bool {
+        matches!(self.life, Life::Idle(_) | Life::Ended(_))
+    }
+
     pub fn next_arrival(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals
@@ -198,6 +203,10 @@ impl Hop {
     /// Whether a message that is done here must still wait: a response for the held
     /// notifications of its line that came before it, and everything for such a response.
     pub fn must_wait(&self, parcel: &Parcel) -> bool {
+        // Most proxies hold nothing; then the session need not even be looked for.
+        if self.held.is_empty() && self.parked.is_empty() {
+            return false;
+        }
         let before = |held: &Held| {
             let held = &held.parcel;
             held.exchange.is_none() && held.arrival < parcel.arrival && held.shares_line(parcel)

@@ -13,6 +13,13 @@ pub struct Kinds {
 }
 
 impl Kinds {
+    /// All of them.
+    pub const ALL: Self = Self {
+        request: true,
+        notification: true,
+        response: true,
+    };
+
     fn contains(self, kind: Kind) -> bool {
         match kind {
             Kind::Request => self.request,

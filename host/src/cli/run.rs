@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::folders;
 use crate::chain::{self, AgentLink, Chain, Client, Proxy, Settings, StartError, Terms};
-use crate::channel::{FailurePolicy, Registration, Started};
+use crate::channel::{FailurePolicy, Registration, Source, Started};
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::native::{AgentCommand, Process, stdio};
 use crate::sandbox::{Component, Guest};
@@ -150,7 +150,7 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>),
             grant: entry.grant.clone(),
             directories: entry.directories.clone(),
         };
-        match guest.clone().start(1, None).await {
+        match guest.start(1, None).await {
             Ok(started) => proxies.push(new_proxy(entry, guest, started)),
             Err(failure) => {
                 let (id, details) = (&entry.id, failure.details());

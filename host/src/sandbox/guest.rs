@@ -7,7 +7,7 @@ use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxBuilder};
 
 use super::journal::Journal;
 use super::{Component, Engine, Instance};
-use crate::channel::{Failure, Grant, MessageId, Source, Started, Starting};
+use crate::channel::{Failure, Grant, MessageId, Source, Starting};
 use crate::limits::Limits;
 
 /// A proxy that is a component, under its terms. Cloning it shares everything.
@@ -41,11 +41,6 @@ pub struct Directory {
 }
 
 impl Guest {
-    /// Starts it: makes an instance, and calls its `init`.
-    pub async fn start(self, first: MessageId, saved: Option<String>) -> Result<Started, Failure> {
-        Instance::start(self, first, saved).await
-    }
-
     /// All that WASI grants: nothing but these directories, and the journal for what is printed.
     pub(super) fn wasi(&self, journal: &Journal) -> Result<WasiCtx, Failure> {
         let mut wasi = WasiCtxBuilder::new();
@@ -69,6 +64,6 @@ impl Guest {
 
 impl Source for Guest {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
-        Box::pin(self.clone().start(first, saved))
+        Box::pin(Instance::start(self.clone(), first, saved))
     }
 }

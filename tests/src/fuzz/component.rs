@@ -5,7 +5,7 @@ mod whole;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use acp_chain::channel::{Delivery, Event, Grant, Outcome, Part, Peer};
+use acp_chain::channel::{Delivery, Event, Grant, Outcome, Part, Peer, Source};
 use acp_chain::limits::Limits;
 use acp_chain::rpc::Message;
 use acp_chain::sandbox::{Component, ComponentError, Engine, Guest};

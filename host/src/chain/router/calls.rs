@@ -62,8 +62,7 @@ pub struct Finished(HopIndex, Done);
 impl Router {
     pub(super) fn make_ready(&mut self, index: HopIndex) {
         let hop = &mut self.hops[index];
-        let callable = matches!(hop.life, Life::Idle(_) | Life::Ended(_));
-        if callable && !hop.queued && !hop.inbox.is_empty() {
+        if hop.takes_messages() && !hop.queued && !hop.inbox.is_empty() {
             hop.queued = true;
             self.ready.push_back(index);
         }
@@ -92,8 +91,7 @@ impl Router {
             budget -= 1;
             let hop = &mut self.hops[index];
             hop.queued = false;
-            let callable = matches!(hop.life, Life::Idle(_) | Life::Ended(_));
-            let Some(item) = callable.then(|| hop.pop()).flatten() else {
+            let Some(item) = hop.takes_messages().then(|| hop.pop()).flatten() else {
                 continue;
             };
             if let Some((maker, cost)) = charge(&item) {

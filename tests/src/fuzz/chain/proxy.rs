@@ -28,11 +28,7 @@ impl Script {
         let everything = Subscription {
             method: Pattern::new("*").expect("it is a pattern"),
             sender: None,
-            kinds: Kinds {
-                request: true,
-                notification: true,
-                response: true,
-            },
+            kinds: Kinds::ALL,
             with_body: true,
         };
         Started {

@@ -155,11 +155,7 @@ fn registration(method: &str) -> Registration {
     let subscription = Subscription {
         method: Pattern::new(method).unwrap(),
         sender: None,
-        kinds: Kinds {
-            request: true,
-            notification: true,
-            response: true,
-        },
+        kinds: Kinds::ALL,
         with_body: true,
     };
     Registration {
