@@ -70,6 +70,14 @@ bool json_next(span array, span *element) {
   return element->len > 0;
 }
 
+// `snprintf` would more than double the component.
+span decimal(unsigned number, uint8_t *end) {
+  uint8_t *at = end;
+  do *--at = '0' + number % 10;
+  while (number /= 10);
+  return (span){at, end - at};
+}
+
 proxy_string_t json_shout(span string) {
   proxy_string_t loud = CONCAT(string);
   for (size_t i = 0; i < loud.len; i++) {

@@ -24,6 +24,9 @@ span json_member(span object, span name);
 // Walks through an array: from the element given (or from the start, given nothing) to the next.
 bool json_next(span array, span *element);
 
+// Writes a number so that it ends at `end`; it has 10 digits at most.
+span decimal(unsigned number, uint8_t *end);
+
 // A JSON string with the ASCII letters as capitals.
 proxy_string_t json_shout(span string);
 

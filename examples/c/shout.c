@@ -38,14 +38,6 @@ static void add(acp_list_edit_t *edits, proxy_string_t pointer, proxy_string_t v
   edits->ptr[edits->len++] = (acp_edit_t){pointer, {true, value}};
 }
 
-// Writes a number so that it ends at `end`. `snprintf` would more than double the component.
-static span decimal(unsigned number, uint8_t *end) {
-  uint8_t *at = end;
-  do *--at = '0' + number % 10;
-  while (number /= 10);
-  return (span){at, end - at};
-}
-
 // The part of a message's body at a JSON Pointer; empty if nothing is there.
 static proxy_string_t body_at(acp_message_id_t id, span pointer) {
   channel_option_json_t part;

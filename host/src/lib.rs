@@ -7,6 +7,7 @@ pub mod channel;
 pub mod cli;
 pub mod limits;
 pub mod manifest;
+pub mod mcp;
 pub mod native;
 pub mod rpc;
 pub mod sandbox;

@@ -231,7 +231,10 @@ impl InProcess {
             client_end,
             start,
             std::future::pending(),
-            Settings::default(),
+            Settings {
+                program: program(),
+                ..Settings::default()
+            },
         ));
         let transcript = Transcript::new();
         Self {
@@ -247,10 +250,18 @@ impl InProcess {
     /// # Panics
     /// If a proxy does not start, or `initialize` does not get through.
     pub async fn initialized(proxies: &[(&str, &str)]) -> Self {
+        Self::initialized_with(proxies, r#"{"protocolVersion":1}"#).await
+    }
+
+    /// The same, with an agent that answers `initialize` with this result.
+    ///
+    /// # Panics
+    /// If a proxy does not start, or `initialize` does not get through.
+    pub async fn initialized_with(proxies: &[(&str, &str)], result: &str) -> Self {
         let mut chain = Self::start(proxies).await;
         let id = chain.client.ask("initialize", r#"{"protocolVersion":1}"#);
         let initialize = chain.agent.receive().await.expect("the agent is asked");
-        for answer in initialize.result(r#"{"protocolVersion":1}"#) {
+        for answer in initialize.result(result) {
             chain.agent.send(answer);
         }
         chain.client.response(&id).await;

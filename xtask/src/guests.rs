@@ -1,7 +1,7 @@
 //! `cargo xtask guests`: proxies in four languages, each a component in `target/components`.
 //!
 //! The proxies in Rust are the workspace's members with a `cdylib`; those in other languages are
-//! `examples/LANGUAGE`. Every component is looked at when it is made, but those of the tests: it
+//! single sources in `examples/LANGUAGE`. Every component is looked at when it is made, but those of the tests: it
 //! imports the channel and nothing else, and exports the handler.
 
 mod c;
@@ -20,20 +20,32 @@ use anyhow::{Result, anyhow, bail};
 use crate::progress::Progress;
 use crate::workspace::{GuestCrate, Workspace};
 
-/// Makes a component of a folder, if it is not up to date.
-type Build = fn(&Workspace, &Progress, &Path, &Path) -> Result<()>;
+/// Makes a component of an example, if it is not up to date.
+type Build = fn(&Workspace, &Progress, &Example, &Path) -> Result<()>;
 
-/// The languages other than Rust; `shout` in `examples/LANGUAGE` is written in each.
+/// The languages other than Rust.
 const LANGUAGES: [(&str, Build); 3] = [
     ("javascript", javascript::build),
     ("python", python::build),
     ("c", c::build),
 ];
 
+/// The examples that are written in each of them, with the world that each is of.
+const EXAMPLES: [(&str, &str); 2] = [("shout", "proxy"), ("words", "tool-proxy")];
+
+/// A proxy in a language other than Rust.
+struct Example {
+    /// What its source is called, without the extension.
+    name: &'static str,
+    world: &'static str,
+    /// Where its source is, beside what its toolchain needs.
+    folder: PathBuf,
+}
+
 /// What a component is made from.
 enum Source {
     Rust(GuestCrate),
-    Other(Build, PathBuf),
+    Other(Build, Example),
 }
 
 /// Builds the components with these names, or all, and lists them.
@@ -70,7 +82,7 @@ pub fn build_with(
         components.push(file.clone());
         match source {
             Source::Rust(guest) => crates.push((guest, file)),
-            Source::Other(build, folder) => others.push((build, folder, file)),
+            Source::Other(build, example) => others.push((build, example, file)),
         }
     }
 
@@ -79,7 +91,7 @@ pub fn build_with(
         let others = scope.spawn(|| {
             others
                 .iter()
-                .try_for_each(|(build, folder, file)| build(workspace, progress, folder, file))
+                .try_for_each(|(build, example, file)| build(workspace, progress, example, file))
         });
         let crates = rust::build(workspace, progress, &crates);
         let others = others.join().map_err(|_| anyhow!("a build panicked"))?;
@@ -99,9 +111,16 @@ fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
         };
         (name, Source::Rust(guest))
     });
-    let others = LANGUAGES.iter().map(|(language, build)| {
-        let source = Source::Other(*build, examples.join(language));
-        (format!("shout-{language}"), source)
+    let others = LANGUAGES.iter().flat_map(|(language, build)| {
+        let folder = examples.join(language);
+        EXAMPLES.iter().map(move |(name, world)| {
+            let example = Example {
+                name,
+                world,
+                folder: folder.clone(),
+            };
+            (format!("{name}-{language}"), Source::Other(*build, example))
+        })
     });
     crates.chain(others).collect()
 }

@@ -10,6 +10,7 @@ const LEAST: Grant = Grant {
     change: &["session/prompt"],
     answer: &[],
     originate: &["fs/read_text_file"],
+    tools: false,
 };
 
 fn host(config: Value) -> Host {

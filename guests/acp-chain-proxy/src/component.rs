@@ -1,28 +1,42 @@
 //! The component's face: the exported `handler`, in terms of the types of this crate.
 
 use std::marker::PhantomData;
+use std::rc::Rc;
 
 use crate::bindings::acp_chain::proxy::types as wit;
 use crate::bindings::exports::acp_chain::proxy::handler::Guest;
 use crate::instance::{self, Registration};
-use crate::subscription::Kind;
+use crate::subscription;
 use crate::{
     Action, Edit, Error, FailurePolicy, Head, Json, MessageId, Notification, Peer, Proxy, Request,
     Response, Subscription,
 };
 
-/// Exports a proxy; made by [`export!`](crate::export).
+/// Exports a proxy, `K` says with what beside it; made by [`export!`](crate::export).
 #[doc(hidden)]
-pub struct Component<P>(PhantomData<P>);
+pub struct Component<P, K = Alone>(PhantomData<(P, K)>);
+
+/// A proxy and nothing more.
+#[doc(hidden)]
+pub struct Alone;
+
+/// What a component exports beside its proxy.
+#[doc(hidden)]
+pub trait Kind<P> {
+    /// Told of the instance as soon as there is one.
+    fn started(_: &Rc<P>) {}
+}
+
+impl<P> Kind<P> for Alone {}
 
 /// Uses the proxy where there is no component to export it from.
 #[doc(hidden)]
 pub const fn is_proxy<P: Proxy>() {}
 
-impl<P: Proxy> Guest for Component<P> {
+impl<P: Proxy, K: Kind<P>> Guest for Component<P, K> {
     fn init(config: String, saved: Option<String>) -> Result<wit::Registration, String> {
         std::panic::set_hook(Box::new(|panic| crate::log(crate::Level::Error, panic)));
-        instance::init::<P>(&body(config)?, saved).map(Into::into)
+        instance::init::<P>(&body(config)?, saved, K::started).map(Into::into)
     }
 
     fn on_request(request: wit::Request) -> Result<wit::Action, String> {
@@ -61,7 +75,7 @@ impl<P: Proxy> Guest for Component<P> {
 }
 
 /// The text of a body. The host leaves it empty where the subscription is without body.
-fn body(text: String) -> Result<Json, String> {
+pub(crate) fn body(text: String) -> Result<Json, String> {
     if text.is_empty() {
         return Ok(Json::null());
     }
@@ -161,9 +175,9 @@ impl From<Subscription> for wit::Subscription {
             method: subscription.method.into_owned(),
             sender: subscription.sender.map(Into::into),
             kinds: match subscription.kind {
-                Kind::Request => wit::Kinds::REQUEST,
-                Kind::Notification => wit::Kinds::NOTIFICATION,
-                Kind::Response => wit::Kinds::RESPONSE,
+                subscription::Kind::Request => wit::Kinds::REQUEST,
+                subscription::Kind::Notification => wit::Kinds::NOTIFICATION,
+                subscription::Kind::Response => wit::Kinds::RESPONSE,
             },
             with_body: subscription.with_body,
         }

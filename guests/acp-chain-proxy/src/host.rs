@@ -3,8 +3,12 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use crate::testing::channel::{cancel, fail, log, notify, read, request, save, settle};
+#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
+pub(crate) use crate::testing::channel::{progress, tools_changed};
 #[cfg(target_arch = "wasm32")]
 pub(crate) use component::{cancel, fail, log, notify, read, request, save, settle};
+#[cfg(all(feature = "tools", target_arch = "wasm32"))]
+pub(crate) use component::{progress, tools_changed};
 
 #[cfg(target_arch = "wasm32")]
 mod component {
@@ -41,6 +45,21 @@ mod component {
 
     pub(crate) fn save(state: Json) -> Result<()> {
         Ok(channel::save(&String::from(state))?)
+    }
+
+    #[cfg(feature = "tools")]
+    pub(crate) fn progress(
+        id: MessageId,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+    ) -> Result<()> {
+        Ok(channel::progress(id, progress, total, message)?)
+    }
+
+    #[cfg(feature = "tools")]
+    pub(crate) fn tools_changed() -> Result<()> {
+        Ok(channel::tools_changed()?)
     }
 
     pub(crate) fn log(level: Level, text: &str) {

@@ -59,7 +59,12 @@ pub(crate) struct Registration {
     pub(crate) on_failure: FailurePolicy,
 }
 
-pub(crate) fn init<P: Proxy>(config: &Json, saved: Option<String>) -> Result<Registration, String> {
+/// Makes the one instance, and shows it to `started`.
+pub(crate) fn init<P: Proxy>(
+    config: &Json,
+    saved: Option<String>,
+    started: impl FnOnce(&Rc<P>),
+) -> Result<Registration, String> {
     // By way of a `Value`: its errors name no line and column of a text that the user never saw.
     let config = config
         .parse::<serde_json::Value>()
@@ -75,7 +80,9 @@ pub(crate) fn init<P: Proxy>(config: &Json, saved: Option<String>) -> Result<Reg
         subscriptions: proxy.subscriptions(),
         on_failure: P::ON_FAILURE,
     };
-    INSTANCE.set(Some(Rc::new(proxy)));
+    let proxy = Rc::new(proxy);
+    started(&proxy);
+    INSTANCE.set(Some(proxy));
     Ok(registration)
 }
 

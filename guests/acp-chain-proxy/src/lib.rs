@@ -91,9 +91,43 @@
 //! }
 //! ```
 //!
+//! **A proxy may have tools for the agent**, with the feature `tools`: an `async fn` whose argument has
+//! a schema is one. The host makes an MCP server of them, under the proxy's name in the manifest, and
+//! any agent can call them; what it does with them is in the documentation of `Tools`.
+//!
+#![cfg_attr(feature = "tools", doc = "```")]
+#![cfg_attr(not(feature = "tools"), doc = "```text")]
+//! use acp_chain_proxy::{Call, Proxy, Result, Tool, Tools, export};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Add {
+//!     /// The numbers to add up.
+//!     numbers: Vec<f64>,
+//! }
+//!
+//! #[derive(Default)]
+//! struct Sums;
+//!
+//! impl Sums {
+//!     async fn add(&self, call: Call<Add>) -> Result<String> {
+//!         Ok(call.arguments.numbers.iter().sum::<f64>().to_string())
+//!     }
+//! }
+//!
+//! impl Proxy for Sums {}
+//!
+//! impl Tools for Sums {
+//!     fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
+//!         vec![Tool::new("add", "Adds numbers up.", Self::add).read_only()]
+//!     }
+//! }
+//!
+//! export!(Sums: Tools);
+//! ```
+//!
 //! **A proxy does what it is granted** in the user's manifest, method by method: to edit, replace,
 //! discard or hold a message, and so to wait, takes `change`; to respond to a request or reject it,
-//! `answer`; to send a message, `originate`. What is not granted fails with
+//! `answer`; to send a message, `originate`; to have tools, `tools`. What is not granted fails with
 //! [`ChannelError::Denied`], and a message for which a handler returns such an action is refused. Say
 //! in your README what the least grant is; a test can [set it](testing::Grant).
 //!
@@ -115,25 +149,49 @@ mod subscription;
 mod tasks;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+#[cfg(feature = "tools")]
+mod tools;
 
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
 pub use channel::{Answer, ChannelError, Level, fail, log, read, save, settle};
 #[doc(hidden)]
-pub use component::{Component, is_proxy};
+pub use component::{Alone, Component, is_proxy};
 pub use json::{Json, Members};
 pub use message::{Action, Edit, Error, Head, MessageId, Notification, Peer, Request, Response};
 pub use proxy::{Configure, FailurePolicy, NoConfig, Proxy};
 pub use sessions::{Origin, Session, Sessions};
 pub use subscription::Subscription;
 pub use tasks::spawn;
+#[cfg(feature = "tools")]
+pub use tools::{
+    Call, Content, IntoToolResult, NoArguments, ProtocolError, Structured, Tool, ToolResult, Tools,
+    tools_changed,
+};
+#[cfg(feature = "tools")]
+#[doc(hidden)]
+pub use tools::{WithTools, has_tools};
 
 /// What a handler returns: anything that is an error may be thrown with `?`.
 pub type Result<T = Action> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// Makes a type the proxy of this component. Once a crate, and nothing outside `wasm32`.
+///
+/// `export!(Name)` exports a [`Proxy`]; `export!(Name: Tools)` one that has `Tools` too, which takes the
+/// feature `tools`.
 #[macro_export]
 macro_rules! export {
+    ($proxy:ty: Tools) => {
+        const _: () = $crate::has_tools::<$proxy>();
+        #[cfg(target_arch = "wasm32")]
+        #[allow(unsafe_code, reason = "generated: exports are named by `unsafe` attributes")]
+        mod acp_chain_proxy_component {
+            use super::*;
+            type Component = $crate::Component<$proxy, $crate::WithTools>;
+            $crate::bindings::export!(Component with_types_in $crate::bindings);
+            $crate::bindings::tools::export!(Component with_types_in $crate::bindings::tools);
+        }
+    };
     ($proxy:ty) => {
         const _: () = $crate::is_proxy::<$proxy>();
         #[cfg(target_arch = "wasm32")]

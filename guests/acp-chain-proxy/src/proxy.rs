@@ -60,9 +60,9 @@ pub trait Proxy: Configure + 'static {
         Ok(Action::Forward)
     }
 
-    /// The sender of a request that is held has withdrawn it. The handler that waits for it is
-    /// dropped, and with it its own requests are withdrawn; then the request is settled with what
-    /// is returned here. None lets the handler go on and settle the request itself.
+    /// The sender of a request that is held has withdrawn it, or the caller of a tool its pending call.
+    /// The handler or the tool is dropped, and with it its own requests are withdrawn; then the request
+    /// is settled with what is returned here. None lets it go on and settle the request itself.
     fn on_cancel(&self, id: MessageId) -> Option<Action> {
         Some(Action::Reject(Error::cancelled()))
     }

@@ -4,6 +4,7 @@
 //! the bodies that it does not want, makes the edits, lets a response wait for the held
 //! notifications before it, allows what is granted, gives a new instance what the old one saved, and
 //! fails the test where an action is none that the message can take. One host at a time on a thread.
+//! With the feature `tools` it also calls tools.
 //!
 //! ```
 //! use acp_chain_proxy::testing::Host;
@@ -32,6 +33,8 @@
 pub(crate) mod channel;
 mod grant;
 mod line;
+#[cfg(feature = "tools")]
+pub(crate) mod tools;
 
 use std::fmt;
 
@@ -40,6 +43,8 @@ use serde_json::Value;
 
 pub use grant::Grant;
 pub use line::{Sent, What};
+#[cfg(feature = "tools")]
+pub use tools::{Catalog, Progress};
 
 use crate::instance::{self, Registration};
 use crate::subscription::Kind;
@@ -49,9 +54,11 @@ use crate::{
 };
 use line::{LINE, Message};
 
+type Init = fn(&Json, Option<String>) -> Result<Registration, String>;
+
 /// The host of one proxy.
 pub struct Host {
-    init: fn(&Json, Option<String>) -> Result<Registration, String>,
+    init: Init,
     config: Json,
     subscriptions: Vec<Subscription>,
 }
@@ -65,19 +72,19 @@ impl fmt::Debug for Host {
 impl Host {
     /// Makes the proxy with its configuration.
     pub fn start<P: Proxy>(config: Value) -> Result<Self, String> {
-        Self::start_after::<P>(config, None)
+        Self::start_after(init::<P>, config, None)
     }
 
     /// Makes the proxy in place of an earlier instance, which saved this text.
     pub fn start_from<P: Proxy>(config: Value, saved: &str) -> Result<Self, String> {
-        Self::start_after::<P>(config, Some(saved.to_owned()))
+        Self::start_after(init::<P>, config, Some(saved.to_owned()))
     }
 
-    fn start_after<P: Proxy>(config: Value, saved: Option<String>) -> Result<Self, String> {
+    fn start_after(init: Init, config: Value, saved: Option<String>) -> Result<Self, String> {
         clear();
         LINE.with_borrow_mut(|line| line.saved = saved);
         let mut host = Self {
-            init: instance::init::<P>,
+            init,
             config: config.into(),
             subscriptions: Vec::new(),
         };
@@ -141,9 +148,9 @@ impl Host {
         self.outcome(request, Err(error));
     }
 
-    /// The sender of a request withdraws it.
+    /// The sender of a request withdraws it, or the caller of a tool its call.
     pub fn cancel(&mut self, request: MessageId) {
-        let held = LINE.with_borrow(|line| line.held.contains_key(&request));
+        let held = LINE.with_borrow(|line| line.holds(request));
         if held && let Err(failure) = instance::on_cancel(request) {
             line::refuse(request, &failure);
         }
@@ -154,10 +161,10 @@ impl Host {
         LINE.with_borrow_mut(|line| std::mem::take(&mut line.sent))
     }
 
-    /// The messages that are held, oldest first.
+    /// The messages that are held, and the calls that are pending, oldest first.
     #[must_use]
     pub fn held(&self) -> Vec<MessageId> {
-        LINE.with_borrow(|line| line.held.keys().copied().collect())
+        LINE.with_borrow(line::Line::all_held)
     }
 
     /// What the proxy logged since this was last called.
@@ -244,6 +251,10 @@ impl Subscription {
     }
 }
 
+fn init<P: Proxy>(config: &Json, saved: Option<String>) -> Result<Registration, String> {
+    instance::init::<P>(config, saved, |_| {})
+}
+
 fn json(value: impl Serialize) -> Json {
     Json::of(&value).expect("a value that can be written as JSON")
 }
@@ -257,4 +268,6 @@ fn forget_instance() {
     tasks::clear();
     instance::clear();
     pending::clear();
+    #[cfg(feature = "tools")]
+    crate::tools::calls::clear();
 }

@@ -56,6 +56,7 @@ const NOTHING: Grant = Grant {
     change: &[],
     answer: &[],
     originate: &[],
+    tools: false,
 };
 
 const CHANGE: Grant = Grant {
@@ -195,6 +196,7 @@ fn a_changed_message_stays_in_its_session_unless_the_proxy_may_send_such_ones() 
     assert!(denied(&host.sent()[0]).contains("`originate` lacks \"a\""));
     host.grant(Grant {
         originate: &["a"],
+        tools: false,
         ..Grant::default()
     });
     host.request(Peer::Client, "a", &moved);
@@ -217,6 +219,7 @@ fn what_the_proxy_says_itself_has_to_be_granted() {
     host.grant(Grant {
         answer: &["ask"],
         originate: &["what", "news"],
+        tools: false,
         ..Grant::default()
     });
     host.request(Peer::Client, "ask", ());
@@ -231,6 +234,7 @@ fn what_the_proxy_says_itself_has_to_be_granted() {
 fn waiting() -> (Host, MessageId, Sent) {
     let mut host = host(Grant {
         originate: &["what"],
+        tools: false,
         ..Grant::default()
     });
     let held = host.request(Peer::Client, "ask", ());

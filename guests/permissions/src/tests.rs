@@ -20,6 +20,7 @@ const LEAST: Grant = Grant {
     change: &[],
     answer: &["session/request_permission"],
     originate: &[],
+    tools: false,
 };
 
 /// A host whose session `s` works in `/proj`.

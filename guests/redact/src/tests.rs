@@ -34,6 +34,7 @@ const LEAST: Grant = Grant {
     ],
     answer: &["fs/write_text_file"],
     originate: &["session/update"],
+    tools: false,
 };
 
 fn host() -> Host {

@@ -17,6 +17,7 @@ const LEAST: Grant = Grant {
     change: &["session/prompt"],
     answer: &[],
     originate: &["fs/read_text_file"],
+    tools: false,
 };
 
 /// A host whose client reads files, with the session `s` in `/proj`.

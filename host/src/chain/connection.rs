@@ -14,6 +14,7 @@ use super::start::Reader;
 use super::{Chain, Exit, Router, Settings};
 use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
+use crate::mcp::door::{Arrival, Door};
 use crate::native::Process;
 use crate::rpc::{Error, LineReader, Message, Outbox, code};
 
@@ -34,6 +35,7 @@ enum Turn {
     Wrote(Peer, std::io::Result<()>),
     Read(Peer, std::io::Result<bool>),
     Finished(super::router::Finished),
+    Arrived(Arrival),
     Exited,
     More,
 }
@@ -69,6 +71,7 @@ impl Connection {
     ) -> Self {
         let agent = chain.agent;
         let mut router = Router::new(chain.proxies, settings.trace);
+        router.set_door(Door::new(settings.program));
         router.set_log(settings.log);
         for notice in chain.notices {
             router.tell_user(&notice);
@@ -150,7 +153,7 @@ impl Connection {
         let read_agent = self.reads(Peer::Agent);
         let more = self.router.is_ready();
         let event = {
-            let (client_box, agent_box, busy) = self.router.split();
+            let (client_box, agent_box, busy, arrival) = self.router.split();
             tokio::select! {
                 written = write(&mut self.client.input, client_box, &mut self.client.unflushed) => Turn::Wrote(Peer::Client, written),
                 written = write(&mut self.agent.input, agent_box, &mut self.agent.unflushed) => Turn::Wrote(Peer::Agent, written),
@@ -158,6 +161,7 @@ impl Connection {
                 filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
                 () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                 finished = busy => Turn::Finished(finished),
+                arrival = arrival, if read_agent => Turn::Arrived(arrival),
                 () = std::future::ready(()), if more => Turn::More,
             }
         };
@@ -190,6 +194,7 @@ impl Connection {
                 }
             }
             Turn::Finished(finished) => self.router.finished(finished),
+            Turn::Arrived(arrival) => self.router.receive_from_door(arrival),
             Turn::Exited => {
                 // What it started may keep its output open; what it wrote itself is still read.
                 if let Some(process) = &mut self.process {

@@ -75,7 +75,7 @@ impl Connection {
                 // Proxies may go on for ever; the time that they have must be able to run out.
                 tokio::task::yield_now().await;
                 if !self.router.is_ready() && !self.router.is_idle() {
-                    let (_, _, busy) = self.router.split();
+                    let (_, _, busy, _) = self.router.split();
                     let finished = busy.await;
                     self.router.advance(Instant::now());
                     self.router.finished(finished);

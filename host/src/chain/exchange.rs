@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::parcel::{HopIndex, Route};
 use crate::channel::{MessageId, Peer};
+use crate::mcp::seat::Question;
+use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
 
 /// Who waits for the answer.
@@ -13,6 +15,14 @@ pub enum Origin {
     Edge(Peer, Id),
     /// A proxy, under this number of its own.
     Hop(HopIndex, MessageId),
+    /// The seat of an MCP server, under this number of its own.
+    Seat(ServerId, Question),
+    /// An MCP client of the agent's, under this id of its own.
+    Link(LinkId, Id),
+    /// The host, which connects an MCP client of the agent's.
+    Connecting(LinkId),
+    /// The host, which says good-bye for an MCP client of the agent's.
+    Leaving(LinkId),
 }
 
 /// Where a request is.
@@ -24,6 +34,10 @@ pub enum Stage {
     Held(HopIndex, MessageId),
     /// With the client or the agent at the far side.
     Out,
+    /// With an MCP client of the agent's.
+    Link(LinkId),
+    /// At the seat of an MCP server.
+    Seat(ServerId),
     /// Answered; the answer is on its way back.
     Returning,
 }
@@ -44,6 +58,8 @@ pub struct Exchange {
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The `$/cancel_request` by which the sender withdrew it.
     pub cancel: Option<Message>,
+    /// A request of MCP's in the dialect in which it stands alone (see [`mcp::seat`](crate::mcp::seat)).
+    pub stands_alone: bool,
 }
 
 impl Exchange {

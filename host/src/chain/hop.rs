@@ -86,6 +86,8 @@ pub struct Hop {
     /// Whether the user knows that it broke once.
     pub told: bool,
     subscriptions: Vec<Subscription>,
+    /// Whether it gives the agent tools.
+    has_tools: bool,
     /// Waits for the proxy, in the order of arrival. Also messages that it does not want, when
     /// they may not overtake one that it does.
     pub inbox: VecDeque<Item>,
@@ -118,6 +120,7 @@ pub struct Hop {
 impl Hop {
     pub fn new(proxy: Proxy) -> Self {
         let Started { part, registration } = proxy.started;
+        let has_tools = registration.tools && proxy.terms.grant.tools;
         Self {
             name: proxy.name,
             breaker: Breaker::new(&proxy.terms.limits),
@@ -127,6 +130,7 @@ impl Hop {
             doom: None,
             told: false,
             subscriptions: registration.subscriptions,
+            has_tools,
             inbox: VecDeque::new(),
             lines: Census::default(),
             waiting: 0,
@@ -152,6 +156,11 @@ impl Hop {
             .filter(|_| self.terms.grant.observe.contain(&parcel.method))
     }
 
+    /// Whether it gives the agent tools, and can be called for that.
+    pub fn offers_tools(&self) -> bool {
+        self.has_tools && !matches!(self.life, Life::Ended(_))
+    }
+
     pub fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
         self.subscriptions = subscriptions;
     }
@@ -159,6 +168,9 @@ impl Hop {
     /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
     /// it has no say in it anyway.
     pub fn lets_pass(&self, parcel: &Parcel) -> bool {
+        if parcel.is_bound() {
+            return false;
+        }
         let policy = self.terms.on_failure;
         let given_up = matches!(self.life, Life::Ended(_));
         policy == FailurePolicy::Bypass

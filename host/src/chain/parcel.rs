@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::channel::Peer;
+use crate::mcp::{LinkId, ServerId};
 use crate::rpc::Message;
 
 /// The number of an open request, and its id on the wire wherever it leaves the chain.
@@ -58,12 +59,39 @@ impl Route {
     }
 }
 
+/// Where a message's way ends, if not at the end of its route.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    /// At the end.
+    #[default]
+    End,
+    /// At the seat of an MCP server, which is behind the part at this position.
+    Seat(ServerId, usize),
+    /// At this proxy, which provides the MCP server that it is for.
+    Provider(HopIndex),
+    /// At the proxy where it is: its tools are asked for, or called.
+    Tools,
+}
+
+/// Who speaks at the agent's end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Via {
+    /// The agent itself.
+    #[default]
+    Agent,
+    /// An MCP client of the agent's.
+    Link(LinkId),
+}
+
 /// A message, where it is, and where it goes.
 #[derive(Debug)]
 pub struct Parcel {
     pub message: Message,
     pub toward: Peer,
     pub route: Route,
+    pub target: Target,
+    /// By which way it comes from the agent, or leaves to it.
+    pub via: Via,
     /// Its position on the route.
     pub at: usize,
     /// The position of the part that touched it last.
@@ -94,6 +122,8 @@ impl Parcel {
             method: message.method().clone(),
             toward,
             route,
+            target: Target::End,
+            via: Via::Agent,
             at,
             from: at,
             exchange: None,
@@ -140,6 +170,11 @@ impl Parcel {
     /// What it costs to keep it, in bytes: also short ones take room.
     pub fn cost(&self) -> usize {
         self.message.len() + size_of::<Self>()
+    }
+
+    /// Whether its way ends at a proxy, whatever that does with it.
+    pub fn is_bound(&self) -> bool {
+        matches!(self.target, Target::Provider(_) | Target::Tools) && !self.is_response()
     }
 
     pub fn is_response(&self) -> bool {

@@ -34,6 +34,9 @@ pub struct Settings {
     pub message_limit: usize,
     /// Where every leg of every message is written.
     pub trace: Option<Trace>,
+    /// This program, which the agent starts to reach MCP servers within the chain, with the one
+    /// argument `mcp-shim`.
+    pub program: PathBuf,
     /// The log, for the user to find more about what failed.
     pub log: Option<PathBuf>,
 }
@@ -43,6 +46,7 @@ impl Default for Settings {
         Self {
             message_limit: LINE,
             trace: None,
+            program: std::env::current_exe().unwrap_or_default(),
             log: None,
         }
     }

@@ -17,6 +17,8 @@ pub struct Rules<'a> {
     pub method: &'a str,
     /// The longest message that may come out.
     pub longest: usize,
+    /// Whether it is a call of one of the proxy's own tools, which nobody else would answer.
+    pub own: bool,
 }
 
 /// What becomes of the message, if it can take it, its texts are JSON, and the proxy may do it.
@@ -27,6 +29,9 @@ pub fn check(
     rules: Rules,
     work: &mut Work,
 ) -> Result<Action, ChannelError> {
+    if rules.own {
+        return check_answer(decision, rules, work);
+    }
     let kind = message.kind();
     let changes = || rules.grant.may_change(rules.method);
     let answers = || rules.grant.may_answer(rules.method);
@@ -49,10 +54,7 @@ pub fn check(
         Decision::Respond(_) if kind != Kind::Request => Err(misfit(kind, "respond")),
         Decision::Respond(result) => {
             answers()?;
-            check_length(result.len(), rules.longest)?;
-            work.spend(result.len())?;
-            check_json(&result)?;
-            short(Message::result(&result), rules).map(Action::Answer)
+            respond(&result, rules, work)
         }
         Decision::Reject(_) if kind == Kind::Notification => Err(misfit(kind, "reject")),
         Decision::Reject(error) if kind == Kind::Request => {
@@ -68,6 +70,25 @@ pub fn check(
         Decision::Hold if kind == Kind::Request => stops().map(|()| Action::Hold),
         Decision::Hold => changes().map(|()| Action::Hold),
     }
+}
+
+/// What becomes of the call of a tool: it is answered, now or later.
+fn check_answer(decision: Decision, rules: Rules, work: &mut Work) -> Result<Action, ChannelError> {
+    match decision {
+        Decision::Respond(result) => respond(&result, rules, work),
+        Decision::Reject(error) => short(Message::error(&error), rules).map(Action::Answer),
+        Decision::Hold => Ok(Action::Hold),
+        _ => Err(ChannelError::Invalid(
+            "the call of a tool takes `respond` or `reject` only".to_owned(),
+        )),
+    }
+}
+
+fn respond(result: &str, rules: Rules, work: &mut Work) -> Result<Action, ChannelError> {
+    check_length(result.len(), rules.longest)?;
+    work.spend(result.len())?;
+    check_json(result)?;
+    short(Message::result(result), rules).map(Action::Answer)
 }
 
 /// The message with another body. It stays in its session, unless the proxy may speak up there
@@ -175,6 +196,7 @@ mod tests {
             grant,
             method: "m",
             longest: 100,
+            own: false,
         };
         check(message, decision, rules, &mut Work::default())
     }

@@ -18,6 +18,8 @@ pub struct Grant {
     pub answer: Methods,
     /// Send messages of its own.
     pub originate: Methods,
+    /// Give the agent tools (MCP).
+    pub tools: bool,
 }
 
 /// What is granted where the manifest does not say otherwise, by the keys of `[proxy.grant]`.
@@ -54,6 +56,7 @@ impl Default for Grant {
             change: methods(CHANGE),
             answer: Methods::default(),
             originate: Methods::default(),
+            tools: false,
         }
     }
 }
@@ -68,6 +71,7 @@ impl Grant {
             change: all.clone(),
             answer: all.clone(),
             originate: all,
+            tools: true,
         }
     }
 
@@ -83,6 +87,15 @@ impl Grant {
 
     pub(super) fn may_answer(&self, method: &str) -> Result<(), ChannelError> {
         allow(&self.answer, "answer", method)
+    }
+
+    pub(super) fn may_have_tools(&self) -> Result<(), ChannelError> {
+        match self.tools {
+            true => Ok(()),
+            false => Err(ChannelError::Denied(
+                "its grant does not cover it: `tools` is not true".to_owned(),
+            )),
+        }
     }
 
     pub(super) fn may_originate(&self, method: &str) -> Result<(), ChannelError> {

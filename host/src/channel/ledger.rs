@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::check::{Rules, check, check_json, check_length};
 use super::pattern::LONGEST_METHOD;
 use super::work::Work;
-use super::{Action, Decision, Delivery, Effect, Grant, MessageId, Peer, WORDS, quote};
+use super::{Action, Decision, Delivery, Effect, Grant, MessageId, Peer, Progress, WORDS, quote};
 use crate::limits::Limits;
 use crate::rpc::{self, Message};
 
@@ -26,6 +26,9 @@ pub enum ChannelError {
     #[error("too much is outstanding")]
     Full,
 }
+
+/// The longest text that goes with a report of progress, in bytes.
+const LONGEST_PROGRESS: usize = 4096;
 
 /// The books of one proxy: every number that it may use, and what it did in the current call.
 ///
@@ -53,6 +56,8 @@ struct Entry {
     message: Message,
     /// Of a response, the request's.
     method: Arc<str>,
+    /// Whether it is a call of one of the proxy's own tools.
+    own: bool,
     held: bool,
 }
 
@@ -93,9 +98,21 @@ impl Ledger {
         let entry = Entry {
             message: delivery.message.clone(),
             method: delivery.method.clone(),
+            own: false,
             held: false,
         };
         self.messages.insert(delivery.id, entry);
+    }
+
+    /// Puts the call of a tool into the proxy's hands. Only the arguments can be read.
+    pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str) {
+        let entry = Entry {
+            message: Message::request(method, arguments),
+            method: method.clone(),
+            own: true,
+            held: false,
+        };
+        self.messages.insert(id, entry);
     }
 
     /// Notes that the answer to a request of the proxy's own is there.
@@ -110,7 +127,7 @@ impl Ledger {
             .messages
             .get_mut(&id)
             .ok_or(ChannelError::UnknownMessage)?;
-        let rules = rules(&self.limits, &self.grant, &entry.method);
+        let rules = rules(&self.limits, &self.grant, entry);
         let action = check(&entry.message, decision, rules, &mut self.work);
         if matches!(action, Ok(Action::Hold)) {
             let size = entry.message.len();
@@ -168,7 +185,7 @@ impl Ledger {
     pub fn settle(&mut self, id: MessageId, decision: Decision) -> Result<(), ChannelError> {
         let entry = self.messages.get(&id).filter(|entry| entry.held);
         let entry = entry.ok_or(ChannelError::UnknownMessage)?;
-        let rules = rules(&self.limits, &self.grant, &entry.method);
+        let rules = rules(&self.limits, &self.grant, entry);
         let action = check(&entry.message, decision, rules, &mut self.work)?;
         if matches!(action, Action::Hold) {
             return Err(ChannelError::Invalid(
@@ -209,6 +226,42 @@ impl Ledger {
         self.push(Effect::Cancel { id })
     }
 
+    /// `channel.progress`.
+    pub fn progress(&mut self, id: MessageId, progress: Progress) -> Result<(), ChannelError> {
+        let call = self.messages.get(&id).filter(|entry| entry.own);
+        call.ok_or(ChannelError::UnknownMessage)?;
+        let numbers = [Some(progress.progress), progress.total];
+        if !numbers.into_iter().flatten().all(f64::is_finite) {
+            return Err(ChannelError::Invalid(
+                "progress is measured in finite numbers".to_owned(),
+            ));
+        }
+        if progress
+            .message
+            .as_ref()
+            .is_some_and(|text| text.len() > LONGEST_PROGRESS)
+        {
+            return Err(ChannelError::Invalid(format!(
+                "a message about progress may have {LONGEST_PROGRESS} bytes"
+            )));
+        }
+        self.push(Effect::Progress { id, progress })
+    }
+
+    /// `channel.tools-changed`.
+    pub fn tools_changed(&mut self) -> Result<(), ChannelError> {
+        self.may_speak()?;
+        self.grant.may_have_tools()?;
+        self.push(Effect::ToolsChanged)
+    }
+
+    /// What a call returned instead of a message to act on: an object of the host's making.
+    pub fn vouch(&mut self, text: &str) -> Result<(), ChannelError> {
+        check_length(text.len(), self.limits.message)?;
+        self.work.spend(text.len())?;
+        check_json(text)
+    }
+
     /// `channel.read`.
     pub fn read(&mut self, id: MessageId, pointer: &str) -> Result<Option<&str>, ChannelError> {
         let entry = self.messages.get(&id).ok_or(ChannelError::UnknownMessage)?;
@@ -234,12 +287,17 @@ impl Ledger {
         }
     }
 
-    fn may_send(&mut self, method: &str, params: &str) -> Result<(), ChannelError> {
-        if !self.started {
-            return Err(ChannelError::Denied(
+    fn may_speak(&self) -> Result<(), ChannelError> {
+        match self.started {
+            true => Ok(()),
+            false => Err(ChannelError::Denied(
                 "nothing can be sent from within init".to_owned(),
-            ));
+            )),
         }
+    }
+
+    fn may_send(&mut self, method: &str, params: &str) -> Result<(), ChannelError> {
+        self.may_speak()?;
         if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
             return Err(ChannelError::Invalid("no method is called that".to_owned()));
         }
@@ -265,11 +323,12 @@ impl Ledger {
     }
 }
 
-fn rules<'a>(limits: &Limits, grant: &'a Grant, method: &'a str) -> Rules<'a> {
+fn rules<'a>(limits: &Limits, grant: &'a Grant, entry: &'a Entry) -> Rules<'a> {
     Rules {
         grant,
-        method,
+        method: &entry.method,
         longest: limits.message,
+        own: entry.own,
     }
 }
 

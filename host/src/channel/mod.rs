@@ -80,8 +80,13 @@ pub enum Event {
     Message(Delivery),
     /// The answer to a request of the proxy's own. Its action means nothing.
     Answer(Delivery),
-    /// The sender of this held request has withdrawn it.
+    /// The sender of this held request, or the caller of this tool, has withdrawn it.
     Cancel(MessageId),
+    /// Its tools are wanted, for this session. It answers with an object of the members
+    /// `instructions` and `tools`.
+    ListTools(Option<Arc<str>>),
+    /// One of its tools is called: the request is MCP's `tools/call`.
+    CallTool(Delivery),
 }
 
 /// What a proxy wants to become of a message. Texts are JSON, or are to be.
@@ -166,7 +171,30 @@ pub enum Effect {
         /// The number of its request.
         id: MessageId,
     },
+    /// It says how far a tool call has come.
+    Progress {
+        /// The call.
+        id: MessageId,
+        /// How far.
+        progress: Progress,
+    },
+    /// Its tools are others now.
+    ToolsChanged,
 }
+
+/// How far a tool call has come (MCP, `notifications/progress`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Grows with every report.
+    pub progress: f64,
+    /// What it reaches in the end, if that is known.
+    pub total: Option<f64>,
+    /// For people.
+    pub message: Option<String>,
+}
+
+/// What a notification of the host's takes beside what a proxy puts into it, in bytes.
+const NOTIFICATION: usize = 256;
 
 impl Effect {
     /// The bytes of message that it brings with it.
@@ -178,7 +206,11 @@ impl Effect {
                 action: Action::Replace(message) | Action::Answer(message),
                 ..
             } => message.len(),
-            Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } => 0,
+            // It becomes a notification.
+            Self::Progress { progress, .. } => {
+                NOTIFICATION + progress.message.as_ref().map_or(0, String::len)
+            }
+            Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } | Self::ToolsChanged => 0,
         }
     }
 }

@@ -79,6 +79,8 @@ pub struct Registration {
     pub subscriptions: Vec<Subscription>,
     /// What is to become of it when it breaks; the manifest has the last word.
     pub on_failure: FailurePolicy,
+    /// Whether it has tools for the agent.
+    pub tools: bool,
 }
 
 #[cfg(test)]

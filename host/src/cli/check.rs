@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{folders, words};
+use super::folders;
+use super::words::{self, Abilities};
 use crate::channel::{WORDS, quote};
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::sandbox::{Component, Engine};
@@ -71,12 +72,13 @@ fn check_proxy(engine: &Engine, manifest: &Manifest, entry: &ProxyEntry) -> bool
             return false;
         }
     };
-    let wasi = component
-        .imports(engine)
-        .iter()
-        .any(|name| name.starts_with("wasi:"));
+    let imports = component.imports(engine);
+    let abilities = Abilities {
+        wasi: imports.iter().any(|name| name.starts_with("wasi:")),
+        tools: component.has_tools(),
+    };
     println!("  │  {} kB", component.size() / 1000);
-    for line in words::terms(entry, wasi) {
+    for line in words::terms(entry, &abilities) {
         println!("  │  {line}");
     }
     true

@@ -4,6 +4,7 @@ mod check;
 mod folders;
 mod limits;
 mod log;
+mod mcp_shim;
 mod run;
 mod words;
 
@@ -38,6 +39,9 @@ enum Command {
     Check(check::Check),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     Limits,
+    /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
+    #[command(hide = true)]
+    McpShim,
 }
 
 /// Does what the command line says.
@@ -61,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Run(run) => run.main(log),
         Command::Limits => limits::main(),
         Command::Check(check) => check.main(),
+        Command::McpShim => mcp_shim::main(),
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::folders;
 use crate::chain::{self, AgentLink, Chain, Client, Proxy, Settings, StartError, Terms};
-use crate::channel::{FailurePolicy, Registration, Source, Started};
+use crate::channel::{FailurePolicy, Source, Started};
 use crate::manifest::{Manifest, ProxyEntry};
 use crate::native::{AgentCommand, Process, stdio};
 use crate::sandbox::{Component, Guest};
@@ -170,19 +170,22 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>),
 }
 
 fn new_proxy(entry: &ProxyEntry, guest: Guest, started: Started) -> Proxy {
-    let Registration {
-        subscriptions,
-        on_failure,
-    } = &started.registration;
-    for subscription in subscriptions {
+    let registration = &started.registration;
+    for subscription in &registration.subscriptions {
         tracing::debug!(proxy = entry.id, "asks for {subscription}");
+    }
+    if registration.tools && !entry.grant.tools {
+        let id = &entry.id;
+        tracing::warn!(
+            "the proxy `{id}` has tools, which the agent does not get: its grant lacks `tools = true`"
+        );
     }
     Proxy {
         name: entry.id.clone(),
         terms: Terms {
             limits: entry.limits.clone(),
             grant: entry.grant.clone(),
-            on_failure: entry.on_failure.unwrap_or(*on_failure),
+            on_failure: entry.on_failure.unwrap_or(registration.on_failure),
         },
         started,
         source: Box::new(guest),

@@ -85,13 +85,22 @@ const ORIGINATES: &[(&str, &str)] = &[
     ("session/set_mode", "it can change the agent's mode"),
 ];
 
+/// What a component is able to do at all.
+pub struct Abilities {
+    /// It imports WASI.
+    pub wasi: bool,
+    /// It exports tools.
+    pub tools: bool,
+}
+
 /// The terms of a proxy, one line each.
-pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
+pub fn terms(entry: &ProxyEntry, abilities: &Abilities) -> Vec<String> {
     let Grant {
         observe,
         change,
         answer,
         originate,
+        tools,
     } = &*entry.grant;
     let path = |path: &std::path::Path| quote(&path.display().to_string(), WORDS);
     let mut lines = vec![
@@ -111,6 +120,15 @@ pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
             }
         }
     }
+    lines.extend(
+        match (abilities.tools, tools) {
+            (true, true) => Some("! it gives the agent tools of its own (MCP)"),
+            (true, false) => Some("has tools, which the agent does not get without `tools = true`"),
+            (false, true) => Some("has no tools, though its grant has `tools`"),
+            (false, false) => None,
+        }
+        .map(str::to_owned),
+    );
     for directory in &*entry.directories {
         lines.push(format!(
             "! it can {} {}, as {}",
@@ -123,7 +141,7 @@ pub fn terms(entry: &ProxyEntry, wasi: bool) -> Vec<String> {
             quote(&directory.name, WORDS)
         ));
     }
-    lines.push(way_out(wasi, !entry.directories.is_empty()).to_owned());
+    lines.push(way_out(abilities.wasi, !entry.directories.is_empty()).to_owned());
     lines.push(format!("uses: {}", limits(&entry.limits)));
     lines.push(format!("when it breaks: {}", failure(entry.on_failure)));
     lines

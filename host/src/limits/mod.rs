@@ -175,6 +175,25 @@ pub const UNREAD: usize = MIB;
 /// taking answers; and no proxy is called, for it would only add to them.
 pub const FLOOD: usize = 16 * MIB;
 
+/// The longest message of an MCP client of the agent's, and the longest body of its HTTP requests, in
+/// bytes.
+pub const MCP_MESSAGE: usize = 16 * MIB;
+
+/// While so many bytes of MCP clients' messages wait to be taken, more wait outside.
+pub const MCP_HEARD: usize = 32 * MIB;
+
+/// While so many bytes wait for an MCP client, nothing more may come for it.
+pub const MCP_UNREAD: usize = 16 * MIB;
+
+/// How many MCP clients there may be.
+pub const MCP_LINKS: usize = 256;
+
+/// How many MCP clients one server may have.
+pub const MCP_LINKS_OF_SERVER: usize = 64;
+
+/// How many connections there may be to the socket of the bridges, and to their HTTP port.
+pub const MCP_CONNECTIONS: usize = 512;
+
 /// Every limit that cannot be set.
 pub const FIXED: &[Fixed] = &[
     Fixed {
@@ -225,6 +244,48 @@ pub const FIXED: &[Fixed] = &[
         value: FLOOD as u64,
         what: "bytes that proxies and answers pile up for one side",
         passing: "that side is not read, and no proxy called, until it takes some",
+    },
+    Fixed {
+        name: "mcp message",
+        quantity: Quantity::Size,
+        value: MCP_MESSAGE as u64,
+        what: "a message of an MCP client of the agent's, that comes over a bridge",
+        passing: "over HTTP it is refused; over stdio the client is disconnected",
+    },
+    Fixed {
+        name: "mcp heard",
+        quantity: Quantity::Size,
+        value: MCP_HEARD as u64,
+        what: "bytes of such messages that wait",
+        passing: "more wait outside",
+    },
+    Fixed {
+        name: "mcp unread",
+        quantity: Quantity::Size,
+        value: MCP_UNREAD as u64,
+        what: "bytes that wait for one MCP client",
+        passing: "the client is disconnected when more comes",
+    },
+    Fixed {
+        name: "mcp clients",
+        quantity: Quantity::Count,
+        value: MCP_LINKS as u64,
+        what: "MCP clients on the bridges",
+        passing: "an HTTP session that nobody uses makes room, or the new client is refused",
+    },
+    Fixed {
+        name: "mcp clients of a server",
+        quantity: Quantity::Count,
+        value: MCP_LINKS_OF_SERVER as u64,
+        what: "MCP clients of one server",
+        passing: "the same",
+    },
+    Fixed {
+        name: "mcp connections",
+        quantity: Quantity::Count,
+        value: MCP_CONNECTIONS as u64,
+        what: "connections to the socket, or to the HTTP port, of the bridges",
+        passing: "more are closed at once",
     },
 ];
 

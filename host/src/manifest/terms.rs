@@ -71,6 +71,8 @@ pub(super) struct GrantTable {
     answer: Option<Vec<Spanned<String>>>,
     originate: Option<Vec<Spanned<String>>>,
     #[serde(default)]
+    tools: bool,
+    #[serde(default)]
     directories: Vec<DirectoryTable>,
 }
 
@@ -93,6 +95,7 @@ impl GrantTable {
             change: read_methods("change", self.change, defaults.change)?,
             answer: read_methods("answer", self.answer, defaults.answer)?,
             originate: read_methods("originate", self.originate, defaults.originate)?,
+            tools: self.tools,
         };
         let mut directories: Vec<Directory> = Vec::new();
         for directory in self.directories {

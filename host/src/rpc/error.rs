@@ -9,6 +9,8 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON was not a request, notification or response, or came out of turn.
     pub const INVALID_REQUEST: i64 = -32600;
+    /// The request's params make no sense to whoever was asked.
+    pub const INVALID_PARAMS: i64 = -32602;
     /// A part of the chain could not do its work.
     pub const INTERNAL_ERROR: i64 = -32603;
     /// The request was withdrawn by its sender (RFD request-cancellation).

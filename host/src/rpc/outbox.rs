@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::IoSlice;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 /// Longer pieces are queued by reference, shorter ones are copied together.
 const COPIED: usize = 4 * 1024;
@@ -95,6 +95,27 @@ impl Buf for Outbox {
         used
     }
 
+    fn copy_to_bytes(&mut self, count: usize) -> Bytes {
+        assert!(
+            count <= self.len,
+            "an outbox cannot write more than it holds"
+        );
+        // A piece that is taken as a whole need not be copied.
+        if self
+            .pieces
+            .front()
+            .is_some_and(|piece| piece.len() == count)
+            && let Some(piece) = self.pieces.pop_front()
+        {
+            self.len -= count;
+            self.taken += count as u64;
+            return piece;
+        }
+        let mut copy = BytesMut::with_capacity(count);
+        copy.put(self.take(count));
+        copy.freeze()
+    }
+
     fn advance(&mut self, mut count: usize) {
         assert!(
             count <= self.len,
@@ -117,6 +138,21 @@ impl Buf for Outbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_piece_can_be_taken_as_it_came() {
+        let long = Bytes::from(vec![b'x'; COPIED + 1]);
+        let mut out = Outbox::default();
+        for part in [&b"one"[..], &long, b"two"] {
+            out.push(&Bytes::copy_from_slice(part));
+        }
+        out.push(&long);
+        assert_eq!(out.copy_to_bytes(3), "one");
+        assert_eq!(out.copy_to_bytes(COPIED + 2), [&long[..], b"t"].concat());
+        assert_eq!(out.copy_to_bytes(2), "wo");
+        assert_eq!(out.copy_to_bytes(COPIED + 1).as_ptr(), long.as_ptr());
+        assert!(out.is_empty() && out.taken() == 2 * long.len() as u64 + 6);
+    }
 
     #[test]
     fn short_and_long_pieces_leave_in_order() {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::Engine;
 use super::bindings::ProxyPre;
 use super::state::State;
+use super::tools::{TOOLS, ToolsPre};
 use crate::limits::{COMPONENT, Quantity};
 
 /// The interfaces that the host gives to a component, by the beginning of their names.
@@ -69,6 +70,7 @@ pub enum ComponentError {
 #[derive(Clone)]
 pub struct Component {
     pub(super) pre: ProxyPre<State>,
+    has_tools: bool,
     size: usize,
     compiled_in: Duration,
 }
@@ -120,13 +122,19 @@ impl Component {
             };
             return Err(ComponentError::NoHandler { exports });
         }
-        let pre = engine
+        let mismatch = |error| ComponentError::Mismatch(format!("{error:#}"));
+        let instance = engine
             .linker
             .instantiate_pre(&component)
-            .and_then(ProxyPre::new)
-            .map_err(|error| ComponentError::Mismatch(format!("{error:#}")))?;
+            .map_err(mismatch)?;
+        let has_tools = exports.contains(&TOOLS);
+        if has_tools {
+            ToolsPre::new(instance.clone()).map_err(mismatch)?;
+        }
+        let pre = ProxyPre::new(instance).map_err(mismatch)?;
         Ok(Self {
             pre,
+            has_tools,
             size: bytes.len(),
             compiled_in: begin.elapsed(),
         })
@@ -142,6 +150,12 @@ impl Component {
     #[must_use]
     pub fn compiled_in(&self) -> Duration {
         self.compiled_in
+    }
+
+    /// Whether it has tools for the agent.
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
+        self.has_tools
     }
 
     /// The names of the interfaces that it imports.

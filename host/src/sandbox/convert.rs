@@ -1,6 +1,7 @@
 //! Between the channel's words and those generated from the WIT package.
 
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
+use super::tools::{self, wit as wit_tools};
 use crate::channel::{
     ChannelError, Decision, Delivery, Edit, FailurePolicy, Kinds, Pattern, PatternError, Peer,
     Registration, Subscription,
@@ -45,6 +46,7 @@ impl TryFrom<wit::Registration> for Registration {
                 .map(Subscription::try_from)
                 .collect::<Result<_, _>>()?,
             on_failure: registration.on_failure.into(),
+            tools: false,
         })
     }
 }
@@ -91,17 +93,39 @@ pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
         wit::Action::Respond(result) => Decision::Respond(result),
         wit::Action::Discard => Decision::Discard,
         wit::Action::Hold => Decision::Hold,
-        wit::Action::Reject(error) => {
-            let mut reject = rpc::Error::new(error.code.into(), error.message);
-            if let Some(data) = error.data {
-                let data = serde_json::value::RawValue::from_string(data);
-                reject.data = Some(data.map_err(|error| {
-                    ChannelError::Invalid(format!("the error's data is not JSON: {error}"))
-                })?);
-            }
-            Decision::Reject(reject)
-        }
+        wit::Action::Reject(error) => reject(error.code, error.message, error.data)?,
     })
+}
+
+fn reject(code: i32, message: String, data: Option<String>) -> Result<Decision, ChannelError> {
+    let mut reject = rpc::Error::new(code.into(), message);
+    if let Some(data) = data {
+        let data = serde_json::value::RawValue::from_string(data);
+        reject.data = Some(data.map_err(|error| {
+            ChannelError::Invalid(format!("the error's data is not JSON: {error}"))
+        })?);
+    }
+    Ok(Decision::Reject(reject))
+}
+
+/// What a guest says of a tool call.
+pub fn outcome(
+    outcome: Result<wit_tools::Outcome, tools::Error>,
+) -> Result<Decision, ChannelError> {
+    match outcome {
+        Ok(wit_tools::Outcome::Done(result)) => Ok(Decision::Respond(result)),
+        Ok(wit_tools::Outcome::Pending) => Ok(Decision::Hold),
+        Err(error) => reject(error.code, error.message, error.data),
+    }
+}
+
+/// The tools of a guest, as one object.
+pub fn catalog(catalog: &wit_tools::Catalog) -> String {
+    let instructions = serde_json::to_string(&catalog.instructions);
+    // A text always serializes.
+    let instructions = instructions.unwrap_or_default();
+    let tools = catalog.tools.join(",");
+    format!(r#"{{"instructions":{instructions},"tools":[{tools}]}}"#)
 }
 
 pub fn head(delivery: &Delivery) -> wit::Head<'_> {

@@ -26,6 +26,7 @@ mod instance;
 mod journal;
 mod post_mortem;
 mod state;
+mod tools;
 mod usage;
 
 pub use component::{Component, ComponentError};

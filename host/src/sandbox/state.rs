@@ -11,7 +11,7 @@ use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
 use super::convert;
 use super::journal::Journal;
 use super::usage::Usage;
-use crate::channel::{ChannelError, Ledger, MessageId, Tally, quote};
+use crate::channel::{ChannelError, Ledger, MessageId, Progress, Tally, quote};
 use crate::rpc::{self, code};
 
 /// What a store holds beside the guest's memory.
@@ -128,6 +128,27 @@ impl wit_channel::Host for State {
     fn save(&mut self, state: String) -> Result<(), wit_channel::ChannelError> {
         let done = self.ledger.save(state);
         self.told("save", done)
+    }
+
+    fn progress(
+        &mut self,
+        id: MessageId,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    ) -> Result<(), wit_channel::ChannelError> {
+        let progress = Progress {
+            progress,
+            total,
+            message,
+        };
+        let done = self.ledger.progress(id, progress);
+        self.told("progress", done)
+    }
+
+    fn tools_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
+        let done = self.ledger.tools_changed();
+        self.told("tools-changed", done)
     }
 
     fn log(&mut self, level: wit_channel::Level, text: String) {

@@ -1,4 +1,4 @@
-//! The proxy in C: bindings from wit-bindgen, compiled by `zig cc`.
+//! A proxy in C: bindings from wit-bindgen, compiled by `zig cc`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,18 +7,22 @@ use std::process::Command;
 use anyhow::Result;
 use wit_bindgen_core::{Files, wit_parser::Resolve};
 
-use super::component;
+use super::{Example, component};
 use crate::fetch::python;
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// Short names for the WIT interfaces, in place of `acp_chain_proxy_types_…`.
-const NAMES: [(&str, &str); 3] = [
+const NAMES: [(&str, &str); 4] = [
     ("acp-chain:proxy/types@0.1.0", "acp"),
     ("acp-chain:proxy/channel@0.1.0", "channel"),
     ("acp-chain:proxy/handler@0.1.0", "handler"),
+    ("acp-chain:proxy/tools@0.1.0", "tools"),
 ];
+
+/// What every world is called there, so that all sources include the same header.
+const WORLD: &str = "proxy";
 
 const OPTIONS: [&str; 8] = [
     "-target",
@@ -34,13 +38,18 @@ const OPTIONS: [&str; 8] = [
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
-    folder: &Path,
+    example: &Example,
     component: &Path,
 ) -> Result<()> {
+    let Example {
+        name,
+        world,
+        folder,
+    } = example;
     let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
-    let sources = [folder.join("shout.c"), folder.join("json.c")];
+    let sources = [folder.join(name).with_extension("c"), folder.join("json.c")];
     let stamp = Stamp::new(workspace, component)
-        .on((NAMES, OPTIONS))
+        .on((NAMES, WORLD, OPTIONS, world))
         .on_path(&wit)?
         .on_path(&requirements)?
         .on_path(&folder.join("json.h"))?
@@ -51,10 +60,10 @@ pub fn build(
     }
     let toolchain = workspace.target("toolchains/c");
     let programs = python::install(workspace, progress, &requirements, &toolchain)?;
-    progress.step("proxy in C", |step| {
-        let made = workspace.target("xtask/c");
-        let generated = bindings(&wit, &made)?;
-        let module = made.join("shout.wasm");
+    progress.step(&format!("{name} in C"), |step| {
+        let made = workspace.target("xtask/c").join(name);
+        let generated = bindings(&wit, world, &made)?;
+        let module = made.join(name).with_extension("wasm");
         step.run(
             Command::new(programs.join("python"))
                 .args(["-m", "ziglang", "cc"])
@@ -74,13 +83,14 @@ pub fn build(
 }
 
 /// Generates the bindings; returns what has to be compiled or linked.
-fn bindings(wit: &Path, into: &Path) -> Result<Vec<PathBuf>> {
+fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit)?;
-    let world = resolve.select_world(&[package], Some("proxy"))?;
+    let world = resolve.select_world(&[package], Some(world))?;
     let mut files = Files::default();
     let options = wit_bindgen_c::Opts {
         rename: NAMES.map(|(from, to)| (from.into(), to.into())).into(),
+        rename_world: Some(WORLD.into()),
         ..wit_bindgen_c::Opts::default()
     };
     options.build().generate(&mut resolve, world, &mut files)?;

@@ -1,28 +1,36 @@
-//! The proxy in JavaScript: the source is embedded in an engine (`QuickJS`) that is compiled already.
+//! A proxy in JavaScript: the source is embedded in an engine (`QuickJS`) that is compiled already.
 
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
 
-use super::component;
+use super::{Example, component};
 use crate::fetch::npm;
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// `--sync` and `--stub-wasi`: no async ABI, and nothing imported but the channel.
-const OPTIONS: [&str; 4] = ["--world", "proxy", "--sync", "--stub-wasi"];
+const OPTIONS: [&str; 2] = ["--sync", "--stub-wasi"];
 
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
-    folder: &Path,
+    example: &Example,
     component: &Path,
 ) -> Result<()> {
-    let (wit, source) = (workspace.path("wit"), folder.join("shout.js"));
+    let Example {
+        name,
+        world,
+        folder,
+    } = example;
+    let (wit, source) = (
+        workspace.path("wit"),
+        folder.join(name).with_extension("js"),
+    );
     let stamp = Stamp::new(workspace, component)
-        .on(OPTIONS)
+        .on((OPTIONS, world))
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
         .on_path(&source)?;
@@ -31,9 +39,10 @@ pub fn build(
     }
     let toolchain = workspace.target("toolchains/javascript");
     let programs = npm::install(workspace, progress, folder, &toolchain)?;
-    progress.step("proxy in JavaScript", |step| {
+    progress.step(&format!("{name} in JavaScript"), |step| {
         step.run(
             Command::new(programs.join("componentize-qjs"))
+                .args(["--world", world])
                 .args(OPTIONS)
                 .arg("--wit")
                 .arg(wit)

@@ -1,4 +1,4 @@
-//! The proxy in Python: a whole `CPython` with the source and its imports, already loaded.
+//! A proxy in Python: a whole `CPython` with the source and its imports, already loaded.
 
 use std::fs;
 use std::path::Path;
@@ -6,25 +6,30 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::component;
+use super::{Example, component};
 use crate::fetch::python;
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// `--stub-wasi`: nothing imported but the channel.
-const OPTIONS: [&str; 3] = ["componentize", "shout", "--stub-wasi"];
+const OPTION: &str = "--stub-wasi";
 
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
-    folder: &Path,
+    example: &Example,
     component: &Path,
 ) -> Result<()> {
+    let Example {
+        name,
+        world,
+        folder,
+    } = example;
     let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
-    let source = folder.join("shout.py");
+    let source = folder.join(name).with_extension("py");
     let stamp = Stamp::new(workspace, component)
-        .on(OPTIONS)
+        .on((OPTION, world))
         .on_path(&wit)?
         .on_path(&requirements)?
         .on_path(&source)?;
@@ -33,17 +38,17 @@ pub fn build(
     }
     let toolchain = workspace.target("toolchains/python");
     let programs = python::install(workspace, progress, &requirements, &toolchain)?;
-    progress.step("proxy in Python", |step| {
+    progress.step(&format!("{name} in Python"), |step| {
         // From a copy: compiled Python is left beside the source.
-        let copy = workspace.target("xtask/python");
+        let copy = workspace.target("xtask/python").join(name);
         fs::create_dir_all(&copy)?;
-        fs::copy(&source, copy.join("shout.py"))?;
+        fs::copy(&source, copy.join(name).with_extension("py"))?;
         step.run(
             Command::new(programs.join("componentize-py"))
                 .arg("--wit-path")
                 .arg(wit)
-                .args(["--world", "proxy"])
-                .args(OPTIONS)
+                .args(["--world", world])
+                .args(["componentize", name, OPTION])
                 .arg("--python-path")
                 .arg(&copy)
                 .arg("--output")

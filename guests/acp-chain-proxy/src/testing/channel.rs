@@ -1,6 +1,8 @@
 //! The channel that a proxy under test talks to.
 
 use super::line::{self, Asked, LINE, What};
+#[cfg(feature = "tools")]
+pub(crate) use super::tools::{changed as tools_changed, progress};
 use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
 
 type Result<T> = std::result::Result<T, ChannelError>;

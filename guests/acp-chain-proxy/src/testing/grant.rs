@@ -18,6 +18,8 @@ pub struct Grant {
     pub answer: &'static [&'static str],
     /// Which requests and notifications it may send.
     pub originate: &'static [&'static str],
+    /// Whether it may have tools for the agent.
+    pub tools: bool,
 }
 
 impl Default for Grant {
@@ -43,6 +45,7 @@ impl Default for Grant {
             ],
             answer: &[],
             originate: &[],
+            tools: false,
         }
     }
 }
@@ -54,6 +57,7 @@ impl Grant {
         change: &["*"],
         answer: &["*"],
         originate: &["*"],
+        tools: true,
     };
 
     pub(super) fn observes(&self, method: &str) -> bool {

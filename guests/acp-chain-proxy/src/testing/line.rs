@@ -82,6 +82,8 @@ pub(super) struct Line {
     /// Responses that wait for held notifications, oldest first.
     waiting: Vec<Message>,
     pub(super) asked: BTreeMap<MessageId, Asked>,
+    #[cfg(feature = "tools")]
+    pub(super) calls: super::tools::Calls,
     pub(super) sent: Vec<Sent>,
     pub(super) log: Vec<(Level, String)>,
 }
@@ -123,6 +125,10 @@ pub(super) fn hold(message: Message) {
 /// What the proxy has become of a message that is being handled or held. It stays held if this
 /// fails.
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
+    #[cfg(feature = "tools")]
+    if LINE.with_borrow(|line| line.calls.is_pending(id)) {
+        return super::tools::settle(id, action);
+    }
     let action = LINE.with_borrow(|line| {
         let held = line.held.get(&id).ok_or(ChannelError::UnknownMessage)?;
         let action = match (action, &held.body) {
@@ -178,7 +184,7 @@ fn edited(body: &Json, edits: &[Edit]) -> Result<Json, ChannelError> {
 
 /// The proxy gives up on a message that it holds.
 pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
-    match LINE.with_borrow(|line| line.held.contains_key(&id)) {
+    match LINE.with_borrow(|line| line.holds(id)) {
         true => refuse(id, failure),
         false => return Err(ChannelError::UnknownMessage),
     }
@@ -187,6 +193,11 @@ pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
 
 /// The proxy could not decide.
 pub(super) fn refuse(id: MessageId, failure: &str) {
+    #[cfg(feature = "tools")]
+    if LINE.with_borrow(|line| line.calls.is_pending(id)) {
+        let error = Error::new(Error::INTERNAL, failure);
+        return super::tools::conclude(id, Err(error));
+    }
     let action = LINE.with_borrow(|line| {
         let message = &line.held[&id];
         let powerless = !line.grant().decides(&message.head.method);
@@ -201,8 +212,7 @@ pub(super) fn refuse(id: MessageId, failure: &str) {
 
 /// The proxy broke: what it held is refused, and what it asked is withdrawn.
 pub(super) fn abandon() {
-    let held: Vec<_> = LINE.with_borrow(|line| line.held.keys().copied().collect());
-    for id in held {
+    for id in LINE.with_borrow(Line::all_held) {
         refuse(id, "the proxy broke");
     }
     LINE.with_borrow_mut(|line| {
@@ -216,6 +226,20 @@ pub(super) fn abandon() {
 impl Line {
     pub(super) fn grant(&self) -> &Grant {
         self.grant.as_ref().unwrap_or(&Grant::ALL)
+    }
+
+    /// The messages that are held, and the calls that are pending, oldest first.
+    pub(super) fn all_held(&self) -> Vec<MessageId> {
+        let held = self.held.keys().copied();
+        #[cfg(feature = "tools")]
+        let held = held.chain(self.calls.pending());
+        let mut held: Vec<_> = held.collect();
+        held.sort_unstable();
+        held
+    }
+
+    pub(super) fn holds(&self, id: MessageId) -> bool {
+        self.all_held().contains(&id)
     }
 
     pub(super) fn send(&mut self, to: Peer, id: MessageId, what: What, method: &str, body: Json) {

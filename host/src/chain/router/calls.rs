@@ -6,13 +6,14 @@ use std::task::{Context, Poll, Waker};
 use futures_util::stream::StreamExt;
 
 use super::Router;
-use crate::chain::exchange::{Exchange, Origin};
+use crate::chain::exchange::Origin;
 use crate::chain::hop::{Item, Life, charge};
-use crate::chain::parcel::{HopIndex, Parcel};
+use crate::chain::parcel::{HopIndex, Parcel, Target};
 use crate::channel::{
     Call, Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
 };
-use crate::rpc::Outbox;
+use crate::mcp::door::Arrival;
+use crate::rpc::{Error, Message, Outbox, code};
 
 /// What a proxy is busy with.
 pub(super) enum Work {
@@ -110,10 +111,18 @@ impl Router {
         }
     }
 
-    /// What waits for the client, what waits for the agent, and a future that is done when a
-    /// busy proxy is, for [`Router::finished`]. The future is cancel safe, and does not return
-    /// while no proxy is busy.
-    pub fn split(&mut self) -> (&mut Outbox, &mut Outbox, impl Future<Output = Finished>) {
+    /// What waits for the client, what waits for the agent, a future that is done when a busy proxy
+    /// is, for [`Router::finished`], and one that is done when something comes by the door, for
+    /// [`Router::receive_from_door`]. The futures are cancel safe, and do not return while no proxy is
+    /// busy, and nothing comes.
+    pub fn split(
+        &mut self,
+    ) -> (
+        &mut Outbox,
+        &mut Outbox,
+        impl Future<Output = Finished>,
+        impl Future<Output = Arrival>,
+    ) {
         let busy = &mut self.busy;
         let finished = async {
             match busy.next().await {
@@ -121,7 +130,13 @@ impl Router {
                 None => std::future::pending().await,
             }
         };
-        (&mut self.client.outbox, &mut self.agent.outbox, finished)
+        let arrival = self.door.next();
+        (
+            &mut self.client.outbox,
+            &mut self.agent.outbox,
+            finished,
+            arrival,
+        )
     }
 
     /// Goes on with what came of a busy proxy's work.
@@ -154,11 +169,11 @@ impl Router {
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.remove(&number));
-        let Some(Exchange {
-            origin: Origin::Hop(_, id),
-            ..
-        }) = exchange
-        else {
+        let Some(exchange) = exchange else { return };
+        if let Some(number) = parcel.exchange {
+            self.setup_is_over(number, &exchange);
+        }
+        let Origin::Hop(_, id) = exchange.origin else {
             return;
         };
         // An earlier instance may have asked.
@@ -170,7 +185,12 @@ impl Router {
 
     fn deliver(&mut self, index: HopIndex, parcel: Parcel) {
         let hop = &mut self.hops[index];
-        let Some(with_body) = hop.subscription(&parcel).map(|wanted| wanted.with_body) else {
+        let is_tools = parcel.target == Target::Tools;
+        let wanted = match is_tools {
+            true => Some(true),
+            false => hop.subscription(&parcel).map(|wanted| wanted.with_body),
+        };
+        let Some(with_body) = wanted else {
             return self.depart(index, parcel);
         };
         if let Life::Ended(reason) = &hop.life {
@@ -186,6 +206,14 @@ impl Router {
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.get_mut(&number));
+        if is_tools
+            && exchange
+                .as_ref()
+                .is_some_and(|exchange| exchange.cancel.is_some())
+        {
+            let error = Error::new(code::REQUEST_CANCELLED, "the call was withdrawn");
+            return self.answer_here(parcel, Message::error(&error));
+        }
         let known = exchange
             .as_ref()
             .and_then(|exchange| exchange.number_at(index));
@@ -202,7 +230,11 @@ impl Router {
             exchange.seen.push((index, id));
         }
         self.trace(&parcel);
-        let event = Event::Message(delivery(&parcel, id, with_body));
+        let event = match &*parcel.method {
+            "tools/list" if is_tools => Event::ListTools(parcel.session().cloned()),
+            _ if is_tools => Event::CallTool(delivery(&parcel, id, with_body)),
+            _ => Event::Message(delivery(&parcel, id, with_body)),
+        };
         self.hops[index].in_hand = Some((id, parcel));
         self.call(index, event);
     }

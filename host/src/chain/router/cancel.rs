@@ -48,7 +48,8 @@ impl Router {
                 self.hops[hop].push(Item::Cancel(id));
                 self.make_ready(hop);
             }
-            Stage::Out => self.send_cancel(number),
+            Stage::Out | Stage::Link(_) => self.send_cancel(number),
+            Stage::Seat(_) => self.withdraw_from_seat(number),
             // Whoever gets the request next is told behind it.
             Stage::Moving | Stage::Returning => {}
         }
@@ -58,6 +59,9 @@ impl Router {
         let Some(exchange) = self.exchanges.get(&number) else {
             return;
         };
+        if let (Some(_), Stage::Link(link)) = (&exchange.cancel, exchange.stage) {
+            return self.cancel_at_link(link, number);
+        }
         if let Some(cancel) = &exchange.cancel {
             let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
             self.edge(toward).send(&cancel, None);

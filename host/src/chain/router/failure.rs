@@ -148,6 +148,8 @@ impl Router {
                 hop.life = Life::Idle(part);
                 hop.subscribe(registration.subscriptions);
                 self.make_ready(index);
+                self.tools_changed(index);
+                self.provider_restarted(index);
             }
             Err(failure) => self.fall(index, &failure),
         }

@@ -2,6 +2,7 @@
 
 use super::Router;
 use super::cancel::CANCEL;
+use super::mcp::{Provider, is_mcp};
 use super::notice::PROMPT;
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
@@ -21,12 +22,27 @@ impl Router {
                 tracing::warn!("dropped a {} from the {}", message.method(), from.as_str());
             }
             Kind::Notification => {
-                let route = self.route(message.session());
-                let at = route.edge(from);
-                self.travel(Parcel::new(message, route, at, from.opposite()));
+                self.receive_notification(from, message);
             }
             Kind::Result | Kind::Error => self.receive_response(from, message),
         }
+    }
+
+    fn receive_notification(&mut self, from: Peer, message: Message) {
+        let is_mcp = is_mcp(message.method());
+        if is_mcp && from == Peer::Client {
+            return self.hear_provider(Provider::Client, None, &message);
+        }
+        let route = self.route(message.session());
+        let at = route.edge(from);
+        let mut parcel = Parcel::new(message, route, at, from.opposite());
+        if is_mcp {
+            match self.seat_of(&parcel.message) {
+                Ok(target) => parcel.target = target,
+                Err(error) => return self.dropped(&error),
+            }
+        }
+        self.travel(parcel);
     }
 
     fn receive_request(&mut self, from: Peer, message: Message) {
@@ -57,11 +73,48 @@ impl Router {
         let route = self.route(message.session());
         let (at, toward) = (route.edge(from), from.opposite());
         let is_turn = from == Peer::Client && &**message.method() == PROMPT;
-        let number = self.open(Origin::Edge(from, id.clone()), toward, route, &message);
+        let number = self.open(
+            Origin::Edge(from, id.clone()),
+            toward,
+            route.clone(),
+            &message,
+        );
         self.edge(from).open.insert(id, number);
-        self.send_request(number, at, message, None);
+        let mut parcel = Parcel::new(message, route, at, toward);
+        parcel.exchange = Some(number);
+        if is_mcp(&parcel.method) {
+            return self.receive_mcp(from, number, parcel);
+        }
+        if from == Peer::Client
+            && let Err(error) = self.adopt(&mut parcel, Provider::Client, at)
+        {
+            let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
+            return self.answer_at(number, at + 1, Message::error(&error), None);
+        }
+        self.travel(parcel);
         if is_turn {
             self.send_notices();
+        }
+    }
+
+    /// A request of MCP over ACP goes to the seat of a server: it is there already if it comes from
+    /// the client, whose servers' seats are at its own end.
+    fn receive_mcp(&mut self, from: Peer, number: ExchangeId, mut parcel: Parcel) {
+        if from == Peer::Client {
+            return self.hear_provider(Provider::Client, Some(number), &parcel.message);
+        }
+        match self.seat_of(&parcel.message) {
+            Ok(target) => {
+                parcel.target = target;
+                self.travel(parcel);
+            }
+            Err(error) => {
+                // Past all proxies: it was for none of them.
+                self.exchanges.remove(&number);
+                let id = parcel.message.id().unwrap_or_else(Id::null);
+                self.edge(from).open.remove(&id);
+                self.tell(from, Some(&id), &error);
+            }
         }
     }
 
@@ -86,6 +139,10 @@ impl Router {
                 from.as_str()
             );
             return;
+        };
+        let message = match from {
+            Peer::Agent => self.note_answer(number, message),
+            Peer::Client => message,
         };
         self.answer(number, from, message);
     }

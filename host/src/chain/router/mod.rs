@@ -5,6 +5,7 @@ mod calls;
 mod cancel;
 mod failure;
 mod intake;
+mod mcp;
 mod notice;
 mod travel;
 mod verdict;
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 pub use calls::Finished;
 
 use self::calls::Busy;
+use self::mcp::Servers;
 use super::edge::Edge;
 use super::exchange::Exchange;
 use super::hop::{Hop, Proxy};
@@ -29,6 +31,7 @@ use super::parcel::{ExchangeId, HopIndex, Route};
 use super::timers::Timers;
 use crate::channel::Peer;
 use crate::limits::FLOOD;
+use crate::mcp::door::Door;
 use crate::rpc::Outbox;
 use crate::trace::Trace;
 
@@ -45,6 +48,10 @@ pub struct Router {
     busy: FuturesUnordered<Busy>,
     /// Proxies that are to be ended.
     doomed: Vec<HopIndex>,
+    /// The MCP servers of the sessions.
+    servers: Servers,
+    /// By which an agent without MCP over ACP reaches them.
+    door: Door,
     timers: Timers,
     now: Instant,
     /// What the user is to be told in the next turn.
@@ -71,6 +78,8 @@ impl Router {
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
             doomed: Vec::new(),
+            servers: Servers::default(),
+            door: Door::new(PathBuf::new()),
             timers: Timers::default(),
             now: Instant::now(),
             notices: Vec::new(),
@@ -78,6 +87,11 @@ impl Router {
             log: None,
             trace,
         }
+    }
+
+    /// Lets the agent in by this door.
+    pub fn set_door(&mut self, door: Door) {
+        self.door = door;
     }
 
     /// Names the log in what the user is told.

@@ -3,9 +3,10 @@
 use super::Router;
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::hop::{Item, charge};
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route};
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route, Target, Via};
 use crate::channel::Peer;
-use crate::rpc::Message;
+use crate::mcp::protocol::code;
+use crate::rpc::{Error, Message};
 use crate::trace::Leg;
 
 impl Router {
@@ -28,26 +29,10 @@ impl Router {
             stage: Stage::Moving,
             seen: Vec::new(),
             cancel: None,
+            stands_alone: false,
         };
         self.exchanges.insert(number, exchange);
         number
-    }
-
-    pub(super) fn send_request(
-        &mut self,
-        number: ExchangeId,
-        at: usize,
-        message: Message,
-        maker: Option<HopIndex>,
-    ) {
-        let Some(exchange) = self.exchanges.get(&number) else {
-            return;
-        };
-        let mut parcel = Parcel::new(message, exchange.route.clone(), at, exchange.toward);
-        parcel.exchange = Some(number);
-        parcel.maker = maker;
-        parcel.internal = maker.is_some();
-        self.travel(parcel);
     }
 
     /// Sends the answer to an open request on its way back, from the end that gave it.
@@ -69,10 +54,22 @@ impl Router {
             return;
         };
         exchange.stage = Stage::Returning;
-        let home = match exchange.origin {
-            Origin::Hop(hop, _) => Some(hop),
-            Origin::Edge(..) => None,
-        };
+        let (mut home, mut target) = (None, Target::End);
+        match exchange.origin {
+            Origin::Hop(hop, _) => home = Some(hop),
+            Origin::Seat(server, question) => {
+                let seat = self.servers.all.get(&server);
+                match seat.filter(|_| exchange.toward == Peer::Agent) {
+                    Some(seat) => target = Target::Seat(server, seat.at),
+                    // Its provider is next to it.
+                    None => {
+                        self.exchanges.remove(&number);
+                        return self.seat_is_answered(server, question, message);
+                    }
+                }
+            }
+            Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => {}
+        }
         let toward = exchange.toward.opposite();
         let mut parcel = Parcel::new(message, exchange.route.clone(), at, toward);
         parcel.exchange = Some(number);
@@ -83,6 +80,7 @@ impl Router {
         };
         parcel.renamed.clone_from(&exchange.renamed);
         parcel.home = home;
+        parcel.target = target;
         parcel.maker = maker;
         parcel.internal = home.is_some() && maker.is_some();
         self.travel(parcel);
@@ -91,7 +89,13 @@ impl Router {
     /// Carries a message on from where it is, until a proxy takes it or it leaves.
     pub(super) fn travel(&mut self, mut parcel: Parcel) {
         loop {
+            self.add_tools(&mut parcel);
             parcel.step();
+            if let Target::Seat(server, at) = parcel.target
+                && at == parcel.at
+            {
+                return self.arrive(server, parcel);
+            }
             let index = match parcel.route.place(parcel.at) {
                 Place::Edge(peer) => return self.leave(peer, &parcel),
                 Place::Hop(index) => index,
@@ -99,6 +103,7 @@ impl Router {
             let hop = &mut self.hops[index];
             parcel.arrival = hop.next_arrival();
             let enters = parcel.home == Some(index)
+                || parcel.target == Target::Provider(index)
                 || hop.subscription(&parcel).is_some()
                 || hop.is_behind(&parcel);
             if enters {
@@ -130,11 +135,26 @@ impl Router {
 
     /// Sends a message on from a proxy that is done with it, unless it must wait there.
     pub(super) fn depart(&mut self, index: HopIndex, parcel: Parcel) {
+        if parcel.is_bound() {
+            return self.refuse_bound(index, parcel);
+        }
         if self.hops[index].must_wait(&parcel) {
             self.park(index, parcel);
         } else {
             self.travel(parcel);
         }
+    }
+
+    /// A proxy lets a message pass that is for a server which it has declared itself.
+    fn refuse_bound(&mut self, index: HopIndex, parcel: Parcel) {
+        let name = &self.hops[index].name;
+        let text = format!(
+            "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
+            parcel.method
+        );
+        self.dropped(&text);
+        let error = Error::new(code::UNAVAILABLE, text);
+        self.answer_here(parcel, Message::error(&error));
     }
 
     /// Lets a message wait at a proxy for what the proxy holds, as long as there is room.
@@ -150,25 +170,44 @@ impl Router {
     /// Writes a message to the end that it was for.
     fn leave(&mut self, peer: Peer, parcel: &Parcel) {
         self.trace(parcel);
+        if let Via::Link(link) = parcel.via
+            && !parcel.is_response()
+        {
+            return self.leave_to_link(link, parcel);
+        }
+        let declared = match peer {
+            Peer::Agent => self.declare(parcel),
+            Peer::Client => None,
+        };
+        let message = declared.as_ref().unwrap_or(&parcel.message);
         let Some(number) = parcel.exchange else {
-            return self.edge(peer).send(&parcel.message, None);
+            return self.edge(peer).send(message, None);
         };
         if parcel.is_response() {
             let Some(exchange) = self.exchanges.remove(&number) else {
                 return;
             };
-            if let Origin::Edge(peer, id) = exchange.origin {
-                let edge = self.edge(peer);
-                edge.open.remove(&id);
-                edge.send(&parcel.message, Some(id.as_str()));
+            self.setup_is_over(number, &exchange);
+            match exchange.origin {
+                Origin::Edge(peer, id) => {
+                    let edge = self.edge(peer);
+                    edge.open.remove(&id);
+                    edge.send(&parcel.message, Some(id.as_str()));
+                }
+                Origin::Link(link, id) => {
+                    let alone = exchange.stands_alone;
+                    self.answer_link(link, &id, number, alone, &parcel.message);
+                }
+                Origin::Connecting(link) => self.link_connected(link, &parcel.message),
+                Origin::Leaving(link) => self.drop_connections(link),
+                Origin::Hop(..) | Origin::Seat(..) => {}
             }
             return;
         }
         if let Some(error) = self.edge(peer).mute.clone() {
             return self.answer(number, peer, Message::error(&error));
         }
-        self.edge(peer)
-            .send(&parcel.message, Some(&number.to_string()));
+        self.edge(peer).send(message, Some(&number.to_string()));
         self.stage(number, Stage::Out);
         self.send_cancel(number);
     }

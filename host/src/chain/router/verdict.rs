@@ -4,23 +4,42 @@ use std::sync::Arc;
 
 use super::Router;
 use super::cancel::new_cancel;
+use super::mcp::{Provider, is_mcp};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::hop::{Held, Item};
 use crate::chain::parcel::{HopIndex, Parcel, Route};
 use crate::chain::timers::Timer;
-use crate::channel::{Action, Effect, MessageId};
-use crate::rpc::Message;
+use crate::channel::{Action, Effect, MessageId, Peer};
+use crate::rpc::{Error, Message, code};
 
 impl Router {
     pub(super) fn apply(&mut self, index: HopIndex, effect: Effect) {
         match effect {
+            Effect::Request { id, to, message } if is_mcp(message.method()) => {
+                self.speak_mcp(index, Some(id), to, message);
+            }
+            Effect::Notify { to, message } if is_mcp(message.method()) => {
+                self.speak_mcp(index, None, to, message);
+            }
+            Effect::Progress { id, progress } => self.tool_progress(index, id, &progress),
+            Effect::ToolsChanged => self.tools_changed(index),
             Effect::Request { id, to, message } => {
                 let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
-                let number = self.open(Origin::Hop(index, id), to, route, &message);
+                let number = self.open(Origin::Hop(index, id), to, route.clone(), &message);
                 self.hops[index].asked.insert(id, number);
-                self.send_request(number, at, message, Some(index));
+                let mut parcel = Parcel::new(message, route, at, to);
+                parcel.exchange = Some(number);
+                parcel.maker = Some(index);
+                parcel.internal = true;
+                if to == Peer::Agent
+                    && let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index), at)
+                {
+                    let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
+                    return self.answer_at(number, at + 1, Message::error(&error), None);
+                }
+                self.travel(parcel);
             }
             Effect::Notify { to, message } => {
                 let Some((route, at)) = self.stand(index, &message) else {
@@ -46,6 +65,29 @@ impl Router {
                     self.withdraw(number, new_cancel());
                 }
             }
+        }
+    }
+
+    /// A proxy speaks for a server that it has declared. To call the servers of others is not its part.
+    fn speak_mcp(&mut self, index: HopIndex, id: Option<MessageId>, to: Peer, message: Message) {
+        let Some((route, at)) = self.stand(index, &message) else {
+            return;
+        };
+        let number = id.map(|id| {
+            let number = self.open(Origin::Hop(index, id), to, route, &message);
+            self.hops[index].asked.insert(id, number);
+            number
+        });
+        if to == Peer::Agent {
+            return self.hear_provider(Provider::Proxy(index), number, &message);
+        }
+        let text = "acp-chain: a proxy provides MCP servers to the agent, and calls none itself";
+        match number {
+            Some(number) => {
+                let error = Error::new(code::INVALID_REQUEST, text);
+                self.answer_at(number, at - 1, Message::error(&error), None);
+            }
+            None => self.dropped(&text),
         }
     }
 
@@ -91,6 +133,12 @@ impl Router {
                 parcel.message = message;
                 parcel.maker = Some(index);
                 self.note_session(&parcel, old);
+                if parcel.toward == Peer::Agent {
+                    let at = parcel.at;
+                    if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index), at) {
+                        return self.fail(index, parcel, &error.to_string());
+                    }
+                }
                 self.depart(index, parcel);
             }
             Action::Answer(message) => {

@@ -20,6 +20,8 @@ pub(crate) enum Deed {
     Tell(Sent),
     /// Sends a request, waits for the answer, and says it.
     Ask(Sent),
+    /// Lets the message go on, unless this is in it.
+    Unless { pointer: String, is: Value },
     /// Breaks.
     Break(Break),
     /// Decides, and does nothing more.

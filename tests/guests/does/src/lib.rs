@@ -56,7 +56,7 @@ impl Configure for Does {
 
 impl Does {
     /// Does what is to be done with a message, in order, until something decides.
-    async fn handle(&self, deeds: &Deeds, head: &Head) -> Result {
+    async fn handle(&self, deeds: &Deeds, head: &Head, body: &Json) -> Result {
         for deed in deeds.get(&head.method).into_iter().flatten() {
             match deed {
                 Deed::Count => {
@@ -76,6 +76,8 @@ impl Does {
                     Ok(answer) => log(Level::Info, format_args!("the answer is {answer}")),
                     Err(error) => log(Level::Info, format_args!("the answer is: {error}")),
                 },
+                Deed::Unless { pointer, is } if body.at(pointer).as_ref() == Some(is) => {}
+                Deed::Unless { .. } => return Ok(Action::Forward),
                 Deed::Break(how) => how.now(),
                 Deed::Decide(decision) => return decision.clone().action(),
             }
@@ -111,16 +113,20 @@ impl Proxy for Does {
     }
 
     async fn on_request(&self, request: Request) -> Result {
-        self.handle(&self.config.requests, &request.head).await
+        let Request { head, params } = request;
+        self.handle(&self.config.requests, &head, &params).await
     }
 
     async fn on_notification(&self, notification: Notification) -> Result {
-        self.handle(&self.config.notifications, &notification.head)
+        let Notification { head, params } = notification;
+        self.handle(&self.config.notifications, &head, &params)
             .await
     }
 
     async fn on_response(&self, response: Response) -> Result {
-        self.handle(&self.config.responses, &response.head).await
+        let Response { head, outcome } = response;
+        let body = outcome.unwrap_or_else(|_| Json::null());
+        self.handle(&self.config.responses, &head, &body).await
     }
 }
 

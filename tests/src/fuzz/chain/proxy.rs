@@ -40,6 +40,7 @@ impl Script {
             registration: Registration {
                 subscriptions: vec![everything],
                 on_failure: FailurePolicy::Refuse,
+                tools: false,
             },
         }
     }
@@ -118,6 +119,7 @@ impl Scripted {
 
     fn handle(&mut self, event: &Event) -> Outcome {
         match event {
+            Event::ListTools(_) | Event::CallTool(_) => unreachable!("it has no tools"),
             Event::Message(delivery) => {
                 self.ledger.hand_in(delivery);
                 let tag = tag(delivery.message.body());

@@ -51,6 +51,7 @@ impl Part for Scripted {
                 delivery.id
             }
             Event::Cancel(id) => *id,
+            Event::ListTools(_) | Event::CallTool(_) => unreachable!("it has no tools"),
         };
         let said = (self.script.lock().unwrap())(&event, &mut self.ledger);
         let outcome = match said {
@@ -161,6 +162,7 @@ fn registration(method: &str) -> Registration {
     Registration {
         subscriptions: vec![subscription],
         on_failure: FailurePolicy::Refuse,
+        tools: false,
     }
 }
 

@@ -1,0 +1,40 @@
+// A proxy with a tool: it counts the words of a text for the agent.
+
+const tool = {
+  name: "count",
+  description: "Counts the words of a text: what stands between spaces, tabs and line breaks.",
+  inputSchema: {
+    type: "object",
+    properties: { text: { type: "string" } },
+    required: ["text"],
+  },
+  outputSchema: {
+    type: "object",
+    properties: { words: { type: "integer" } },
+    required: ["words"],
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+const count = ({ text }) => ({ words: text.match(/[^ \t\r\n]+/g)?.length ?? 0 });
+
+export const tools = {
+  listTools: () => ({ instructions: null, tools: [JSON.stringify(tool)] }),
+
+  // The arguments fit the schema, and no other tool is called: the host sees to both.
+  callTool: (call) => {
+    const counted = count(JSON.parse(call.arguments));
+    const content = [{ type: "text", text: JSON.stringify(counted) }];
+    return { tag: "done", val: JSON.stringify({ content, structuredContent: counted }) };
+  },
+};
+
+// It subscribes to nothing, and so sees no message.
+const forward = () => ({ tag: "forward" });
+export const handler = {
+  init: () => ({ subscriptions: [], onFailure: "restart" }),
+  onRequest: forward,
+  onNotification: forward,
+  onResponse: forward,
+  onCancel: () => {},
+};

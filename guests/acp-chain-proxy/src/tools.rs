@@ -1,0 +1,114 @@
+//! Tools for the agent: what an author writes.
+
+pub(crate) mod calls;
+#[cfg(target_arch = "wasm32")]
+mod component;
+mod result;
+mod schema;
+mod tool;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+pub use calls::{WithTools, has_tools};
+pub use result::{Content, IntoToolResult, ProtocolError, Structured, ToolResult};
+pub use tool::Tool;
+
+use crate::{ChannelError, Level, MessageId, Proxy, host};
+
+/// A proxy that has tools for the agent. The host declares them as an MCP server, under the name that
+/// the proxy has in the manifest, in every session, whatever transport for MCP the agent has. It takes
+/// the grant `tools = true`, and `export!(Name: Tools)`.
+///
+/// A tool may wait for a neighbour, as handlers may: the call is then pending, and others go on. If its
+/// caller gives it up, its future is dropped, and the requests that it waits for are withdrawn.
+///
+/// ```
+/// use acp_chain_proxy::{Call, Peer, Proxy, Result, Structured, Tool, Tools, export};
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+/// use serde_json::json;
+///
+/// #[derive(Deserialize, JsonSchema)]
+/// struct File {
+///     /// Its absolute path.
+///     path: String,
+/// }
+///
+/// #[derive(Serialize, JsonSchema)]
+/// struct Size {
+///     lines: usize,
+/// }
+///
+/// #[derive(Default)]
+/// struct Sizes;
+///
+/// impl Sizes {
+///     async fn size(&self, call: Call<File>) -> Result<Structured<Size>> {
+///         let params = json!({ "sessionId": call.session, "path": call.arguments.path });
+///         let file = Peer::Client.request("fs/read_text_file", params).await?;
+///         let text: String = file.at("/content").ok_or("the client gave no content")?;
+///         Ok(Structured(Size { lines: text.lines().count() }))
+///     }
+/// }
+///
+/// impl Proxy for Sizes {}
+///
+/// impl Tools for Sizes {
+///     fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
+///         vec![Tool::new("size", "Counts the lines of a file.", Self::size).read_only()]
+///     }
+///
+///     fn instructions(&self, _session: Option<&str>) -> Option<String> {
+///         Some("Look at the size of a file before you read it.".into())
+///     }
+/// }
+///
+/// export!(Sizes: Tools);
+/// ```
+pub trait Tools: Proxy {
+    /// The tools that there are for a session. Asked when a session's agent connects, again after
+    /// [`tools_changed`], and for every call: only what is listed at that moment can be called. There
+    /// is no session while the agent has not said yet what it calls it.
+    fn tools(&self, session: Option<&str>) -> Vec<Tool<Self>>;
+
+    /// How to use the tools together, for the model.
+    #[allow(unused_variables, reason = "the name is part of the documentation")]
+    fn instructions(&self, session: Option<&str>) -> Option<String> {
+        None
+    }
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+pub struct Call<A> {
+    /// The host's number for it.
+    pub id: MessageId,
+    /// The session whose agent calls; none while the agent has not said yet what it calls it.
+    pub session: Option<String>,
+    /// What the tool was called with.
+    pub arguments: A,
+}
+
+impl<A> Call<A> {
+    /// Says how far this call has come. `progress` has to grow from one report to the next; `total`
+    /// is what it reaches in the end, if that is known; `message` is for people. A caller that did not
+    /// ask for progress is told nothing.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        // A tool goes on without: nobody but the caller would miss the report.
+        if let Err(error) = host::progress(self.id, progress, total, message) {
+            crate::log(Level::Debug, format_args!("no progress is told: {error}"));
+        }
+    }
+}
+
+/// The arguments of a tool that takes none.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+pub struct NoArguments {}
+
+/// Says that [`Tools::tools`] would now give something else: whoever uses them is told to list them
+/// again.
+pub fn tools_changed() -> Result<(), ChannelError> {
+    host::tools_changed()
+}

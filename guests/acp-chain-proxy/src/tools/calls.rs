@@ -1,0 +1,100 @@
+//! The tools of this component's one proxy, and the host's two calls to them.
+//!
+//! A call is a task like the handling of a message: one that waits is pending, is settled when its
+//! future is done, and dropped when its caller gives it up.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::tool::Running;
+use super::{Call, Tool, Tools, result};
+use crate::component::Kind;
+use crate::{Action, Error, Json, tasks};
+
+/// A component with tools.
+#[doc(hidden)]
+pub struct WithTools;
+
+impl<P: Tools> Kind<P> for WithTools {
+    fn started(proxy: &Rc<P>) {
+        started(proxy);
+    }
+}
+
+/// Uses the tools where there is no component to export them from.
+#[doc(hidden)]
+pub const fn has_tools<P: Tools>() {}
+
+/// What there is for a session.
+pub(crate) struct Catalog {
+    pub(crate) instructions: Option<String>,
+    pub(crate) tools: Vec<Json>,
+}
+
+/// A proxy with tools whose type is forgotten.
+trait Toolbox {
+    fn list(&self, session: Option<&str>) -> Result<Catalog, String>;
+    /// None if there is no such tool.
+    fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<Running>;
+}
+
+impl<P: Tools> Toolbox for P {
+    fn list(&self, session: Option<&str>) -> Result<Catalog, String> {
+        let tools = self.tools(session);
+        Ok(Catalog {
+            instructions: self.instructions(session),
+            tools: tools.iter().map(Tool::listed).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<Running> {
+        let tools = self.tools(call.session.as_deref());
+        let tool = tools.into_iter().find(|tool| tool.name() == name)?;
+        Some(tool.run(self, call))
+    }
+}
+
+thread_local! {
+    static TOOLBOX: RefCell<Option<Rc<dyn Toolbox>>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn started<P: Tools>(proxy: &Rc<P>) {
+    TOOLBOX.set(Some(Rc::clone(proxy) as Rc<dyn Toolbox>));
+}
+
+fn toolbox() -> Result<Rc<dyn Toolbox>, String> {
+    TOOLBOX
+        .with_borrow(Clone::clone)
+        .ok_or_else(|| "its tools were used before `init`".into())
+}
+
+pub(crate) fn list(session: Option<&str>) -> Result<Catalog, String> {
+    toolbox()?.list(session)
+}
+
+/// Calls a tool; none if it is pending.
+pub(crate) fn call(name: &str, call: Call<Json>) -> Result<Option<Json>, Error> {
+    let internal = |why: String| Error::new(Error::INTERNAL, why);
+    let id = call.id;
+    let running = toolbox().map_err(internal)?.call(name, call);
+    let running = running.ok_or_else(|| {
+        Error::new(
+            INVALID_PARAMS,
+            format!("there is no tool `{name}` any more"),
+        )
+    })?;
+    let outcome = tasks::handle(id, async move { result::action(running.await) });
+    match outcome.map_err(internal)? {
+        Action::Respond(result) => Ok(Some(result)),
+        Action::Reject(error) => Err(error),
+        _ => Ok(None),
+    }
+}
+
+/// The code of JSON-RPC's invalid params, with which MCP says that there is no such tool.
+pub(super) const INVALID_PARAMS: i32 = -32602;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn clear() {
+    TOOLBOX.set(None);
+}

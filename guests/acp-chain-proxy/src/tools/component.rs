@@ -1,0 +1,36 @@
+//! The component's face: the exported `tools`, in terms of the types of this crate.
+
+use super::calls;
+use crate::bindings::tools::exports::acp_chain::proxy::tools as wit;
+use crate::component::body;
+use crate::{Call, Component, Error, Tools, WithTools};
+
+impl<P: Tools> wit::Guest for Component<P, WithTools> {
+    fn list_tools(session: Option<String>) -> Result<wit::Catalog, String> {
+        let catalog = calls::list(session.as_deref())?;
+        Ok(wit::Catalog {
+            instructions: catalog.instructions,
+            tools: catalog.tools.into_iter().map(String::from).collect(),
+        })
+    }
+
+    fn call_tool(call: wit::ToolCall) -> Result<wit::Outcome, wit::Error> {
+        let wit::ToolCall {
+            id,
+            session,
+            name,
+            arguments,
+        } = call;
+        let arguments =
+            body(arguments).map_err(|error| Error::new(calls::INVALID_PARAMS, error))?;
+        let call = Call {
+            id,
+            session,
+            arguments,
+        };
+        Ok(match calls::call(&name, call)? {
+            Some(result) => wit::Outcome::Done(result.into()),
+            None => wit::Outcome::Pending,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! The schemas of a tool, in the plain form that models and their providers take best, and arguments
+//! by them.
+
+use schemars::generate::SchemaSettings;
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{JsonSchema, Schema as Value};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::{Json, Result};
+
+/// Where a schema comes from. It is made when it is listed, and not for every call.
+pub(super) enum Schema {
+    Of(fn() -> Value),
+    Text(String),
+}
+
+impl Schema {
+    pub(super) fn json(&self) -> serde_json::Result<Json> {
+        match self {
+            Self::Of(schema) => Json::of(&schema()),
+            Self::Text(text) => text.parse(),
+        }
+    }
+}
+
+/// The schema of what a tool is called with.
+pub(super) fn input<A: JsonSchema>() -> Value {
+    of::<A>(SchemaSettings::draft2020_12().for_deserialize())
+}
+
+/// The schema of what a tool gives.
+pub(super) fn output<R: JsonSchema>() -> Value {
+    of::<R>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let plain = settings.with(|settings| {
+        settings.meta_schema = None;
+        // All but what refers to itself.
+        settings.inline_subschemas = true;
+        settings.transforms.push(Box::new(WithoutNumberFormats));
+    });
+    let mut schema = plain.into_generator().into_root_schema_for::<T>();
+    // The name of the Rust type.
+    schema.remove("title");
+    if schema.get("type") == Some(&json!("object")) {
+        let members = schema.ensure_object();
+        members.entry("properties").or_insert_with(|| json!({}));
+    }
+    schema
+}
+
+/// Takes away formats like `uint32`, which no standard knows and some providers refuse; `minimum` says
+/// as much.
+#[derive(Clone)]
+struct WithoutNumberFormats;
+
+impl Transform for WithoutNumberFormats {
+    fn transform(&mut self, schema: &mut Value) {
+        let format = schema.get("format").and_then(|format| format.as_str());
+        if format.is_some_and(|format| {
+            let bits = format.trim_start_matches('u').strip_prefix("int");
+            bits.is_some() || format == "double" || format == "float"
+        }) {
+            schema.remove("format");
+        }
+        transform_subschemas(self, schema);
+    }
+}
+
+/// The arguments of a call. The error is for the model: it says where the mistake is.
+pub(super) fn parse<A: DeserializeOwned>(arguments: &Json) -> Result<A> {
+    // By way of a value, whose errors name no line and column of a text that the model did not see.
+    let arguments: serde_json::Value = arguments.parse()?;
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let path = error.path().to_string();
+        let error = error.inner();
+        match path.as_str() {
+            "." => format!("the arguments are wrong: {error}").into(),
+            path => format!("the argument `{path}` is wrong: {error}").into(),
+        }
+    })
+}

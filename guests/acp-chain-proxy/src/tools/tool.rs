@@ -1,0 +1,220 @@
+//! A tool: how it is listed, and what it does.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::schema::{self, Schema};
+use super::{Call, IntoToolResult, ToolResult};
+use crate::{Json, Result};
+
+/// A tool: how it is listed, and what it does.
+///
+/// What it does is a function of the proxy's that takes a [`Call`] and returns a [`Result`] of
+/// anything that [can be a result](IntoToolResult). It may wait, as handlers may. An `Err` is the
+/// tool's failure, of which the model reads the text; only a [`ProtocolError`](crate::ProtocolError) is more than that.
+pub struct Tool<P> {
+    members: Members,
+    input: Schema,
+    output: Option<Schema>,
+    run: Run<P>,
+}
+
+type Run<P> = Box<dyn Fn(Rc<P>, Call<Json>) -> Running>;
+
+/// A call under way.
+pub(super) type Running = Pin<Box<dyn Future<Output = Result<ToolResult>>>>;
+
+impl<P> Tool<P> {
+    /// A tool whose arguments are of a type `A` that has a schema: its fields are documented by their
+    /// doc comments. Arguments that are not of that type are a failure of the tool, whose text says
+    /// where the mistake is. So is the output schema, if there is one, that of `R`.
+    ///
+    /// The description is what the model goes by: what the tool does, when to use it, what it gives.
+    pub fn new<A, R>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        run: impl AsyncFn(&P, Call<A>) -> Result<R> + 'static,
+    ) -> Self
+    where
+        P: 'static,
+        A: DeserializeOwned + JsonSchema + 'static,
+        R: IntoToolResult + 'static,
+    {
+        Self {
+            members: Members::new(name.into(), description.into()),
+            input: Schema::Of(schema::input::<A>),
+            output: R::OUTPUT_SCHEMA.map(Schema::Of),
+            run: typed(run),
+        }
+    }
+
+    /// A tool whose schema is given as JSON text (or as a value that is displayed as such, like that of
+    /// `json!`), and whose arguments are JSON. A component that has only such tools is some 70 kB
+    /// smaller.
+    pub fn raw<R>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: impl fmt::Display,
+        run: impl AsyncFn(&P, Call<Json>) -> Result<R> + 'static,
+    ) -> Self
+    where
+        P: 'static,
+        R: IntoToolResult + 'static,
+    {
+        Self {
+            members: Members::new(name.into(), description.into()),
+            input: Schema::Text(input_schema.to_string()),
+            output: R::OUTPUT_SCHEMA.map(Schema::Of),
+            run: typed(run),
+        }
+    }
+
+    /// What its structured content looks like, as JSON text, where its type does not say it.
+    #[must_use]
+    pub fn output_schema(mut self, schema: impl fmt::Display) -> Self {
+        self.output = Some(Schema::Text(schema.to_string()));
+        self
+    }
+
+    /// A name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.members.title = Some(title.into());
+        self
+    }
+
+    /// A hint: it changes nothing. Without it, a tool is taken for one that does.
+    #[must_use]
+    pub fn read_only(mut self) -> Self {
+        self.members.hints().read_only_hint = Some(true);
+        self
+    }
+
+    /// A hint: what it changes, it only adds. Without it, a tool is taken for one that may destroy.
+    #[must_use]
+    pub fn only_adds(mut self) -> Self {
+        self.members.hints().destructive_hint = Some(false);
+        self
+    }
+
+    /// A hint: to call it again with the same arguments changes nothing more.
+    #[must_use]
+    pub fn idempotent(mut self) -> Self {
+        self.members.hints().idempotent_hint = Some(true);
+        self
+    }
+
+    /// A hint: what it deals with is closed, like a memory, and not the open world, like a search of
+    /// the web. Without it, a tool is taken for one that deals with the open world.
+    #[must_use]
+    pub fn closed_world(mut self) -> Self {
+        self.members.hints().open_world_hint = Some(false);
+        self
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.members.name
+    }
+
+    /// Begins a call.
+    pub(super) fn run(&self, proxy: Rc<P>, call: Call<Json>) -> Running {
+        (self.run)(proxy, call)
+    }
+
+    /// The `Tool` of MCP, or what is wrong with it.
+    pub(super) fn listed(&self) -> std::result::Result<Json, String> {
+        let wrong = |error| format!("the tool `{}` cannot be listed: {error}", self.members.name);
+        let mut tool = Json::of(&self.members).map_err(wrong)?;
+        let schemas = [
+            ("/inputSchema", Some(&self.input)),
+            ("/outputSchema", self.output.as_ref()),
+        ];
+        for (place, schema) in schemas {
+            if let Some(schema) = schema {
+                let schema = schema.json().map_err(wrong)?;
+                tool.put(place, schema).map_err(wrong)?;
+            }
+        }
+        Ok(tool)
+    }
+}
+
+impl<P> fmt::Debug for Tool<P> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Tool")
+            .field("name", &self.members.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A function of the proxy's, with its types forgotten.
+fn typed<P: 'static, A: DeserializeOwned + 'static, R: IntoToolResult + 'static>(
+    run: impl AsyncFn(&P, Call<A>) -> Result<R> + 'static,
+) -> Run<P> {
+    let run = Rc::new(run);
+    Box::new(move |proxy, call| {
+        let run = Rc::clone(&run);
+        Box::pin(async move {
+            let Call {
+                id,
+                session,
+                arguments,
+            } = call;
+            let arguments = schema::parse(&arguments)?;
+            let call = Call {
+                id,
+                session,
+                arguments,
+            };
+            run(&proxy, call).await?.into_tool_result()
+        })
+    })
+}
+
+/// The members of MCP's `Tool` that are not schemas.
+#[derive(Serialize)]
+struct Members {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<Hints>,
+}
+
+/// MCP's `ToolAnnotations`.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_field_names, reason = "so they are called in MCP")]
+struct Hints {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_only_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    destructive_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotent_hint: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_world_hint: Option<bool>,
+}
+
+impl Members {
+    fn new(name: String, description: String) -> Self {
+        Self {
+            name,
+            title: None,
+            description,
+            annotations: None,
+        }
+    }
+
+    fn hints(&mut self) -> &mut Hints {
+        self.annotations.get_or_insert_default()
+    }
+}

@@ -1,0 +1,295 @@
+//! Tools with which the agent finds its way in a project: outlines of files, and a search. All is read
+//! through the client; a component sees no files. See the README for how files are found, and for the
+//! limits.
+
+mod language;
+mod outline;
+mod project;
+mod references;
+mod search;
+mod seen;
+mod walk;
+
+use acp_chain_proxy::{
+    Action, Call, Json, Level, Peer, Proxy, Request, Response, Result, Sessions, Structured,
+    Subscription, Tool, Tools, export, log, save,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use project::Project;
+use references::{ENTRIES, Reference};
+use search::Search;
+use seen::Seen;
+use walk::{File, Outcome, Walk};
+
+/// The most declarations of one result.
+const MOST_DECLARATIONS: usize = 1500;
+/// The most declarations of one file.
+const MOST_IN_A_FILE: usize = 300;
+/// The most matches of one result.
+const MOST_MATCHES: usize = 200;
+
+#[derive(Default, Deserialize, Serialize)]
+struct ProjectMap {
+    seen: Seen,
+}
+
+/// Where to look.
+#[derive(Deserialize, JsonSchema)]
+struct Where {
+    /// Files, from the project's directory or absolute. Without them it begins with what a project
+    /// commonly has: README.md, Cargo.toml, package.json, go.mod, pyproject.toml, src/index.ts …
+    #[serde(default)]
+    #[schemars(length(max = 100))]
+    paths: Vec<String>,
+    /// Whether to go on with the files that these refer to: by modules, relative imports, includes,
+    /// links, members of a workspace. Without `paths` it does so, else only if this is true.
+    follow: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Find {
+    /// What is looked for in each line.
+    pattern: String,
+    /// Whether `pattern` is a regular expression: the syntax is that of Rust's `regex`, with classes of
+    /// ASCII, and neither lookaround nor backreferences.
+    #[serde(default)]
+    regex: bool,
+    /// Whether a is also A, for letters of ASCII.
+    #[serde(default)]
+    ignore_case: bool,
+    #[serde(flatten)]
+    place: Where,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Outlines {
+    files: Vec<Outline>,
+    /// What could not be read, and why.
+    unread: Vec<String>,
+    /// Why this is not all; null if it is.
+    stopped: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Outline {
+    path: String,
+    language: Option<&'static str>,
+    lines: usize,
+    /// Each as `LINE: TEXT`.
+    declarations: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    /// Each as `PATH:LINE: TEXT`.
+    matches: Vec<String>,
+    /// How many files were looked through.
+    files: usize,
+    /// What could not be read, and why.
+    unread: Vec<String>,
+    /// Why this is not all; null if it is.
+    stopped: Option<String>,
+}
+
+impl Proxy for ProjectMap {
+    const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("initialize")
+        .from(Peer::Client)
+        .without_body()];
+
+    fn subscriptions(&self) -> Vec<Subscription> {
+        Sessions::beside(Self::SUBSCRIPTIONS)
+    }
+
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        *self = saved.parse()?;
+        Ok(())
+    }
+
+    async fn on_request(&self, request: Request) -> Result {
+        if self.seen.on_request(&request) {
+            self.save();
+        }
+        Ok(Action::Forward)
+    }
+
+    async fn on_response(&self, response: Response) -> Result {
+        if self.seen.on_response(&response) {
+            self.save();
+        }
+        Ok(Action::Forward)
+    }
+}
+
+impl Tools for ProjectMap {
+    fn instructions(&self, _session: Option<&str>) -> Option<String> {
+        let text = "To find your way in the project: `outline` without paths for a map of what can be \
+                    found from its manifests, then `find` and `outline` with paths. There is no list of \
+                    all files: what nothing refers to is not found, so give paths that you know.";
+        Some(text.into())
+    }
+
+    /// None where the client reads no files: they could only fail.
+    fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
+        if !self.seen.client_reads() {
+            log(
+                Level::Warn,
+                "there are no tools: this client reads no files for others \
+                 (`clientCapabilities.fs.readTextFile` in `initialize`)",
+            );
+            return Vec::new();
+        }
+        vec![
+            Tool::new(
+                "outline",
+                "Lists the declarations of files (functions, types, classes, headings) with their line \
+                 numbers: of the given paths, or of the whole project as far as its manifests, modules \
+                 and imports lead. Knows Rust, Python, JavaScript, TypeScript, Go, C, C++, Java and \
+                 Markdown.",
+                Self::outline,
+            )
+            .title("Outline files")
+            .read_only()
+            .closed_world(),
+            Tool::new(
+                "find",
+                "Finds lines that contain a text or match a regular expression, in the given paths, or \
+                 in the whole project as far as its manifests, modules and imports lead.",
+                Self::find,
+            )
+            .title("Find in files")
+            .read_only()
+            .closed_world(),
+        ]
+    }
+}
+
+impl ProjectMap {
+    async fn outline(&self, call: Call<Where>) -> Result<Structured<Outlines>> {
+        let (mut files, mut count) = (Vec::new(), 0);
+        let outcome = self
+            .walk(&call, &call.arguments, |file| {
+                let outline = outline_of(file);
+                count += outline.declarations.len();
+                files.push(outline);
+                (count >= MOST_DECLARATIONS)
+                    .then_some("there are more declarations than one result has")
+            })
+            .await?;
+        Ok(Structured(Outlines {
+            files,
+            unread: outcome.unread,
+            stopped: outcome.stopped.map(Into::into),
+        }))
+    }
+
+    async fn find(&self, call: Call<Find>) -> Result<Structured<Found>> {
+        let Find {
+            pattern,
+            regex,
+            ignore_case,
+            place,
+        } = &call.arguments;
+        let search = Search::new(pattern, *regex, *ignore_case)?;
+        let mut matches = Vec::new();
+        let outcome = self
+            .walk(&call, place, |file| {
+                for (number, line) in (1..).zip(file.text.lines()) {
+                    match search.is_in(line) {
+                        Ok(false) => {}
+                        Ok(true) if matches.len() == MOST_MATCHES => {
+                            return Some("there are more matches than one result has");
+                        }
+                        Ok(true) => {
+                            let line = outline::shown(line.trim_start());
+                            matches.push(format!("{}:{number}: {line}", file.name));
+                        }
+                        Err(too_much) => return Some(too_much),
+                    }
+                }
+                None
+            })
+            .await?;
+        Ok(Structured(Found {
+            matches,
+            files: outcome.read,
+            unread: outcome.unread,
+            stopped: outcome.stopped.map(Into::into),
+        }))
+    }
+
+    /// Reads what a call asks for, and says how far it is.
+    async fn walk<A>(
+        &self,
+        call: &Call<A>,
+        place: &Where,
+        mut visit: impl FnMut(&File) -> Option<&'static str>,
+    ) -> Result<Outcome> {
+        let session = call.session.as_deref();
+        let session = session
+            .ok_or("it is not known yet which session this is; call again during the next turn")?;
+        let project = self.project(session)?;
+        let start: Vec<_> = match place.paths.as_slice() {
+            [] => ENTRIES
+                .iter()
+                .map(|name| Reference::guess(vec![(*name).into()]))
+                .collect(),
+            paths => paths
+                .iter()
+                .map(|path| Reference::sure(path, vec![path.clone()]))
+                .collect(),
+        };
+        let follow = place.follow.unwrap_or(place.paths.is_empty());
+        #[allow(clippy::cast_precision_loss, reason = "there are few files")]
+        let total = (!follow).then_some(start.len() as f64);
+        let walk = Walk::new(&project, session);
+        let outcome = walk
+            .read(start, follow, |file, read| {
+                #[allow(clippy::cast_precision_loss, reason = "there are few files")]
+                call.progress(read as f64, total, Some(&file.name));
+                visit(file)
+            })
+            .await;
+        Ok(outcome)
+    }
+
+    fn project(&self, session: &str) -> std::result::Result<Project, &'static str> {
+        let project = self.seen.project(session);
+        project.ok_or(
+            "the directory of this session is not known, since this server did not see it begin",
+        )
+    }
+
+    fn save(&self) {
+        if let Err(error) = save(self) {
+            log(
+                Level::Warn,
+                format_args!("should this proxy break, its tools know no session: {error}"),
+            );
+        }
+    }
+}
+
+fn outline_of(file: &File) -> Outline {
+    let language = file.language;
+    let mut declarations = language
+        .map(|language| outline::outline(language, &file.text))
+        .unwrap_or_default();
+    if declarations.len() > MOST_IN_A_FILE {
+        let more = declarations.len() - MOST_IN_A_FILE;
+        declarations.truncate(MOST_IN_A_FILE);
+        declarations.push(format!("({more} more are left out)"));
+    }
+    Outline {
+        path: file.name.clone(),
+        language: language.map(language::Language::name),
+        lines: file.text.lines().count(),
+        declarations,
+    }
+}
+
+export!(ProjectMap: Tools);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! The directory of a session, and names within it. No name leads out of it, as far as its text tells:
+//! symbolic links are the client's business.
+
+use acp_chain_proxy::path;
+
+/// The directory that a session works in.
+pub(crate) struct Project {
+    cwd: String,
+    normal: String,
+}
+
+impl Project {
+    pub(crate) fn new(cwd: String) -> Self {
+        let normal = path::normal(&cwd);
+        Self { cwd, normal }
+    }
+
+    /// The name of a file in this directory, with `/` between its parts, of a path that is absolute or
+    /// begins here.
+    pub(crate) fn name(&self, path: &str) -> Result<String, String> {
+        let path = path.trim();
+        let whole = match path::is_absolute(path) {
+            true => path::normal(path),
+            false => path::normal(&format!("{}/{}", self.normal, path.replace('\\', "/"))),
+        };
+        let within = whole.strip_prefix(&self.normal);
+        let name = within.and_then(|name| match self.normal.ends_with('/') {
+            true => Some(name),
+            false => name.strip_prefix('/'),
+        });
+        match name {
+            Some(name) if !name.is_empty() => Ok(name.to_owned()),
+            _ => Err(format!("it is not a file in the project, {}", self.cwd)),
+        }
+    }
+
+    /// The absolute path of a file, in the style of the client's machine.
+    pub(crate) fn path(&self, name: &str) -> String {
+        path::join(&self.cwd, name)
+    }
+}
+
+/// The directory of a file, empty for that of the project itself.
+pub(crate) fn directory(name: &str) -> &str {
+    name.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// The last part of a name.
+pub(crate) fn last(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// What follows the last dot of a name.
+pub(crate) fn extension(name: &str) -> Option<&str> {
+    last(name).rsplit_once('.').map(|(_, extension)| extension)
+}
+
+/// A name, seen from a directory.
+pub(crate) fn beside(directory: &str, name: &str) -> String {
+    match directory {
+        "" => path::normal(name),
+        directory => path::normal(&format!("{directory}/{name}")),
+    }
+}

@@ -1,0 +1,42 @@
+//! What is said once a connection, or once a session. All of it is saved, for an instance that
+//! starts later.
+
+use std::cell::Cell;
+
+use acp_chain_proxy::{Request, Response, Sessions};
+use serde::{Deserialize, Serialize};
+
+use crate::project::Project;
+
+#[derive(Default, Deserialize, Serialize)]
+pub(crate) struct Seen {
+    client_reads: Cell<bool>,
+    sessions: Sessions,
+}
+
+impl Seen {
+    /// Looks at a request. True if something changed.
+    pub(crate) fn on_request(&self, request: &Request) -> bool {
+        if request.head.method != "initialize" {
+            return self.sessions.on_request(request);
+        }
+        // Version 2 has no such capability: there the client reads no files for an agent.
+        let reads = request.head.read("/clientCapabilities/fs/readTextFile");
+        self.client_reads.set(reads.unwrap_or_default());
+        true
+    }
+
+    /// Looks at a response. True if something changed.
+    pub(crate) fn on_response(&self, response: &Response) -> bool {
+        self.sessions.on_response(response)
+    }
+
+    pub(crate) fn client_reads(&self) -> bool {
+        self.client_reads.get()
+    }
+
+    pub(crate) fn project(&self, session: &str) -> Option<Project> {
+        let session = self.sessions.get(session)?;
+        Some(Project::new(session.cwd))
+    }
+}

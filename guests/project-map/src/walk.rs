@@ -1,0 +1,194 @@
+//! Reading files through the client: those that are asked for, and if wanted those that they refer to,
+//! several at once, in a fixed order, and never more than the bounds.
+
+use std::cell::RefCell;
+use std::collections::{HashSet, VecDeque};
+
+use acp_chain_proxy::Peer;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesOrdered;
+use serde_json::json;
+
+use crate::language::Language;
+use crate::project::Project;
+use crate::references::{self, Reference};
+
+/// The most requests that wait for the client at once.
+const AT_ONCE: usize = 8;
+/// The most requests of one call.
+const MOST_REQUESTS: usize = 400;
+/// The most files that one call reads.
+const MOST_FILES: usize = 150;
+/// The most text that one call reads, in bytes.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// The longest file that is read, in bytes.
+const LONGEST_FILE: usize = 512 * 1024;
+/// The most lines of a file that the client is asked for.
+const MOST_LINES: u32 = 20_000;
+/// The most files that a result says it could not read.
+const MOST_UNREAD: usize = 30;
+
+/// A file that was read.
+pub(crate) struct File {
+    pub(crate) name: String,
+    pub(crate) language: Option<Language>,
+    pub(crate) text: String,
+}
+
+/// What came of reading.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    /// How many files were read.
+    pub(crate) read: usize,
+    /// What could not be read, and why.
+    pub(crate) unread: Vec<String>,
+    /// Why not all was read.
+    pub(crate) stopped: Option<&'static str>,
+}
+
+/// A file to be read.
+struct Wanted {
+    reference: Reference,
+    /// The file that refers to it.
+    by: Option<String>,
+}
+
+/// What was found under the names of one that is wanted.
+enum Found {
+    File(String, String),
+    /// It was read for another one.
+    Before,
+    Nothing(String),
+}
+
+pub(crate) struct Walk<'a> {
+    project: &'a Project,
+    session: &'a str,
+    /// The names that were tried.
+    tried: RefCell<HashSet<String>>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(project: &'a Project, session: &'a str) -> Self {
+        Self {
+            project,
+            session,
+            tried: RefCell::default(),
+        }
+    }
+
+    /// Reads these files, and if wanted what they refer to, and what that refers to. Each is shown to
+    /// `visit`, which ends the reading with the reason that it gives.
+    pub(crate) async fn read(
+        &self,
+        start: Vec<Reference>,
+        follow: bool,
+        mut visit: impl FnMut(&File, usize) -> Option<&'static str>,
+    ) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut bytes = 0;
+        let wanted = |reference| Wanted {
+            reference,
+            by: None,
+        };
+        let mut queue: VecDeque<_> = start.into_iter().map(wanted).collect();
+        let mut reading = FuturesOrdered::new();
+        loop {
+            if !queue.is_empty() && self.tried.borrow().len() >= MOST_REQUESTS {
+                outcome.stopped = Some("the most names that one call tries are tried");
+                return outcome;
+            }
+            while reading.len() < AT_ONCE
+                && let Some(wanted) = queue.pop_front()
+            {
+                reading.push_back(self.find(wanted));
+            }
+            let Some((wanted, found)) = reading.next().await else {
+                return outcome;
+            };
+            let (name, text) = match found {
+                Found::File(name, text) => (name, text),
+                Found::Before => continue,
+                Found::Nothing(why) => {
+                    outcome.miss(wanted, &why);
+                    continue;
+                }
+            };
+            outcome.read += 1;
+            bytes += text.len();
+            let file = File {
+                language: Language::of(&name),
+                name,
+                text,
+            };
+            outcome.stopped = visit(&file, outcome.read);
+            if outcome.read >= MOST_FILES || bytes >= MOST_BYTES {
+                outcome.stopped = Some("the most that one call reads is read");
+            }
+            if outcome.stopped.is_some() {
+                return outcome;
+            }
+            if follow && let Some(language) = file.language {
+                let mut references = references::references(&file.name, language, &file.text);
+                references.truncate(MOST_REQUESTS.saturating_sub(queue.len()));
+                queue.extend(references.into_iter().map(|reference| Wanted {
+                    reference,
+                    by: Some(file.name.clone()),
+                }));
+            }
+        }
+    }
+
+    /// The first file that is there under one of the names.
+    async fn find(&self, wanted: Wanted) -> (Wanted, Found) {
+        let mut why = "there is no such file".to_owned();
+        for name in &wanted.reference.names {
+            let name = match self.project.name(name) {
+                Ok(name) => name,
+                Err(outside) => {
+                    why = outside;
+                    continue;
+                }
+            };
+            if !self.tried.borrow_mut().insert(name.clone()) {
+                return (wanted, Found::Before);
+            }
+            match self.text(&name).await {
+                Ok(text) => return (wanted, Found::File(name, text)),
+                Err(error) => why = error,
+            }
+        }
+        (wanted, Found::Nothing(why))
+    }
+
+    async fn text(&self, name: &str) -> Result<String, String> {
+        let params = json!({
+            "sessionId": self.session,
+            "path": self.project.path(name),
+            "limit": MOST_LINES,
+        });
+        let answer = Peer::Client.request("fs/read_text_file", params).await;
+        let text: Option<String> = answer.map_err(|error| error.to_string())?.at("/content");
+        let text = text.ok_or("the client gave no content")?;
+        match text.len() {
+            0..=LONGEST_FILE => Ok(text),
+            size => Err(format!(
+                "its {size} bytes are more than the {LONGEST_FILE} that are read"
+            )),
+        }
+    }
+}
+
+impl Outcome {
+    /// Says that a file is missing, unless it was only a guess.
+    fn miss(&mut self, wanted: Wanted, why: &str) {
+        if let Some(written) = wanted.reference.written
+            && self.unread.len() < MOST_UNREAD
+        {
+            self.unread.push(match wanted.by {
+                Some(by) => format!("`{written}` of {by}: {why}"),
+                None => format!("{written}: {why}"),
+            });
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A task list that the agent keeps through tools, one for each session, and that the user sees as
+//! the session's plan. See the README for what it needs and its limits.
+
+mod list;
+
+use std::cell::RefCell;
+
+use acp_chain_proxy::{
+    Call, ChannelError, Json, Level, NoArguments, Peer, Proxy, Result, Structured, Tool, Tools,
+    export, log, save,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use list::{Change, List, New, Status, Task};
+
+/// The most sessions whose lists are kept; then the one that changed longest ago is forgotten.
+const MOST_LISTS: usize = 16;
+
+#[derive(Default, Deserialize, Serialize)]
+struct Todo {
+    /// By session; the one that changed last stands last.
+    lists: RefCell<Vec<(String, List)>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Add {
+    /// The tasks, in the order in which they are to be done.
+    #[schemars(length(min = 1, max = 100))]
+    tasks: Vec<New>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Update {
+    #[schemars(length(min = 1, max = 100))]
+    changes: Vec<Change>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Remove {
+    /// Which tasks.
+    #[serde(default)]
+    ids: Vec<u32>,
+    /// Also removes all tasks that are completed.
+    #[serde(default)]
+    completed: bool,
+}
+
+/// What every tool gives.
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    /// The whole list, as it is now.
+    tasks: Vec<Task>,
+    /// How many are not completed.
+    open: usize,
+    /// What did not work besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+}
+
+impl Proxy for Todo {
+    fn restore(&mut self, saved: Json) -> Result<()> {
+        *self = saved.parse()?;
+        Ok(())
+    }
+}
+
+impl Tools for Todo {
+    fn instructions(&self, _session: Option<&str>) -> Option<String> {
+        let text = "A task list for this session, which the user sees as the plan. Use it for work of \
+                    three or more steps: add all steps at once before you begin, set one to \
+                    in_progress when you start it and to completed as soon as it is done, and add what \
+                    turns up on the way. Every tool answers with the whole list.";
+        Some(text.into())
+    }
+
+    fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
+        vec![
+            Tool::new(
+                "add",
+                "Adds tasks to the end of the list, best all of them at once. Gives the list with the \
+                 ids of the tasks.",
+                Self::add,
+            )
+            .title("Add tasks")
+            .only_adds()
+            .closed_world(),
+            Tool::new(
+                "update",
+                "Changes the status (pending, in_progress, completed), the priority or the text of one \
+                 or more tasks, by their ids. Either all changes are made or none.",
+                Self::update,
+            )
+            .title("Update tasks")
+            .idempotent()
+            .closed_world(),
+            Tool::new(
+                "remove",
+                "Removes tasks that are no longer wanted, by their ids, or all that are completed. A \
+                 task that is done is better set to completed.",
+                Self::remove,
+            )
+            .title("Remove tasks")
+            .closed_world(),
+            Tool::new("list", "Gives all tasks, and changes nothing.", Self::list)
+                .title("List tasks")
+                .read_only()
+                .closed_world(),
+        ]
+    }
+}
+
+#[allow(
+    clippy::unused_async,
+    reason = "a tool is an async fn, also if it waits for nothing"
+)]
+impl Todo {
+    async fn add(&self, call: Call<Add>) -> Result<Structured<Shown>> {
+        self.change(call.session, |list| list.add(call.arguments.tasks))
+    }
+
+    async fn update(&self, call: Call<Update>) -> Result<Structured<Shown>> {
+        self.change(call.session, |list| list.update(call.arguments.changes))
+    }
+
+    async fn remove(&self, call: Call<Remove>) -> Result<Structured<Shown>> {
+        let Remove { ids, completed } = call.arguments;
+        self.change(call.session, |list| {
+            list.remove(&ids)?;
+            if completed {
+                list.remove_completed();
+            }
+            Ok(())
+        })
+    }
+
+    async fn list(&self, call: Call<NoArguments>) -> Result<Structured<Shown>> {
+        let session = known(call.session)?;
+        let lists = self.lists.borrow();
+        let list = lists.iter().find(|(of, _)| *of == session);
+        Ok(shown(
+            list.map_or(&[], |(_, list)| list.tasks()),
+            Vec::new(),
+        ))
+    }
+}
+
+impl Todo {
+    /// Changes the list of a session, keeps it, and shows it. Where that fails the change stays, and
+    /// the notes say what is missing.
+    fn change(
+        &self,
+        session: Option<String>,
+        change: impl FnOnce(&mut List) -> std::result::Result<(), String>,
+    ) -> Result<Structured<Shown>> {
+        let session = known(session)?;
+        let mut list = self.of(&session);
+        change(&mut list)?;
+        let tasks = list.tasks().to_vec();
+        self.put(&session, list);
+        let mut notes = Vec::new();
+        if let Err(error) = save(self) {
+            log(
+                Level::Warn,
+                format_args!("the lists are not saved: {error}"),
+            );
+            notes.push("The list is lost should this server break.".into());
+        }
+        if let Err(error) = show(&session, &tasks) {
+            notes.push(match error {
+                ChannelError::Denied(_) => {
+                    "The user does not see this list as a plan: the grant of \
+                                            this proxy lacks `originate = [\"session/update\"]`."
+                        .into()
+                }
+                error => format!("The user does not see this change yet: {error}."),
+            });
+        }
+        Ok(shown(&tasks, notes))
+    }
+
+    fn of(&self, session: &str) -> List {
+        let lists = self.lists.borrow();
+        let list = lists.iter().find(|(of, _)| of == session);
+        list.map(|(_, list)| list.clone()).unwrap_or_default()
+    }
+
+    fn put(&self, session: &str, list: List) {
+        let mut lists = self.lists.borrow_mut();
+        lists.retain(|(of, _)| of != session);
+        if lists.len() == MOST_LISTS {
+            lists.remove(0);
+        }
+        lists.push((session.to_owned(), list));
+    }
+}
+
+/// A list belongs to a session, and so there is none before the session is known.
+fn known(session: Option<String>) -> std::result::Result<String, &'static str> {
+    session.ok_or("it is not known yet which session this is; call again during the next turn")
+}
+
+fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<Shown> {
+    let open = |task: &&Task| task.status != Status::Completed;
+    Structured(Shown {
+        tasks: tasks.to_vec(),
+        open: tasks.iter().filter(open).count(),
+        notes,
+    })
+}
+
+/// Sends the user the list as the plan of the session.
+fn show(session: &str, tasks: &[Task]) -> std::result::Result<(), ChannelError> {
+    let entry = |task: &Task| json!({ "content": task.text, "priority": task.priority, "status": task.status });
+    let entries: Vec<Value> = tasks.iter().map(entry).collect();
+    let update = json!({ "sessionUpdate": "plan", "entries": entries });
+    let params = json!({ "sessionId": session, "update": update });
+    Peer::Client.notify("session/update", params)
+}
+
+export!(Todo: Tools);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! MCP clients of the agent's that came in by the door: what they say becomes `mcp/*` messages from the
+//! agent, and the other way round.
+//!
+//! A client of MCP 2026-07-28 sends requests that stand alone, and so they travel. Any other has a
+//! connection, from its first message on.
+
+use std::collections::HashMap;
+
+use super::servers::{Line, Link};
+use super::{CONNECT, DISCONNECT, MESSAGE};
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::parcel::{ExchangeId, Parcel, Target, Via};
+use crate::chain::router::Router;
+use crate::chain::router::cancel::new_cancel;
+use crate::channel::Peer;
+use crate::limits::{LONGEST_ID, MCP_UNREAD};
+use crate::mcp::door::Arrival;
+use crate::mcp::protocol::Version;
+use crate::mcp::wire::{self, Wrapped};
+use crate::mcp::{Dialect, LinkId, declaration};
+use crate::rpc::{Error, Id, Kind, Message, code, member, resolve};
+
+/// The most requests that one client may have open.
+const OPEN: usize = 1024;
+
+/// The most that may wait for a client's connection.
+const WAITING: usize = 256;
+
+/// How a client of MCP withdraws a request.
+const CANCELLED: &str = "notifications/cancelled";
+
+/// Where a request of MCP 2026-07-28 says its version.
+const VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
+
+impl Router {
+    /// Takes in what came by the door.
+    pub fn receive_from_door(&mut self, arrival: Arrival) {
+        match arrival {
+            Arrival::Opened { link, server } => {
+                let new = Link {
+                    server,
+                    line: Line::Idle,
+                    open: HashMap::new(),
+                    alone: 0,
+                };
+                self.servers.links.insert(link, new);
+            }
+            Arrival::Message { link, message } => match message.kind() {
+                Kind::Request => self.link_asks(link, message),
+                Kind::Notification => self.link_tells(link, message),
+                Kind::Result | Kind::Error => self.link_answers(link, message),
+            },
+            Arrival::Closed { link } => self.lose_link(link),
+        }
+    }
+
+    fn link_asks(&mut self, link: LinkId, message: Message) {
+        // A request has an id.
+        let id = message.id().unwrap_or_else(Id::null);
+        let Some(entry) = self.servers.links.get(&link) else {
+            return;
+        };
+        let wrong = if id.as_str().len() > LONGEST_ID {
+            Some(format!("acp-chain: an id may have {LONGEST_ID} bytes"))
+        } else if entry.open.len() >= OPEN {
+            Some(format!("acp-chain: {OPEN} requests are open already"))
+        } else if entry.has(&id) {
+            let id = id.as_str();
+            Some(format!(
+                "acp-chain: the id {id} belongs to a request that is still open"
+            ))
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
+            return self.door.send(link, &error, Some(id.as_str()));
+        }
+        if self.stands_alone(link, &message) {
+            return self.ask_alone(link, id, &message);
+        }
+        if let Some(message) = self.on_the_line(link, message) {
+            self.ask_connected(link, id, &message);
+        }
+    }
+
+    /// Whether a request needs no connection. A provider that knows connections only gets one for it,
+    /// and says itself that it does not know the version.
+    fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
+        let Some(link) = self.servers.links.get(&link) else {
+            return false;
+        };
+        let server = self.servers.all.get(&link.server);
+        let dialect = server.and_then(|server| server.dialect);
+        let version = resolve(message.body(), VERSION).ok().flatten();
+        // Some that have introduced themselves go on to name the version that was agreed on.
+        dialect != Some(Dialect::Connected)
+            && version.is_some_and(|version| {
+                matches!(link.line, Line::Idle)
+                    || version == format!("{:?}", Version::Stateless.as_str())
+            })
+    }
+
+    fn ask_alone(&mut self, link: LinkId, id: Id, message: &Message) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
+        entry.alone += 1;
+        let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
+        let params = wire::alone(
+            &declaration::chain_id(server),
+            &request,
+            message.method(),
+            params(message),
+        );
+        self.ask_from(link, Origin::Link(link, id), true, &params);
+    }
+
+    fn ask_connected(&mut self, link: LinkId, id: Id, message: &Message) {
+        if let Some(params) = self.wrapped(link, message) {
+            self.ask_from(link, Origin::Link(link, id), false, &params);
+        }
+    }
+
+    /// What a client says, on its connection.
+    fn wrapped(&self, link: LinkId, message: &Message) -> Option<String> {
+        let Line::Connected(connection) = self.servers.links.get(&link)?.line else {
+            return None;
+        };
+        let (connection, method) = (connection.to_string(), message.method());
+        Some(wire::on_connection(&connection, method, params(message)))
+    }
+
+    /// The message, if there is a connection for it. Else it waits until there is.
+    fn on_the_line(&mut self, link: LinkId, message: Message) -> Option<Message> {
+        let entry = self.servers.links.get_mut(&link)?;
+        match &mut entry.line {
+            Line::Connected(_) => Some(message),
+            Line::Connecting(_, waiting) => {
+                let bytes: usize = waiting.iter().map(Message::len).sum();
+                if waiting.len() < WAITING && bytes + message.len() <= MCP_UNREAD {
+                    waiting.push(message);
+                } else {
+                    tracing::warn!("an MCP client says too much before it is connected");
+                    self.door.hang_up(link);
+                }
+                None
+            }
+            Line::Idle => {
+                let params = wire::connect(&declaration::chain_id(entry.server));
+                // Nothing answers before it is on its way.
+                entry.line = Line::Connecting(self.next_exchange, vec![message]);
+                self.ask_from(link, Origin::Connecting(link), false, &params);
+                None
+            }
+        }
+    }
+
+    /// Sends off a request of a client's, as if the agent had.
+    fn ask_from(&mut self, link: LinkId, origin: Origin, stands_alone: bool, params: &str) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
+        let Some(server) = self.servers.all.get(&entry.server) else {
+            // It went with its session; the door is about to say so.
+            return self.door.hang_up(link);
+        };
+        let (route, target) = (server.route.clone(), Target::Seat(entry.server, server.at));
+        let method = match &origin {
+            Origin::Connecting(_) => CONNECT,
+            Origin::Leaving(_) => DISCONNECT,
+            _ => MESSAGE,
+        };
+        if let Origin::Link(_, id) = &origin {
+            entry.open.insert(id.clone(), self.next_exchange);
+        }
+        let message = Message::request(method, params);
+        let number = self.open(origin, Peer::Client, route.clone(), &message);
+        if let Some(exchange) = self.exchanges.get_mut(&number) {
+            // Whoever answers, be it on the way, carries the outcome.
+            exchange.stands_alone = stands_alone;
+        }
+        let at = route.edge(Peer::Agent);
+        let mut parcel = Parcel::new(message, route, at, Peer::Client);
+        parcel.exchange = Some(number);
+        parcel.target = target;
+        parcel.via = Via::Link(link);
+        self.travel(parcel);
+    }
+
+    fn link_tells(&mut self, link: LinkId, message: Message) {
+        if &**message.method() == CANCELLED {
+            let id = member(message.body(), "requestId").and_then(Id::parse);
+            let entry = self.servers.links.get_mut(&link);
+            // A request that was withdrawn has no answer.
+            let number = entry.and_then(|entry| entry.take(&id?));
+            if let Some(number) = number {
+                self.withdraw(number, new_cancel());
+            }
+            return;
+        }
+        if let Some(message) = self.on_the_line(link, message) {
+            self.tell_connected(link, &message);
+        }
+    }
+
+    fn tell_connected(&mut self, link: LinkId, message: &Message) {
+        let Some(params) = self.wrapped(link, message) else {
+            return;
+        };
+        let server = self.servers.links.get(&link).map(|link| link.server);
+        let Some((id, server)) = server.and_then(|id| Some((id, self.servers.all.get(&id)?)))
+        else {
+            return;
+        };
+        let (route, target) = (server.route.clone(), Target::Seat(id, server.at));
+        let at = route.edge(Peer::Agent);
+        let message = Message::notification(MESSAGE, &params);
+        let mut parcel = Parcel::new(message, route, at, Peer::Client);
+        parcel.target = target;
+        parcel.via = Via::Link(link);
+        self.travel(parcel);
+    }
+
+    fn link_answers(&mut self, link: LinkId, message: Message) {
+        let id = message.id();
+        let number = id.and_then(|id| id.as_str().parse().ok());
+        let exchange = number.and_then(|number: ExchangeId| self.exchanges.get(&number));
+        match exchange.map(|exchange| exchange.stage) {
+            Some(Stage::Link(asked)) if asked == link => {
+                self.answer(number.unwrap_or_default(), Peer::Agent, message);
+            }
+            _ => tracing::debug!("dropped a response of an MCP client to no open request"),
+        }
+    }
+
+    /// Lets a message leave to the client that it is for.
+    pub(in crate::chain::router) fn leave_to_link(&mut self, link: LinkId, parcel: &Parcel) {
+        let wrapped = Wrapped::read(parcel.message.body());
+        // Proxies that it passed may have made anything of it.
+        let method = wrapped.method.as_deref().unwrap_or_default();
+        let params = wrapped.params.unwrap_or("null");
+        let Some(number) = parcel.exchange else {
+            return self
+                .door
+                .send(link, &Message::notification(method, params), None);
+        };
+        if !self.servers.links.contains_key(&link) {
+            return self.answer(number, Peer::Agent, gone());
+        }
+        self.door.send(
+            link,
+            &Message::request(method, params),
+            Some(&number.to_string()),
+        );
+        self.stage(number, Stage::Link(link));
+        self.send_cancel(number);
+    }
+
+    /// Tells a client that what it is asked is withdrawn.
+    pub(in crate::chain::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
+        let params = format!(r#"{{"requestId":{number}}}"#);
+        self.door
+            .send(link, &Message::notification(CANCELLED, &params), None);
+    }
+
+    /// Gives a client its answer.
+    pub(in crate::chain::router) fn answer_link(
+        &mut self,
+        link: LinkId,
+        id: &Id,
+        number: ExchangeId,
+        alone: bool,
+        message: &Message,
+    ) {
+        let entry = self.servers.links.get_mut(&link);
+        let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
+        // It may have withdrawn the request, and used its id again.
+        let Some(entry) = open else { return };
+        entry.open.remove(id);
+        let outcome = match alone && message.kind() == Kind::Result {
+            true => opened(message),
+            false => message.clone(),
+        };
+        self.door.send(link, &outcome, Some(id.as_str()));
+    }
+
+    /// Goes on with a client that is connected now, or is not.
+    pub(in crate::chain::router) fn link_connected(&mut self, link: LinkId, answer: &Message) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return self.drop_connections(link);
+        };
+        // Proxies that the answer passed may have made anything of it.
+        let connection = member(answer.body(), "connectionId");
+        let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
+        let connection = connection.and_then(|id| id.parse().ok());
+        let own = connection.and_then(|id| self.servers.connections.get(&id));
+        let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
+        let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
+        let now = connection.map_or(Line::Idle, Line::Connected);
+        let Line::Connecting(_, waiting) = std::mem::replace(&mut entry.line, now) else {
+            return;
+        };
+        if connection.is_none() {
+            self.drop_connections(link);
+        }
+        for message in waiting {
+            match (message.id(), connection) {
+                (Some(id), Some(_)) => self.ask_connected(link, id, &message),
+                (None, Some(_)) => self.tell_connected(link, &message),
+                (Some(id), None) => {
+                    let error = match answer.kind() {
+                        Kind::Error => answer.clone(),
+                        _ => gone(),
+                    };
+                    self.door.send(link, &error, Some(id.as_str()));
+                }
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn lose_link(&mut self, link: LinkId) {
+        let asked = self.exchanges.iter();
+        let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
+        for number in asked.map(|(number, _)| *number).collect::<Vec<_>>() {
+            self.answer(number, Peer::Agent, gone());
+        }
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
+        let mut open: Vec<_> = entry.open.drain().map(|(_, number)| number).collect();
+        let was = std::mem::take(&mut entry.line);
+        if let Line::Connecting(number, _) = was {
+            open.push(number);
+        }
+        for number in open {
+            self.withdraw(number, new_cancel());
+        }
+        if let Line::Connected(connection) = was {
+            // As the agent would say it, for whoever listens on the way.
+            let params = wire::disconnect(&connection.to_string());
+            self.ask_from(link, Origin::Leaving(link), false, &params);
+        }
+        self.servers.links.remove(&link);
+    }
+
+    /// Ends what connections a client still has that is gone, whatever became of its good-bye.
+    pub(in crate::chain::router) fn drop_connections(&mut self, link: LinkId) {
+        for connection in self.connections(|connection| connection.via == Via::Link(link)) {
+            self.disconnect(connection, None);
+        }
+    }
+}
+
+/// The params of a client's message as they came.
+fn params(message: &Message) -> Option<&str> {
+    Some(message.body()).filter(|params| *params != "null")
+}
+
+/// MCP's outcome out of the result that carries it (stateless dialect).
+fn opened(message: &Message) -> Message {
+    let body = message.body();
+    if let Some(result) = member(body, "result") {
+        return Message::result(result);
+    }
+    let error = member(body, "error").and_then(|error| serde_json::from_str::<Error>(error).ok());
+    Message::error(&error.unwrap_or_else(|| {
+        let text = "acp-chain: the answer carries neither a result nor an error";
+        Error::new(code::INTERNAL_ERROR, text)
+    }))
+}
+
+fn gone() -> Message {
+    let text = "acp-chain: the MCP client is gone";
+    Message::error(&Error::new(code::INTERNAL_ERROR, text))
+}

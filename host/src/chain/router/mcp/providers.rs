@@ -1,0 +1,119 @@
+//! What those say who provide servers, and what becomes of them.
+
+use std::fmt::Display;
+
+use super::servers::{Connection, Provider};
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
+use crate::chain::router::Router;
+use crate::channel::{MessageId, Peer, Progress};
+use crate::mcp::seat::Input;
+use crate::mcp::wire::Wrapped;
+use crate::rpc::{Error, Message, code};
+
+impl Router {
+    /// Takes a message that a provider sends to the callers of one of its servers.
+    pub(in crate::chain::router) fn hear_provider(
+        &mut self,
+        provider: Provider,
+        number: Option<ExchangeId>,
+        message: &Message,
+    ) {
+        let wrapped = Wrapped::read(message.body());
+        let (connection, own_id) = (wrapped.connection.as_deref(), wrapped.server.as_deref());
+        let server = self.servers.of_provider(provider, connection, own_id);
+        let params = message.body();
+        match (server, number) {
+            (Some(id), Some(ask)) => {
+                self.stage(ask, Stage::Seat(id));
+                self.asks(id, ask, None);
+                self.seat_takes(id, Input::ProviderRequest { ask, params });
+                self.catch_up_with_cancel(ask);
+            }
+            (Some(id), None) => self.seat_takes(id, Input::ProviderNotification { params }),
+            (None, Some(ask)) => {
+                let text =
+                    "acp-chain: the message is for no open MCP connection of a server of yours";
+                let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
+                let at = position(&self.route(None), provider).unwrap_or_default();
+                self.answer_at(ask, at + 1, error, None);
+            }
+            (None, None) => self.dropped(&"a provider tells it on no MCP connection of its own"),
+        }
+    }
+
+    /// A proxy says how far the call of one of its tools has come.
+    pub(in crate::chain::router) fn tool_progress(
+        &mut self,
+        index: HopIndex,
+        call: MessageId,
+        progress: &Progress,
+    ) {
+        let hop = &self.hops[index];
+        let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
+        let held = hop.held.get(&call).map(|held| &held.parcel);
+        let parcel = held.or(in_hand.map(|(_, parcel)| parcel));
+        let exchange = parcel.and_then(|parcel| self.exchanges.get(&parcel.exchange?));
+        if let Some(Origin::Seat(id, question)) = exchange.map(|exchange| &exchange.origin) {
+            let (id, question) = (*id, *question);
+            let Progress {
+                progress,
+                total,
+                message,
+            } = progress;
+            let (progress, total, message) = (*progress, *total, message.as_deref());
+            self.seat_takes(
+                id,
+                Input::Progress {
+                    question,
+                    progress,
+                    total,
+                    message,
+                },
+            );
+        }
+    }
+
+    /// The tools of a proxy may be others now.
+    pub(in crate::chain::router) fn tools_changed(&mut self, index: HopIndex) {
+        for server in self.servers.of(Provider::Tools(index)) {
+            self.seat_takes(server, Input::ToolsChanged);
+        }
+    }
+
+    /// A proxy that answers for servers of its own was started again, and knows of no connection.
+    pub(in crate::chain::router) fn provider_restarted(&mut self, index: HopIndex) {
+        for server in self.servers.of(Provider::Proxy(index)) {
+            self.seat_takes(server, Input::ProviderLost);
+            let theirs = self.connections(|connection| connection.server == server);
+            for connection in theirs {
+                let gone = self.servers.connections.remove(&connection);
+                if let Some(Connection {
+                    via: Via::Link(link),
+                    ..
+                }) = gone
+                {
+                    self.door.hang_up(link);
+                }
+            }
+        }
+    }
+
+    /// Counts a message of MCP over ACP that is for nobody; the log gets the first, and ever fewer of
+    /// the others.
+    pub(in crate::chain::router) fn dropped(&mut self, why: &dyn Display) {
+        self.servers.dropped += 1;
+        let count = self.servers.dropped;
+        if count.is_power_of_two() {
+            tracing::warn!(count, "dropped a message: {why}");
+        }
+    }
+}
+
+/// The position of a provider on a route.
+fn position(route: &Route, provider: Provider) -> Option<usize> {
+    match provider {
+        Provider::Client => Some(route.edge(Peer::Client)),
+        Provider::Proxy(index) | Provider::Tools(index) => route.position(index),
+    }
+}

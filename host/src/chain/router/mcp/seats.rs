@@ -1,0 +1,310 @@
+//! The seats of servers: what they take in, and what they want done.
+
+use std::collections::VecDeque;
+
+use super::servers::{Provider, Server};
+use super::{CONNECT, MESSAGE};
+use crate::chain::exchange::{Exchange, Origin, Stage};
+use crate::chain::hop::Item;
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Target, Via};
+use crate::chain::router::Router;
+use crate::chain::router::cancel::new_cancel;
+use crate::channel::Peer;
+use crate::mcp::protocol::code;
+use crate::mcp::seat::{Asked, Caller, Input, Output, Question};
+use crate::mcp::{ServerId, declaration, wire};
+use crate::rpc::{Error, Kind, Message, code as rpc_code};
+
+impl Router {
+    /// Lets a seat take something in, and does what it wants done: now, or after what other seats
+    /// wanted before, which this may be a part of.
+    pub(in crate::chain::router) fn seat_takes(&mut self, id: ServerId, input: Input) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
+            return;
+        };
+        let outputs = server.seat.take(input).into_iter();
+        let waiting = &mut self.servers.wanted;
+        let is_first = waiting.is_none();
+        let waiting = waiting.get_or_insert_default();
+        waiting.extend(outputs.map(|output| (id, output)));
+        if is_first {
+            while let Some((id, output)) =
+                self.servers.wanted.as_mut().and_then(VecDeque::pop_front)
+            {
+                self.carry_out(id, output);
+            }
+            self.servers.wanted = None;
+        }
+    }
+
+    /// Gives a seat the answer to a question of its own.
+    pub(in crate::chain::router) fn seat_is_answered(
+        &mut self,
+        id: ServerId,
+        question: Question,
+        outcome: Message,
+    ) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
+            server.questions.remove(&question);
+        }
+        self.seat_takes(id, Input::Answered { question, outcome });
+    }
+
+    pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
+            server.asked.insert(ask, caller);
+        }
+    }
+
+    /// A request was withdrawn before it came to a seat.
+    pub(super) fn catch_up_with_cancel(&mut self, number: ExchangeId) {
+        let exchange = self.exchanges.get(&number);
+        if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
+            self.withdraw_from_seat(number);
+        }
+    }
+
+    /// Tells a seat that nobody waits any more for an answer.
+    pub(in crate::chain::router) fn withdraw_from_seat(&mut self, number: ExchangeId) {
+        let Some(Stage::Seat(id)) = self.exchanges.get(&number).map(|exchange| exchange.stage)
+        else {
+            return;
+        };
+        self.seat_takes(id, Input::Withdrawn { ask: number });
+        let stage = self.exchanges.get(&number).map(|exchange| exchange.stage);
+        if matches!(stage, Some(Stage::Seat(_))) {
+            let error = Error::new(rpc_code::REQUEST_CANCELLED, "the request was cancelled");
+            self.seat_answers(id, number, Message::error(&error));
+        }
+    }
+
+    fn carry_out(&mut self, id: ServerId, output: Output) {
+        match output {
+            Output::Answer { ask, outcome } => self.seat_answers(id, ask, outcome),
+            Output::AskProvider {
+                question,
+                method,
+                params,
+            } => {
+                let message = Message::request(method, &params);
+                self.send_to_provider(id, Some(question), message);
+            }
+            Output::TellProvider { params } => {
+                let message = Message::notification(MESSAGE, &params);
+                self.send_to_provider(id, None, message);
+            }
+            Output::AskCaller {
+                question,
+                connection,
+                method,
+                params,
+            } => {
+                let params =
+                    wire::on_connection(&connection.to_string(), &method, params.as_deref());
+                let message = Message::request(MESSAGE, &params);
+                let via = self
+                    .servers
+                    .connections
+                    .get(&connection)
+                    .map(|open| open.via);
+                self.send_to_caller(id, via, Some(question), message);
+            }
+            Output::TellCaller {
+                caller,
+                method,
+                params,
+            } => {
+                let params = params.as_deref();
+                let (via, params) = match caller {
+                    Caller::Connection(connection) => {
+                        let via = self
+                            .servers
+                            .connections
+                            .get(&connection)
+                            .map(|open| open.via);
+                        let params = wire::on_connection(&connection.to_string(), &method, params);
+                        (via, params)
+                    }
+                    Caller::Request(request) => {
+                        let params =
+                            wire::alone(&declaration::chain_id(id), &request, &method, params);
+                        let via = self.servers.alone.get(&(id, request)).copied();
+                        (via, params)
+                    }
+                };
+                let message = Message::notification(MESSAGE, &params);
+                self.send_to_caller(id, via, None, message);
+            }
+            Output::Withdraw { question } => {
+                let server = self.servers.all.get(&id);
+                let number = server.and_then(|server| server.questions.get(&question).copied());
+                if let Some(number) = number {
+                    self.withdraw(number, new_cancel());
+                }
+            }
+            Output::ListTools { question } => {
+                let message = Message::request("tools/list", "null");
+                self.use_tools(id, question, message);
+            }
+            Output::CallTool {
+                question,
+                name,
+                arguments,
+            } => {
+                // A text always serializes.
+                let name = serde_json::to_string(&name).unwrap_or_default();
+                let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
+                let message = Message::request("tools/call", &params);
+                self.use_tools(id, question, message);
+            }
+        }
+    }
+
+    /// Answers a request on behalf of a seat.
+    fn seat_answers(&mut self, id: ServerId, ask: Asked, outcome: Message) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
+            return;
+        };
+        let at = server.at;
+        let Some(caller) = server.asked.remove(&ask) else {
+            tracing::debug!("an answer came for a request that has one");
+            return;
+        };
+        let mut outcome = outcome;
+        match caller {
+            Some(Caller::Connection(connection)) => {
+                if let Some(open) = self.servers.connections.get_mut(&connection) {
+                    open.open.remove(&ask);
+                }
+                let exchange = self.exchanges.get(&ask);
+                let connects = exchange.is_some_and(|exchange| &*exchange.method == CONNECT);
+                if connects && outcome.kind() == Kind::Error {
+                    self.servers.connections.remove(&connection);
+                }
+            }
+            Some(Caller::Request(request)) => {
+                self.servers.alone.remove(&(id, request));
+                outcome = carried(&outcome);
+            }
+            None => {}
+        }
+        self.answer_from_seat(ask, at, outcome);
+    }
+
+    /// Sends an answer off from a seat at a position, to whichever side asked.
+    pub(in crate::chain::router) fn answer_from_seat(
+        &mut self,
+        ask: Asked,
+        at: usize,
+        outcome: Message,
+    ) {
+        if let Some(exchange) = self.exchanges.get(&ask) {
+            let (at, maker) = match exchange.toward {
+                Peer::Client => (at, self.maker_at(exchange)),
+                Peer::Agent => (at + 1, None),
+            };
+            self.answer_at(ask, at, outcome, maker);
+        }
+    }
+
+    /// The proxy that answers for what comes from a seat, if its provider is one.
+    fn maker_at(&self, exchange: &Exchange) -> Option<HopIndex> {
+        let Stage::Seat(id) = exchange.stage else {
+            return None;
+        };
+        self.servers.all.get(&id).and_then(Server::proxy)
+    }
+
+    fn send_to_provider(&mut self, id: ServerId, question: Option<Question>, message: Message) {
+        let Some(server) = self.servers.all.get(&id) else {
+            return;
+        };
+        let (at, route) = (server.at, server.route.clone());
+        let mut parcel = Parcel::new(message, route, at + 1, Peer::Client);
+        parcel.from = parcel.route.edge(Peer::Agent);
+        if let Provider::Proxy(index) = server.provider {
+            parcel.target = Target::Provider(index);
+        }
+        if let Some(question) = question {
+            self.ask(id, question, &mut parcel);
+        }
+        self.travel(parcel);
+    }
+
+    fn send_to_caller(
+        &mut self,
+        id: ServerId,
+        via: Option<Via>,
+        question: Option<Question>,
+        message: Message,
+    ) {
+        let Some(server) = self.servers.all.get(&id) else {
+            return;
+        };
+        let mut parcel = Parcel::new(message, server.route.clone(), server.at, Peer::Agent);
+        parcel.maker = server.proxy();
+        parcel.internal = parcel.maker.is_some();
+        match (via, question) {
+            (Some(via), _) => parcel.via = via,
+            (None, Some(question)) => {
+                let text = "acp-chain: the MCP connection is closed";
+                let error = Message::error(&Error::new(rpc_code::INVALID_PARAMS, text));
+                return self.seat_is_answered(id, question, error);
+            }
+            // Nobody is there any more to be told.
+            (None, None) => return,
+        }
+        if let Some(question) = question {
+            self.ask(id, question, &mut parcel);
+        }
+        self.travel(parcel);
+    }
+
+    /// Asks a proxy for its tools, or calls one.
+    fn use_tools(&mut self, id: ServerId, question: Question, message: Message) {
+        let Some(server) = self.servers.all.get(&id) else {
+            return;
+        };
+        let Provider::Tools(index) = server.provider else {
+            return;
+        };
+        let mut parcel = Parcel::new(message, server.route.clone(), server.at, Peer::Client);
+        parcel.from = parcel.route.edge(Peer::Agent);
+        parcel.target = Target::Tools;
+        parcel.request_session.clone_from(&server.session);
+        parcel.arrival = self.hops[index].next_arrival();
+        self.ask(id, question, &mut parcel);
+        self.hops[index].push(Item::Message(parcel));
+        self.make_ready(index);
+    }
+
+    /// Opens a request of a seat's.
+    fn ask(&mut self, id: ServerId, question: Question, parcel: &mut Parcel) {
+        let (toward, route) = (parcel.toward, parcel.route.clone());
+        let number = self.open(Origin::Seat(id, question), toward, route, &parcel.message);
+        parcel.exchange = Some(number);
+        if let Some(server) = self.servers.all.get_mut(&id) {
+            server.questions.insert(question, number);
+        }
+    }
+}
+
+/// MCP's outcome as the stateless dialect carries it: inside of a result, but for errors of the dialect
+/// itself.
+fn carried(outcome: &Message) -> Message {
+    let body = outcome.body();
+    if outcome.kind() != Kind::Error {
+        return Message::result(&format!(r#"{{"result":{body}}}"#));
+    }
+    let error: Option<Error> = serde_json::from_str(body).ok();
+    let own = [
+        code::LIMIT,
+        code::UNAVAILABLE,
+        code::BACKEND,
+        rpc_code::REQUEST_CANCELLED,
+    ];
+    match error {
+        Some(error) if own.contains(&error.code) => outcome.clone(),
+        _ => Message::result(&format!(r#"{{"error":{body}}}"#)),
+    }
+}

@@ -1,0 +1,169 @@
+//! The MCP servers of all sessions, and who is talking to them.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
+use crate::mcp::capabilities::Capabilities;
+use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question, Seat};
+use crate::mcp::{Dialect, LinkId, ServerId};
+use crate::rpc::{Id, Message};
+
+/// Who provides a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    Client,
+    /// A proxy that answers `mcp/*` itself.
+    Proxy(HopIndex),
+    /// The host, with the tools of a proxy.
+    Tools(HopIndex),
+}
+
+/// One server, declared in one session.
+pub struct Server {
+    pub provider: Provider,
+    /// How its provider speaks; the host speaks either.
+    pub dialect: Option<Dialect>,
+    /// The provider's own id.
+    pub own_id: String,
+    pub seat: Box<dyn Seat>,
+    /// The way of the request that declared it, and where on it the provider is.
+    pub route: Route,
+    pub at: usize,
+    /// The request that declared it, until that is answered.
+    pub setup: Option<ExchangeId>,
+    pub session: Option<Arc<str>>,
+    /// The seat's own open requests.
+    pub questions: HashMap<Question, ExchangeId>,
+    /// What the seat is asked, and by whom.
+    pub asked: HashMap<Asked, Option<Caller>>,
+}
+
+impl Server {
+    /// The proxy that provides it.
+    pub fn proxy(&self) -> Option<HopIndex> {
+        match self.provider {
+            Provider::Client => None,
+            Provider::Proxy(index) | Provider::Tools(index) => Some(index),
+        }
+    }
+}
+
+/// A connection to a server (`mcp/connect`).
+#[derive(Debug)]
+pub struct Connection {
+    pub server: ServerId,
+    /// Whose it is.
+    pub via: Via,
+    /// Its requests that have no answer yet.
+    pub open: HashSet<Asked>,
+}
+
+/// How far an MCP client of the agent's is connected.
+#[derive(Debug, Default)]
+pub enum Line {
+    /// It has said nothing yet that needs a connection.
+    #[default]
+    Idle,
+    /// What it says waits for the connection, which this request is to make.
+    Connecting(ExchangeId, Vec<Message>),
+    Connected(ConnectionId),
+}
+
+/// An MCP client of the agent's that came in by the door.
+#[derive(Debug)]
+pub struct Link {
+    pub server: ServerId,
+    pub line: Line,
+    /// Its requests that have no answer yet.
+    pub open: HashMap<Id, ExchangeId>,
+    /// How many of its requests stood alone.
+    pub alone: u64,
+}
+
+impl Link {
+    /// Whether an id belongs to something that it asked and that has no answer yet.
+    pub fn has(&self, id: &Id) -> bool {
+        let waits = match &self.line {
+            Line::Connecting(_, waiting) => waiting
+                .iter()
+                .any(|message| message.id().as_ref() == Some(id)),
+            Line::Idle | Line::Connected(_) => false,
+        };
+        waits || self.open.contains_key(id)
+    }
+
+    /// Takes back what it asked under an id: the request, if that is on its way.
+    pub fn take(&mut self, id: &Id) -> Option<ExchangeId> {
+        if let Line::Connecting(_, waiting) = &mut self.line {
+            waiting.retain(|message| message.id().as_ref() != Some(id));
+        }
+        self.open.remove(id)
+    }
+
+    /// The ids of all that it asked and that has no answer yet; nothing of it is open any more.
+    pub fn give_up(&mut self) -> Vec<Id> {
+        let mut ids: Vec<_> = self.open.drain().map(|(id, _)| id).collect();
+        if let Line::Connecting(_, waiting) = &mut self.line {
+            ids.extend(waiting.drain(..).filter_map(|message| message.id()));
+        }
+        ids
+    }
+}
+
+/// All of them.
+#[derive(Default)]
+pub struct Servers {
+    last: u64,
+    pub agent: Capabilities,
+    pub all: BTreeMap<ServerId, Server>,
+    pub connections: HashMap<ConnectionId, Connection>,
+    /// Requests that stand alone, while they are open, and whose they are, as with a connection.
+    pub alone: HashMap<(ServerId, Arc<str>), Via>,
+    pub links: HashMap<LinkId, Link>,
+    /// What the client calls its servers that are not reached over ACP, by the request that declares
+    /// them, while that is open.
+    pub clients: HashMap<ExchangeId, Vec<String>>,
+    /// What the user was told of once.
+    pub told: HashSet<String>,
+    /// What seats want to be done, while something is being done for one.
+    pub wanted: Option<VecDeque<(ServerId, Output)>>,
+    /// Messages of providers and callers that were for nobody.
+    pub dropped: u64,
+}
+
+impl Servers {
+    /// A number that was never used, for a server or a connection.
+    pub fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// The servers of a provider.
+    pub fn of(&self, provider: Provider) -> Vec<ServerId> {
+        let theirs = self
+            .all
+            .iter()
+            .filter(|(_, server)| server.provider == provider);
+        theirs.map(|(id, _)| *id).collect()
+    }
+
+    /// The server that a message of its provider is about.
+    pub fn of_provider(
+        &self,
+        provider: Provider,
+        connection: Option<&str>,
+        own_id: Option<&str>,
+    ) -> Option<ServerId> {
+        let is_meant = |server: &Server| match (server.dialect, connection, own_id) {
+            (Some(Dialect::Connected), Some(connection), _) => server.seat.has(connection),
+            (Some(Dialect::Stateless), None, Some(id)) => server.own_id == id,
+            _ => false,
+        };
+        let theirs = self.all.iter();
+        let mut theirs = theirs.filter(|(_, server)| server.provider == provider);
+        theirs
+            .find(|(_, server)| is_meant(server))
+            .map(|(id, _)| *id)
+    }
+}

@@ -1,0 +1,290 @@
+//! Servers are declared: taken over on the way in, and made fit for the agent on the way out.
+//!
+//! What always holds: no declaration reaches an agent by a transport that it does not have; of two
+//! servers with one name, the client's keeps it.
+
+use std::collections::HashMap;
+
+use super::servers::{Provider, Server, Servers};
+use crate::chain::parcel::{Parcel, Place};
+use crate::chain::router::Router;
+use crate::channel::{Peer, WORDS, quote};
+use crate::mcp::capabilities::Capabilities;
+use crate::mcp::connected::Connected;
+use crate::mcp::declaration::{self, DeclarationError, Entry, MOST, Names};
+use crate::mcp::door::Transport;
+use crate::mcp::seat::Seat;
+use crate::mcp::stateless::Stateless;
+use crate::mcp::{Dialect, ServerId, tools};
+use crate::rpc::{Kind, Message};
+
+/// The most servers that the client, or one proxy, may have declared at a time.
+const SERVERS: usize = 4096;
+
+impl Router {
+    /// Takes over the servers over ACP that somebody declares: from here on they have ids of the
+    /// host's. `at` is the declarer's position on the route.
+    pub(in crate::chain::router) fn adopt(
+        &mut self,
+        parcel: &mut Parcel,
+        provider: Provider,
+        at: usize,
+    ) -> Result<(), DeclarationError> {
+        if parcel.message.kind() != Kind::Request || !declaration::is_setup(&parcel.method) {
+            return Ok(());
+        }
+        let mut entries = declaration::read(parcel.message.body())?;
+        if let (Provider::Client, Some(number)) = (provider, parcel.exchange) {
+            let names = entries.iter().filter(|entry| !entry.over_acp);
+            let names = names.map(|entry| entry.name.clone()).collect();
+            self.servers.clients.insert(number, names);
+        }
+        let mut changed = false;
+        for entry in &mut entries {
+            let Some((dialect, own_id)) = entry.id.clone() else {
+                continue;
+            };
+            if self.is_declared(entry, provider, parcel) {
+                continue;
+            }
+            tracing::debug!("took over the MCP server {:?} of {provider:?}", entry.name);
+            let server = self.found(parcel, provider, at, Some(dialect), own_id);
+            // One too many keeps an id that nobody has, and is told of when it is declared.
+            entry.set_server(server.unwrap_or_default());
+            changed = true;
+        }
+        if changed {
+            let params = declaration::write(parcel.message.body(), &entries);
+            parcel.message = parcel.message.with_body(&params);
+        }
+        Ok(())
+    }
+
+    /// Whether an entry was taken over already: in this very request, or in one that the proxy
+    /// has and that its own request stands for.
+    fn is_declared(&mut self, entry: &Entry, provider: Provider, parcel: &Parcel) -> bool {
+        let Provider::Proxy(index) = provider else {
+            return false;
+        };
+        let server = entry.server();
+        let server = server.and_then(|server| self.servers.all.get_mut(&server));
+        let Some(server) = server.filter(|server| server.setup.is_some()) else {
+            return false;
+        };
+        if server.setup == parcel.exchange {
+            return true;
+        }
+        let hop = &self.hops[index];
+        let held = hop.held.values().map(|held| &held.parcel);
+        let mut has = held.chain(hop.in_hand.as_ref().map(|(_, parcel)| parcel));
+        if has.any(|held| held.exchange == server.setup) {
+            server.setup = parcel.exchange;
+            return true;
+        }
+        false
+    }
+
+    /// Declares the tools of the proxy that a request to set up a session is about to leave.
+    pub(in crate::chain::router) fn add_tools(&mut self, parcel: &mut Parcel) {
+        let Place::Hop(index) = parcel.route.place(parcel.at) else {
+            return;
+        };
+        let is_setup = parcel.toward == Peer::Agent
+            && self.hops[index].offers_tools()
+            && parcel.message.kind() == Kind::Request
+            && declaration::is_setup(&parcel.method);
+        if !is_setup {
+            return;
+        }
+        let name = self.hops[index].name.clone();
+        let declared = declaration::read(parcel.message.body());
+        let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MOST) else {
+            tracing::warn!("the tools of `{name}` have no place in {}", parcel.method);
+            return;
+        };
+        let (provider, at) = (Provider::Tools(index), parcel.at);
+        if let Some(server) = self.found(parcel, provider, at, None, String::new()) {
+            let name = declaration::name_of_tools(&name);
+            entries.push(Entry::over_acp(&name, server));
+            let params = declaration::write(parcel.message.body(), &entries);
+            parcel.message = parcel.message.with_body(&params);
+        }
+    }
+
+    /// Makes a new server, unless its provider has too many.
+    fn found(
+        &mut self,
+        parcel: &Parcel,
+        provider: Provider,
+        at: usize,
+        dialect: Option<Dialect>,
+        own_id: String,
+    ) -> Option<ServerId> {
+        let all = self.servers.all.values();
+        if all.filter(|server| server.provider == provider).count() >= SERVERS {
+            let whose = self.whose(provider);
+            self.tell_once(
+                &whose,
+                &format!("{whose} has {SERVERS} MCP servers already, in sessions that are open."),
+            );
+            return None;
+        }
+        let id = self.servers.number();
+        let seat: Box<dyn Seat> = match (dialect, provider) {
+            (Some(Dialect::Connected), _) => Box::new(Connected::new(&own_id)),
+            (Some(Dialect::Stateless), _) => Box::new(Stateless::new(&own_id)),
+            (None, _) => Box::new(tools::Server::new(&self.name_of(provider))),
+        };
+        let server = Server {
+            provider,
+            dialect,
+            own_id,
+            seat,
+            route: parcel.route.clone(),
+            at,
+            setup: parcel.exchange,
+            session: match &*parcel.method {
+                // The session that it names is the one that is forked.
+                "session/fork" => None,
+                _ => parcel.session().cloned(),
+            },
+            questions: HashMap::new(),
+            asked: HashMap::new(),
+        };
+        self.servers.all.insert(id, server);
+        Some(id)
+    }
+
+    /// Makes the declarations of a session fit for the agent: by transports that it has, and under
+    /// names of which no two are alike.
+    pub(in crate::chain::router) fn declare(&mut self, parcel: &Parcel) -> Option<Message> {
+        if !declaration::is_setup(&parcel.method) {
+            return None;
+        }
+        let message = &parcel.message;
+        // What is no list was never changed, and declares nothing.
+        let mut entries = declaration::read(message.body()).ok()?;
+        if entries.iter().all(|entry| !entry.over_acp) {
+            return None;
+        }
+        let clients = parcel
+            .exchange
+            .and_then(|number| self.servers.clients.get(&number));
+        let clients = clients.cloned().unwrap_or_default();
+        let is_clients = |servers: &Servers, entry: &Entry| match entry.over_acp {
+            false => clients.contains(&entry.name),
+            true => {
+                let server = entry.server().and_then(|server| servers.all.get(&server));
+                server.is_some_and(|server| server.provider == Provider::Client)
+            }
+        };
+        let mut names = Names::default();
+        for entry in entries
+            .iter()
+            .filter(|entry| is_clients(&self.servers, entry))
+        {
+            names.take(&entry.name);
+        }
+        let mut lost = Vec::new();
+        let mut declared = Vec::new();
+        for mut entry in entries.drain(..) {
+            let server = entry.server();
+            let provider = server.and_then(|id| Some((id, self.servers.all.get(&id)?.provider)));
+            if entry.over_acp && provider.is_none() {
+                lost.push(quote(&entry.name, WORDS));
+                continue;
+            }
+            if !is_clients(&self.servers, &entry) && !entry.name.is_empty() {
+                let name = names.take_free(&entry.name);
+                if name != entry.name {
+                    self.tell_renamed(&entry.name, &name, provider.map(|(_, provider)| provider));
+                    entry.set_name(&name);
+                }
+            }
+            match provider.filter(|_| entry.over_acp) {
+                None => declared.push(entry),
+                Some((server, _)) if self.servers.agent.acp => {
+                    entry.set_server(server);
+                    declared.push(entry);
+                }
+                Some((server, _)) => match self.bridge(server, &entry.name) {
+                    Ok(bridge) => {
+                        entry.set_text(&bridge);
+                        declared.push(entry);
+                    }
+                    Err(error) => {
+                        let name = quote(&entry.name, WORDS);
+                        self.tell_user(&format!(
+                            "the agent cannot be given the MCP server {name}: {error}."
+                        ));
+                    }
+                },
+            }
+        }
+        if !lost.is_empty() {
+            lost.truncate(8);
+            let lost = lost.join(", ");
+            self.tell_user(&format!(
+                "these MCP servers are not declared to the agent: {lost}. Over ACP a server needs an \
+                 `id` or a `serverId` of its own, and a name of at most {} bytes.",
+                declaration::LONGEST_NAME
+            ));
+        }
+        Some(message.with_body(&declaration::write(message.body(), &declared)))
+    }
+
+    /// The entry by which an agent without MCP over ACP reaches a server.
+    fn bridge(&mut self, server: ServerId, name: &str) -> std::io::Result<String> {
+        let Capabilities { http, typed, .. } = self.servers.agent;
+        let transport = match http {
+            true => Transport::Http,
+            false => Transport::Stdio,
+        };
+        let mut entry = self.door.offer(server, name, transport)?;
+        if typed && !http {
+            entry["type"] = "stdio".into();
+        }
+        Ok(entry.to_string())
+    }
+
+    fn name_of(&self, provider: Provider) -> String {
+        match provider {
+            Provider::Client => "client".to_owned(),
+            Provider::Proxy(index) | Provider::Tools(index) => self.hops[index].name.clone(),
+        }
+    }
+
+    fn whose(&self, provider: Provider) -> String {
+        match provider {
+            Provider::Client => "the client".to_owned(),
+            Provider::Proxy(_) | Provider::Tools(_) => {
+                format!("the proxy `{}`", self.name_of(provider))
+            }
+        }
+    }
+
+    fn tell_renamed(&mut self, name: &str, new: &str, provider: Option<Provider>) {
+        let whose = match provider {
+            Some(provider) => self.whose(provider),
+            None => "a proxy".to_owned(),
+        };
+        let (name, new) = (quote(name, WORDS), quote(new, WORDS));
+        self.tell_once(
+            &format!("{whose} {name}"),
+            &format!(
+                "the MCP server `{name}` of {whose} is called `{new}`, since the session has another \
+                 of that name."
+            ),
+        );
+    }
+
+    /// Tells the user something about a thing, if that is the first time.
+    fn tell_once(&mut self, thing: &str, text: &str) {
+        /// How many things are remembered.
+        const THINGS: usize = 256;
+        tracing::info!("{text}");
+        if self.servers.told.len() < THINGS && self.servers.told.insert(thing.to_owned()) {
+            self.tell_user(text);
+        }
+    }
+}

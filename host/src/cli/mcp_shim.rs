@@ -1,0 +1,88 @@
+//! `acp-chain mcp-shim`: what an agent starts as an MCP server that lives in a chain. It only copies
+//! bytes between its standard streams and the host.
+
+use std::io;
+use std::process::ExitCode;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::mcp::door;
+use crate::mcp::door::pipe::{self, SECRET, SOCKET};
+use crate::native::stdio;
+
+/// How much is copied at once, in bytes.
+const BUFFER: usize = 64 * 1024;
+
+pub fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let done = match runtime {
+        Ok(runtime) => {
+            let done = runtime.block_on(serve());
+            // A thread that reads a terminal would be waited for.
+            runtime.shutdown_background();
+            done
+        }
+        Err(error) => Err(format!("the runtime does not start: {error}")),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("acp-chain: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve() -> Result<(), String> {
+    let variable = |name: &str| {
+        std::env::var(name).map_err(|_| {
+            format!(
+                "the variable {name} is not set; `acp-chain mcp-shim` is for agents, which are told \
+                 of it by a running `acp-chain run`"
+            )
+        })
+    };
+    let (socket, secret) = (variable(SOCKET)?, variable(SECRET)?);
+    let mut host = door::connect(&socket).await.map_err(|error| {
+        format!("{socket} cannot be reached: {error}; the `acp-chain run` of it may be gone")
+    })?;
+    pipe::enter(&mut host, &secret)
+        .await
+        .map_err(|error| format!("the host at {socket} does not let us in: {error}"))?;
+    let unusable = |error| format!("standard input or output cannot be used: {error}");
+    let (mut input, mut output) = (
+        stdio::input().map_err(unusable)?,
+        stdio::output().map_err(unusable)?,
+    );
+    let (mut from_host, mut to_host) = tokio::io::split(host);
+    // Whoever goes first ends it: there is nobody left to speak to.
+    let ended = tokio::select! {
+        ended = copy(&mut input, &mut to_host) => ended,
+        ended = copy(&mut from_host, &mut output) => ended,
+    };
+    match ended {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("the connection broke: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+async fn copy(
+    from: &mut (impl AsyncReadExt + Unpin),
+    to: &mut (impl AsyncWriteExt + Unpin),
+) -> io::Result<()> {
+    let mut buffer = vec![0; BUFFER];
+    loop {
+        match from.read(&mut buffer).await? {
+            0 => return Ok(()),
+            count => {
+                to.write_all(&buffer[..count]).await?;
+                // Files are written on another thread.
+                to.flush().await?;
+            }
+        }
+    }
+}

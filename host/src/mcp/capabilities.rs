@@ -1,0 +1,138 @@
+//! Which MCP transports an agent has, and what the chain says of them.
+//!
+//! The chain reaches servers over ACP on behalf of any agent, so to the client and to the proxies every
+//! agent has that transport (RFD mcp-over-acp: bridging intermediaries).
+
+use serde_json::value::RawValue;
+
+use crate::rpc::{edit, member, resolve};
+
+/// What an agent says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It reaches servers over ACP.
+    pub acp: bool,
+    /// It reaches servers by streamable HTTP.
+    pub http: bool,
+    /// Its version of the protocol tells transports apart by `type` throughout.
+    pub typed: bool,
+}
+
+/// Where the capabilities are in the result of `initialize`, by the version of the protocol, and what
+/// is written there.
+const PLACES: [(&[&str], &str); 2] = [
+    (&["agentCapabilities", "mcpCapabilities", "acp"], "true"),
+    (&["capabilities", "session", "mcp", "acp"], "{}"),
+];
+
+impl Capabilities {
+    /// Reads the result of `initialize`.
+    #[must_use]
+    pub fn read(result: &str) -> Self {
+        let typed = is_typed(result);
+        let has = |transport: &str| {
+            let (place, _) = PLACES[usize::from(typed)];
+            let pointer = format!("/{}/{transport}", place[..place.len() - 1].join("/"));
+            let value = resolve(result, &pointer).ok().flatten();
+            value.is_some_and(|value| value == "true" || value.starts_with('{'))
+        };
+        Self {
+            acp: has("acp"),
+            http: has("http"),
+            typed,
+        }
+    }
+}
+
+fn is_typed(result: &str) -> bool {
+    let version = member(result, "protocolVersion");
+    version
+        .and_then(|version| version.parse().ok())
+        .is_some_and(|version: u64| version >= 2)
+}
+
+/// The result of `initialize` with the capability to reach servers over ACP; `None` if it is there
+/// already, or the result has no place for it.
+#[must_use]
+pub fn with_acp(result: &str) -> Option<String> {
+    if Capabilities::read(result).acp {
+        return None;
+    }
+    let (place, value) = PLACES[usize::from(is_typed(result))];
+    // The deepest object that there is gets the rest.
+    for depth in (1..=place.len()).rev() {
+        let parent = format!("/{}", place[..depth - 1].join("/"));
+        let parent = parent.trim_end_matches('/');
+        let is_object = resolve(result, parent).ok().flatten();
+        if is_object.is_some_and(|parent| parent.starts_with('{')) {
+            let pointer = format!("{parent}/{}", place[depth - 1]);
+            let inner = place[depth..].iter().rev();
+            let value = inner.fold(value.to_owned(), |value, name| {
+                format!(r#"{{"{name}":{value}}}"#)
+            });
+            let edited = edit(result, &pointer, Some(&value)).ok()?;
+            return serde_json::from_str::<&RawValue>(&edited)
+                .is_ok()
+                .then_some(edited);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_has_what_it_says() {
+        let read = Capabilities::read;
+        let v1 = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true,"acp":false}}}"#;
+        assert!(read(v1).http && !read(v1).acp && !read(v1).typed);
+        let v2 =
+            r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}}"#;
+        assert!(!read(v2).http && read(v2).acp && read(v2).typed);
+        for none in [
+            "{}",
+            "null",
+            r#"{"agentCapabilities":null}"#,
+            r#"{"agentCapabilities":{"mcpCapabilities":{"acp":"true"}}}"#,
+        ] {
+            assert_eq!(read(none), Capabilities::default(), "{none}");
+        }
+    }
+
+    #[test]
+    fn every_agent_is_shown_with_servers_over_acp_and_nothing_else_is_touched() {
+        for (before, after) in [
+            (
+                r#"{"protocolVersion":1}"#,
+                r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+            ),
+            (
+                r#"{ "agentCapabilities" : {"x":1e400} }"#,
+                r#"{ "agentCapabilities" : {"x":1e400,"mcpCapabilities":{"acp":true}} }"#,
+            ),
+            (
+                r#"{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true}}}"#,
+                r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true,"http":true}}}"#,
+            ),
+            (
+                r#"{"agentCapabilities":null}"#,
+                r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+            ),
+            (
+                r#"{"protocolVersion":2,"capabilities":{"session":{}}}"#,
+                r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"acp":{}}}}}"#,
+            ),
+        ] {
+            assert_eq!(with_acp(before).as_deref(), Some(after));
+        }
+        for kept in [
+            "null",
+            "[]",
+            r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+        ] {
+            assert_eq!(with_acp(kept), None, "{kept}");
+        }
+    }
+}

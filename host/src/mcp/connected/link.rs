@@ -1,0 +1,185 @@
+//! How a connection to the provider begins and ends.
+
+use super::own::Legacy;
+use super::{Connected, Link, Open, Place, Said, Waits};
+use crate::mcp::protocol::{self, quoted};
+use crate::mcp::seat::{Asked, ConnectionId, Output, connected};
+use crate::rpc::{Error, Id, Kind, Message, code, member};
+
+impl Connected {
+    pub(super) fn connect(&mut self, place: Place, ask: Option<Asked>, out: &mut Vec<Output>) {
+        let link = Link {
+            ask,
+            ..Link::default()
+        };
+        self.links.insert(place, link);
+        out.push(Output::AskProvider {
+            question: self.ask(Open::Connect(place)),
+            method: "mcp/connect",
+            params: format!(r#"{{"acpId":{}}}"#, quoted(&self.id)),
+        });
+    }
+
+    pub(super) fn connect_answered(
+        &mut self,
+        place: Place,
+        outcome: Message,
+        out: &mut Vec<Output>,
+    ) {
+        let theirs = match outcome.kind() {
+            Kind::Result => self
+                .accepted(&outcome)
+                .map_err(|error| Message::error(&error)),
+            _ => Err(outcome),
+        };
+        let Some(link) = self.links.get_mut(&place) else {
+            // Nobody wants it any more.
+            if let Ok(theirs) = theirs {
+                self.hang_up(&theirs, None, out);
+            }
+            return;
+        };
+        let theirs = match theirs {
+            Ok(theirs) => theirs,
+            Err(error) => return self.fail(place, &error, out),
+        };
+        link.theirs = Some(theirs.clone());
+        let ask = link.ask.take();
+        self.theirs.insert(theirs, place);
+        match place {
+            Place::Own => self.probe(out),
+            Place::Caller(connection) => {
+                let outcome = connected(connection);
+                out.extend(ask.map(|ask| Output::Answer { ask, outcome }));
+                self.open(place, out);
+            }
+        }
+    }
+
+    /// The id that the provider gave a connection.
+    pub(super) fn accepted(&self, outcome: &Message) -> Result<Id, Error> {
+        let text = member(outcome.body(), "connectionId").filter(|text| text.starts_with('"'));
+        let fault = |reason| {
+            let text = format!("The provider of the MCP server {:?} {reason}", self.id);
+            Error::new(code::INTERNAL_ERROR, text)
+        };
+        let theirs = protocol::token(text)
+            .ok_or_else(|| fault("answered mcp/connect without a connectionId"))?;
+        match self.theirs.contains_key(&theirs) {
+            true => Err(fault("gave two connections the same connectionId")),
+            false => Ok(theirs),
+        }
+    }
+
+    /// A connection is ready: what waits goes out.
+    pub(super) fn open(&mut self, place: Place, out: &mut Vec<Output>) {
+        let Some(link) = self.links.get_mut(&place) else {
+            return;
+        };
+        link.open = true;
+        for waits in std::mem::take(&mut link.waiting) {
+            match waits {
+                Waits::Request(said) => self.send(place, said, out),
+                Waits::Notification { method, params } => {
+                    self.tell(place, &method, params.as_deref(), out);
+                }
+            }
+        }
+    }
+
+    /// A connection could not be made: so say all that wait for it.
+    pub(super) fn fail(&mut self, place: Place, error: &Message, out: &mut Vec<Output>) {
+        let Some(link) = self.links.remove(&place) else {
+            return;
+        };
+        if let Some(theirs) = &link.theirs {
+            self.hang_up(theirs, None, out);
+        }
+        let answer = |ask| Output::Answer {
+            ask,
+            outcome: error.clone(),
+        };
+        out.extend(link.asks().map(answer));
+    }
+
+    /// Tells the provider that a connection is over.
+    pub(super) fn hang_up(&mut self, theirs: &Id, ask: Option<Asked>, out: &mut Vec<Output>) {
+        self.theirs.remove(theirs);
+        out.push(Output::AskProvider {
+            question: self.ask(Open::Disconnect(ask)),
+            method: "mcp/disconnect",
+            params: format!(r#"{{"connectionId":{}}}"#, theirs.as_str()),
+        });
+    }
+
+    pub(super) fn disconnect(
+        &mut self,
+        ask: Option<Asked>,
+        connection: ConnectionId,
+        out: &mut Vec<Output>,
+    ) {
+        let place = Place::Caller(connection);
+        let Some(link) = self.links.remove(&place) else {
+            out.extend(ask.map(|ask| protocol::result(ask, "{}")));
+            return;
+        };
+        let over = protocol::withdrawn();
+        out.extend(link.asks().map(|ask| protocol::failed(ask, &over)));
+        match &link.theirs {
+            Some(theirs) => self.hang_up(theirs, ask, out),
+            None => {
+                self.withdraw_connect(place, out);
+                out.extend(ask.map(|ask| protocol::result(ask, "{}")));
+            }
+        }
+    }
+
+    pub(super) fn withdraw_connect(&self, place: Place, out: &mut Vec<Output>) {
+        let connects = |open: &Open| matches!(open, Open::Connect(of) if *of == place);
+        let found = self.questions.iter().find(|(_, open)| connects(open));
+        out.extend(found.map(|(question, _)| Output::Withdraw {
+            question: *question,
+        }));
+    }
+}
+
+impl Link {
+    /// The requests that wait.
+    pub(super) fn requests(&self) -> impl Iterator<Item = &Said<'static>> {
+        let waiting = self.waiting.iter().filter_map(|waits| match waits {
+            Waits::Request(said) => Some(said),
+            Waits::Notification { .. } => None,
+        });
+        waiting.chain(&self.listens.waiting)
+    }
+
+    /// All that wait for an answer of which the provider does not know.
+    pub(super) fn asks(&self) -> impl Iterator<Item = Asked> {
+        let requests = self.requests().map(|said| said.ask);
+        let listeners = self.legacy.iter().flat_map(Legacy::asks);
+        self.ask.into_iter().chain(requests).chain(listeners)
+    }
+
+    /// How many wait that the provider has answered in advance.
+    pub(super) fn local(&self) -> usize {
+        self.legacy
+            .as_ref()
+            .map_or(0, |legacy| legacy.asks().count())
+    }
+
+    /// Gives up on what waits, and answers it.
+    pub(super) fn forget(&mut self, ask: Asked) -> Option<Output> {
+        let waits = |waits: &Waits| matches!(waits, Waits::Request(said) if said.ask == ask);
+        if let Some(at) = self.waiting.iter().position(waits) {
+            self.waiting.remove(at);
+            return Some(protocol::failed(ask, &protocol::withdrawn()));
+        }
+        let listens = &mut self.listens.waiting;
+        if let Some(at) = listens.iter().position(|said| said.ask == ask) {
+            listens.remove(at);
+            return Some(protocol::failed(ask, &protocol::withdrawn()));
+        }
+        let result = self.legacy.as_mut()?.forget(ask)?;
+        Some(protocol::result(ask, &result))
+    }
+}

@@ -1,0 +1,428 @@
+//! A provider that speaks the dialect of the RFD: it is connected to, and then both sides talk.
+//!
+//! What a caller on a connection and the provider say to each other passes as it is: only the
+//! connection's id is exchanged, and the `subscriptionId` of `subscriptions/listen`, which is an id of
+//! one hop. Callers whose requests stand alone share one connection of the seat's own; `own.rs` says
+//! what becomes of theirs.
+//!
+//! What always holds beside what every [seat](super::seat) promises: a request that was withdrawn is
+//! answered as well, once; the provider reaches no connection but those that it has accepted and that
+//! are not over.
+//!
+//! - What comes while a connection is being made waits for it, and fails with it.
+//! - An error of the provider's passes as it is. A `connectionId` that is no string, or that is open
+//!   already, is the error -32603.
+//! - A request of the provider's for a connection that it does not have is the error -32602; a
+//!   notification is dropped.
+//! - `notifications/cancelled` names an id of one hop, so it never passes. A caller's withdraws what
+//!   it names; a provider withdraws with `$/cancel_request`.
+//! - On one connection only one `subscriptions/listen` at a time waits to be acknowledged, since
+//!   nothing but the order tells whose an acknowledgement is.
+//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000.
+
+mod link;
+mod listens;
+mod own;
+mod provider;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use self::listens::Listens;
+use self::own::Legacy;
+use super::protocol::{self, Version, key, quoted};
+use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use crate::rpc::{Error, Id, Message, code, member};
+
+/// The seat of one provider.
+#[derive(Debug)]
+pub struct Connected {
+    id: String,
+    last: Question,
+    links: BTreeMap<Place, Link>,
+    /// The connections that the provider knows, by its ids.
+    theirs: HashMap<Id, Place>,
+    questions: BTreeMap<Question, Open>,
+}
+
+/// Whose a connection to the provider is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Caller(ConnectionId),
+    /// Of all callers whose requests stand alone.
+    Own,
+}
+
+/// A connection to the provider.
+#[derive(Debug, Default)]
+struct Link {
+    /// The provider's id, as soon as it has given one.
+    theirs: Option<Id>,
+    /// Whether what is said goes out at once.
+    open: bool,
+    /// Who waits for the connection.
+    ask: Option<Asked>,
+    waiting: VecDeque<Waits>,
+    listens: Listens,
+    /// What there is to know of a provider that is legacy, on the seat's own connection.
+    legacy: Option<Legacy>,
+}
+
+/// What waits for a connection.
+#[derive(Debug)]
+enum Waits {
+    Request(Said<'static>),
+    Notification {
+        method: String,
+        params: Option<String>,
+    },
+}
+
+/// A caller's request.
+#[derive(Debug)]
+struct Said<'a> {
+    ask: Asked,
+    caller: Caller,
+    id: Option<Id>,
+    method: Cow<'a, str>,
+    params: Option<Cow<'a, str>>,
+}
+
+impl Said<'_> {
+    fn into_owned(self) -> Said<'static> {
+        Said {
+            ask: self.ask,
+            caller: self.caller,
+            id: self.id,
+            method: Cow::Owned(self.method.into_owned()),
+            params: self.params.map(|params| Cow::Owned(params.into_owned())),
+        }
+    }
+}
+
+/// What a question of the seat's is.
+#[derive(Debug)]
+enum Open {
+    Connect(Place),
+    Disconnect(Option<Asked>),
+    /// Which version the provider speaks on the seat's own connection.
+    Probe,
+    /// `initialize` on the seat's own connection.
+    Initialize,
+    /// A caller's request, which the provider has.
+    Caller(Relayed),
+    /// A provider's request, which a caller has.
+    Provider(Asked),
+}
+
+#[derive(Debug)]
+struct Relayed {
+    ask: Asked,
+    place: Place,
+    caller: Caller,
+    id: Option<Id>,
+    listens: bool,
+    /// The caller's token, in place of which the provider has the question's number.
+    token: Option<Id>,
+    withdrawn: bool,
+    /// For what is adapted: whether its result says how long it may be kept.
+    cacheable: bool,
+}
+
+impl Seat for Connected {
+    fn take(&mut self, input: Input) -> Vec<Output> {
+        let mut out = Vec::new();
+        match input {
+            Input::ProviderLost => {}
+            Input::Connect { ask, connection } => {
+                if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
+                    out.push(protocol::failed(ask, &protocol::full(&self.id)));
+                } else {
+                    self.connect(Place::Caller(connection), Some(ask), &mut out);
+                }
+            }
+            Input::Disconnect { ask, connection } => self.disconnect(ask, connection, &mut out),
+            Input::Request {
+                ask,
+                caller,
+                id,
+                method,
+                params,
+            } => {
+                let said = Said {
+                    ask,
+                    caller,
+                    id: protocol::token(Some(id)),
+                    method: method.into(),
+                    params: params.map(Cow::Borrowed),
+                };
+                if let Err(error) = self.request(said, &mut out) {
+                    out.push(protocol::failed(ask, &error));
+                }
+            }
+            Input::Notification {
+                connection,
+                method,
+                params,
+            } => self.notification(connection, method, params, &mut out),
+            Input::Withdrawn { ask } => self.withdraw(ask, &mut out),
+            Input::Answered { question, outcome } => self.answered(question, outcome, &mut out),
+            Input::ProviderRequest { ask, params } => {
+                if let Err(error) = self.provider_asks(ask, params, &mut out) {
+                    out.push(protocol::failed(ask, &error));
+                }
+            }
+            Input::ProviderNotification { params } => {
+                if let Err(error) = self.provider_tells(params, &mut out) {
+                    let (id, reason) = (&self.id, error.message);
+                    tracing::warn!("dropped a notification of the MCP server {id:?}: {reason}");
+                }
+            }
+            Input::ToolsChanged | Input::Progress { .. } => {}
+        }
+        out
+    }
+
+    fn has(&self, connection: &str) -> bool {
+        Id::parse(&quoted(connection)).is_some_and(|theirs| self.theirs.contains_key(&theirs))
+    }
+}
+
+impl Connected {
+    /// The seat of the provider that declared its server with this `id`.
+    #[must_use]
+    pub fn new(id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            last: 0,
+            links: BTreeMap::new(),
+            theirs: HashMap::new(),
+            questions: BTreeMap::new(),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let wait = |link: &Link| link.waiting.len() + link.listens.waiting.len() + link.local();
+        let waiting: usize = self.links.values().map(wait).sum();
+        self.questions.len() + waiting >= protocol::OPEN
+    }
+
+    fn ask(&mut self, open: Open) -> Question {
+        self.last += 1;
+        self.questions.insert(self.last, open);
+        self.last
+    }
+
+    fn request(&mut self, said: Said, out: &mut Vec<Output>) -> Result<(), Error> {
+        if self.is_full() {
+            return Err(protocol::full(&self.id));
+        }
+        let place = match &said.caller {
+            Caller::Connection(connection) => Place::Caller(*connection),
+            Caller::Request(_) => {
+                protocol::stands_alone(said.params.as_deref(), &[Version::Stateless])?;
+                if !self.links.contains_key(&Place::Own) {
+                    self.connect(Place::Own, None, out);
+                }
+                Place::Own
+            }
+        };
+        let link = self
+            .links
+            .get_mut(&place)
+            .ok_or_else(|| Error::new(code::INVALID_REQUEST, "There is no such connection"))?;
+        match link.open {
+            true => self.send(place, said, out),
+            false => link.waiting.push_back(Waits::Request(said.into_owned())),
+        }
+        Ok(())
+    }
+
+    /// Sends a request on a connection that is open.
+    fn send(&mut self, place: Place, said: Said, out: &mut Vec<Output>) {
+        let Some(said) = self.adapt(place, said, out) else {
+            return;
+        };
+        let Some(link) = self.links.get_mut(&place) else {
+            return;
+        };
+        let Some(theirs) = link.theirs.clone() else {
+            return;
+        };
+        let listens = said.method == "subscriptions/listen";
+        if listens && link.listens.is_asking() {
+            link.listens.waiting.push_back(said.into_owned());
+            return;
+        }
+        let adapted = link.legacy.is_some();
+        let mut params = said.params;
+        let mut token = None;
+        if place == Place::Own {
+            token = protocol::token(protocol::meta(params.as_deref(), key::PROGRESS));
+            if token.is_some() {
+                let number = (self.last + 1).to_string();
+                let replaced = protocol::with_meta(params.as_deref(), key::PROGRESS, Some(&number));
+                params = Some(replaced.into());
+            }
+        }
+        let params = envelope(&theirs, &said.method, params.as_deref());
+        let question = self.ask(Open::Caller(Relayed {
+            ask: said.ask,
+            place,
+            caller: said.caller,
+            id: said.id,
+            listens,
+            token,
+            withdrawn: false,
+            cacheable: adapted && protocol::is_cacheable(&said.method),
+        }));
+        if listens && let Some(link) = self.links.get_mut(&place) {
+            link.listens.ask(question);
+        }
+        out.push(Output::AskProvider {
+            question,
+            method: "mcp/message",
+            params,
+        });
+    }
+
+    /// Sends the next `subscriptions/listen`, if it may go.
+    fn listen_on(&mut self, place: Place, out: &mut Vec<Output>) {
+        let Some(link) = self.links.get_mut(&place) else {
+            return;
+        };
+        if !link.listens.is_asking()
+            && let Some(said) = link.listens.waiting.pop_front()
+        {
+            self.send(place, said, out);
+        }
+    }
+
+    fn notification(
+        &mut self,
+        connection: ConnectionId,
+        method: &str,
+        params: Option<&str>,
+        out: &mut Vec<Output>,
+    ) {
+        let place = Place::Caller(connection);
+        if method == protocol::CANCELLED {
+            let named = params.and_then(|params| member(params, "requestId"));
+            if let Some(ask) = protocol::token(named).and_then(|id| self.named(place, &id)) {
+                self.withdraw(ask, out);
+            }
+            return;
+        }
+        let is_full = self.is_full();
+        let Some(link) = self.links.get_mut(&place) else {
+            return;
+        };
+        if link.open {
+            self.tell(place, method, params, out);
+        } else if is_full {
+            tracing::warn!(
+                "dropped a notification for the MCP server {:?}: too many wait",
+                self.id
+            );
+        } else {
+            link.waiting.push_back(Waits::Notification {
+                method: method.to_owned(),
+                params: params.map(str::to_owned),
+            });
+        }
+    }
+
+    /// The open request that has this id for the caller on a connection.
+    fn named(&self, place: Place, id: &Id) -> Option<Asked> {
+        let link = self.links.get(&place)?;
+        let relayed = self.questions.values().find_map(|open| match open {
+            Open::Caller(relayed) if relayed.place == place && relayed.id.as_ref() == Some(id) => {
+                Some(relayed.ask)
+            }
+            _ => None,
+        });
+        let waits = |said: &&Said| said.id.as_ref() == Some(id);
+        relayed.or_else(|| link.requests().find(waits).map(|said| said.ask))
+    }
+
+    fn tell(&self, place: Place, method: &str, params: Option<&str>, out: &mut Vec<Output>) {
+        let link = self.links.get(&place);
+        out.extend(
+            link.and_then(|link| link.theirs.as_ref())
+                .map(|theirs| Output::TellProvider {
+                    params: envelope(theirs, method, params),
+                }),
+        );
+    }
+
+    fn withdraw(&mut self, ask: Asked, out: &mut Vec<Output>) {
+        let asked = self.questions.iter_mut().find(|(_, open)| match open {
+            Open::Caller(relayed) => relayed.ask == ask,
+            Open::Provider(of) => *of == ask,
+            _ => false,
+        });
+
+        if let Some((question, open)) = asked {
+            if let Open::Caller(relayed) = open {
+                relayed.withdrawn = true;
+            }
+            out.push(Output::Withdraw {
+                question: *question,
+            });
+            return;
+        }
+        let connects = self.links.iter().find(|(_, link)| link.ask == Some(ask));
+        if let Some(place) = connects.map(|(place, _)| *place) {
+            self.withdraw_connect(place, out);
+            self.fail(place, &Message::error(&protocol::withdrawn()), out);
+            return;
+        }
+        out.extend(self.links.values_mut().find_map(|link| link.forget(ask)));
+    }
+
+    fn answered(&mut self, question: Question, outcome: Message, out: &mut Vec<Output>) {
+        let Some(open) = self.questions.remove(&question) else {
+            return;
+        };
+        match open {
+            Open::Connect(place) => self.connect_answered(place, outcome, out),
+            Open::Disconnect(ask) => out.extend(ask.map(|ask| protocol::result(ask, "{}"))),
+            Open::Probe => self.probed(&outcome, out),
+            Open::Initialize => self.initialized(&outcome, out),
+            Open::Provider(ask) => out.push(Output::Answer { ask, outcome }),
+            Open::Caller(relayed) => {
+                let (place, listens) = (relayed.place, relayed.listens);
+                out.push(self.relayed(relayed, outcome));
+                if listens && let Some(link) = self.links.get_mut(&place) {
+                    link.listens.end(question);
+                    self.listen_on(place, out);
+                }
+            }
+        }
+    }
+
+    fn relayed(&self, relayed: Relayed, outcome: Message) -> Output {
+        let ask = relayed.ask;
+        let subscription = relayed.id.as_ref().filter(|_| relayed.listens);
+        let outcome = protocol::subscribed(outcome, subscription);
+        let link = self.links.get(&relayed.place);
+        let outcome = match link.is_some_and(|link| link.legacy.is_some()) {
+            true => own::adapted(outcome, relayed.cacheable),
+            false => outcome,
+        };
+        Output::Answer { ask, outcome }
+    }
+}
+
+/// The params of `mcp/message`.
+fn envelope(theirs: &Id, method: &str, params: Option<&str>) -> String {
+    let (theirs, method) = (theirs.as_str(), quoted(method));
+    match params {
+        Some(params) => {
+            format!(r#"{{"connectionId":{theirs},"method":{method},"params":{params}}}"#)
+        }
+        None => format!(r#"{{"connectionId":{theirs},"method":{method}}}"#),
+    }
+}

@@ -1,0 +1,179 @@
+//! POST: what a client says. Which form of the transport it is in shows in its headers, or its body.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body, Incoming};
+use hyper::{HeaderMap, Request, StatusCode, header};
+
+use super::reply::{self, Refusal, refuse};
+use super::{
+    Answer, EVENTS, JSON, SESSION, VERSION, Visit, WITH_SESSIONS, modern, sessions, single,
+};
+use crate::limits;
+use crate::mcp::ServerId;
+use crate::mcp::door::hall::NotAdmitted;
+use crate::mcp::door::heard::Heard;
+use crate::mcp::door::link::NotOpened;
+use crate::rpc::{Error, Id, Kind, code};
+
+/// How long a body may take.
+const BODY: Duration = Duration::from_secs(30);
+
+/// What a client takes for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepts {
+    /// A stream of events. It has to be named.
+    pub events: bool,
+    /// JSON.
+    pub json: bool,
+}
+
+impl Accepts {
+    /// By the headers of a request. Without any, it takes JSON.
+    pub fn of(headers: &HeaderMap) -> Self {
+        let mut ranges = headers
+            .get_all(header::ACCEPT)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .map(essence)
+            .peekable();
+        let mut accepts = Self {
+            events: false,
+            json: ranges.peek().is_none(),
+        };
+        for range in ranges {
+            accepts.events |= range == EVENTS;
+            accepts.json |= [JSON, "application/*", "*/*"].contains(&&*range);
+        }
+        accepts
+    }
+}
+
+/// A media type without its parameters.
+fn essence(media_type: &str) -> String {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+/// Answers a POST.
+pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -> Answer {
+    let (parts, body) = request.into_parts();
+    let headers = &parts.headers;
+    let content_type = single(headers, header::CONTENT_TYPE.as_str())
+        .ok()
+        .flatten();
+    if content_type.is_none_or(|given| essence(given) != JSON) {
+        let why = format!("the header Content-Type has to be {JSON}");
+        return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why));
+    }
+    let accepts = Accepts::of(headers);
+    if !accepts.events && !accepts.json {
+        let why = format!("the header Accept has to name {EVENTS} and {JSON}");
+        return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
+    }
+    let heard = heard(body).await?;
+    let invalid = |why: &str| {
+        let error = Error::new(code::INVALID_REQUEST, why);
+        reply::error(StatusCode::BAD_REQUEST, None, &error)
+    };
+    let named = single(headers, VERSION).map_err(|why| invalid(&why))?;
+    if matches!(heard, Heard::Batch(_)) && named.is_some_and(|named| named != WITH_SESSIONS[0]) {
+        return Err(invalid(
+            "this version of MCP has no batches; send one message",
+        ));
+    }
+    match heard {
+        heard if headers.contains_key(SESSION) => {
+            sessions::go_on(visit, server, headers, accepts, heard).await
+        }
+        Heard::One(message)
+            if message.kind() == Kind::Request && &**message.method() == "initialize" =>
+        {
+            sessions::begin(visit, server, accepts, message).await
+        }
+        Heard::One(message) if modern::is_meant(headers, &message) => {
+            modern::ask(visit, server, headers, accepts, message).await
+        }
+        // It says that a session is missing.
+        heard => sessions::go_on(visit, server, headers, accepts, heard).await,
+    }
+}
+
+/// Reads a body.
+async fn heard(body: Incoming) -> Result<Heard, Refusal> {
+    let too_large = || {
+        let why = format!("a message may have {} bytes", limits::MCP_MESSAGE);
+        refuse(StatusCode::PAYLOAD_TOO_LARGE, &why)
+    };
+    if body.size_hint().lower() > limits::MCP_MESSAGE as u64 {
+        return Err(too_large());
+    }
+    let read = Limited::new(body, limits::MCP_MESSAGE).collect();
+    let text: Bytes = match tokio::time::timeout(BODY, read).await {
+        Ok(Ok(collected)) => collected.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
+        Ok(Err(error)) => {
+            tracing::debug!("an MCP client's request broke off: {error}");
+            return Err(refuse(StatusCode::BAD_REQUEST, "the body broke off"));
+        }
+        Err(_) => {
+            return Err(refuse(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body came too slowly",
+            ));
+        }
+    };
+    Heard::read(text).map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))
+}
+
+/// Why there is no new link.
+pub fn not_admitted(why: NotAdmitted) -> Refusal {
+    match why {
+        NotAdmitted::Gone => server_gone(),
+        NotAdmitted::Full => refuse(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "there are too many MCP clients; end some",
+        ),
+    }
+}
+
+/// The server went while it was asked.
+pub fn server_gone() -> Refusal {
+    refuse(StatusCode::SERVICE_UNAVAILABLE, "the MCP server is gone")
+}
+
+/// Why there is no new stream.
+pub fn not_opened(why: NotOpened, id: Option<&Id>) -> Refusal {
+    match why {
+        NotOpened::Gone => refuse(StatusCode::NOT_FOUND, "the session is over"),
+        NotOpened::IdInUse => {
+            let why = "the id is that of another request that is not answered yet";
+            let error = Error::new(code::INVALID_REQUEST, why);
+            reply::error(StatusCode::BAD_REQUEST, id, &error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_takes_is_read_from_accept() {
+        for (accept, events, json) in [
+            ("application/json, text/event-stream", true, true),
+            ("Application/JSON", false, true),
+            ("text/event-stream; q=0.9", true, false),
+            ("*/*", false, true),
+            ("text/html", false, false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            assert_eq!(Accepts::of(&headers), Accepts { events, json }, "{accept}");
+        }
+        assert!(Accepts::of(&HeaderMap::new()).json);
+    }
+}

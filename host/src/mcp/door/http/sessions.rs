@@ -1,0 +1,144 @@
+//! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): a link each, from `initialize` to DELETE. A
+//! client that is not connected still has its session; one that nobody uses makes room for others.
+
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, StatusCode};
+
+use super::post::{Accepts, not_admitted, not_opened};
+use super::reply::{self, Form, Refusal, done, refuse};
+use super::single;
+use super::{Answer, EVENTS, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
+use crate::mcp::door::heard::Heard;
+use crate::mcp::door::link::{Asked, Role, Shape};
+use crate::mcp::door::secret::Secret;
+use crate::mcp::{LinkId, ServerId};
+use crate::rpc::{self, Id, Kind, Message};
+
+/// POST with `initialize`: begins a session.
+pub async fn begin(visit: &Visit, server: ServerId, accepts: Accepts, message: Message) -> Answer {
+    let key = Secret::new().map_err(|error| {
+        tracing::error!("no session begins: {error}");
+        refuse(StatusCode::INTERNAL_SERVER_ERROR, "no session begins")
+    })?;
+    let shape = Shape::Session {
+        key: key.reveal().into(),
+        settled: false,
+        used: 0,
+    };
+    let link = visit.hall.admit(server, shape).map_err(not_admitted)?;
+    let mut response = say(visit, link, accepts, Heard::One(message)).await?;
+    if let Ok(key) = HeaderValue::from_str(key.reveal()) {
+        response.headers_mut().insert(SESSION, key);
+    }
+    Ok(response)
+}
+
+/// Any other POST: what is said in a session.
+pub async fn go_on(
+    visit: &Visit,
+    server: ServerId,
+    headers: &HeaderMap,
+    accepts: Accepts,
+    heard: Heard,
+) -> Answer {
+    let link = find(visit, server, headers)?;
+    say(visit, link, accepts, heard).await
+}
+
+/// GET: a stream for what belongs to no request.
+pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
+    let link = find(visit, server, headers)?;
+    if !Accepts::of(headers).events {
+        let why = format!("the header Accept has to name {EVENTS}");
+        return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
+    }
+    let opened = visit.hall.open(link, Role::Listening, &visit.cut);
+    let place = opened.map_err(|why| not_opened(why, None))?;
+    Ok(reply::stream(place, Form::Events, None))
+}
+
+/// DELETE: the end of a session.
+pub fn delete(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
+    let link = find(visit, server, headers)?;
+    visit.hall.close(link);
+    Ok(done(StatusCode::NO_CONTENT))
+}
+
+/// The session that a request names.
+fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, Refusal> {
+    let bad = |why: &str| refuse(StatusCode::BAD_REQUEST, why);
+    let version = single(headers, VERSION).map_err(|why| bad(&why))?;
+    let Some(key) = single(headers, SESSION).map_err(|why| bad(&why))? else {
+        return Err(match version {
+            Some(MODERN) => not_allowed("POST"),
+            _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
+        });
+    };
+    // The newest has no sessions, but a server may say that it is what they speak in this one.
+    if version.is_some_and(|version| !WITH_SESSIONS.contains(&version) && version != MODERN) {
+        return Err(bad(
+            "the header MCP-Protocol-Version names an unknown version",
+        ));
+    }
+    visit.hall.session(server, key).ok_or_else(gone)
+}
+
+fn gone() -> Refusal {
+    refuse(
+        StatusCode::NOT_FOUND,
+        "there is no such session, or none any more; begin another with `initialize`",
+    )
+}
+
+/// What a client says in its session. What is asked is answered on the stream that comes back.
+async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Heard) -> Answer {
+    let batch = matches!(said, Heard::Batch(_));
+    let messages = said.into_messages();
+    let asked: Vec<_> = messages
+        .iter()
+        .filter(|message| message.kind() == Kind::Request)
+        .filter_map(Asked::of)
+        .collect();
+    let place = match asked.is_empty() {
+        true => None,
+        false => {
+            let role = Role::Answers {
+                asked,
+                events: accepts.events,
+            };
+            let id = messages.iter().find_map(Message::id);
+            let opened = visit.hall.open(link, role, &visit.cut);
+            Some(opened.map_err(|why| not_opened(why, id.as_ref()))?)
+        }
+    };
+    for message in messages {
+        let withdrawn = withdrawn(&message);
+        if !visit.hall.hear(link, message).await {
+            return Err(gone());
+        }
+        if let Some(id) = withdrawn {
+            visit.hall.withdrawn(link, &id);
+        }
+    }
+    let Some(mut place) = place else {
+        return Ok(done(StatusCode::ACCEPTED));
+    };
+    let form = match (accepts.events, batch) {
+        (true, _) => return Ok(reply::stream(place, Form::Events, None)),
+        (false, true) => Form::Answers,
+        (false, false) => Form::Answer,
+    };
+    match place.lane.next().await {
+        Some(first) => Ok(reply::stream(place, form, Some(first))),
+        None => Err(gone()),
+    }
+}
+
+/// The request that a notification withdraws. There need not be an answer to it.
+fn withdrawn(message: &Message) -> Option<Id> {
+    let cancels =
+        message.kind() == Kind::Notification && &**message.method() == "notifications/cancelled";
+    cancels
+        .then(|| rpc::member(message.body(), "requestId").and_then(Id::parse))
+        .flatten()
+}

@@ -1,0 +1,427 @@
+//! One link: the conversation of an MCP client with a server, and the streams on which the client
+//! listens at the moment.
+//!
+//! It decides on which stream a message leaves: an answer on that of its request; what belongs to a
+//! request, by its progress token, with that; all else on the newest stream that is open, or it waits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+use tokio::sync::Notify;
+
+use super::lane::{Lane, LaneEnd, Letter, Waiting, lane};
+use crate::limits;
+use crate::mcp::ServerId;
+use crate::rpc::{self, Id, Kind, Message};
+
+/// The number of a stream within its link.
+pub type StreamId = u64;
+
+/// How a client is connected.
+#[derive(Debug)]
+pub enum Shape {
+    /// By one stream that goes both ways, and with which the link ends.
+    Pipe,
+    /// By an HTTP session, in which every request has a stream of its own.
+    Session {
+        /// `Mcp-Session-Id`.
+        key: Box<str>,
+        /// Whether the server has taken up the session.
+        settled: bool,
+        /// When it was last used, on the door's clock.
+        used: u64,
+    },
+    /// By one HTTP request that stands alone; its answer, or the end of its stream, ends the link.
+    Single,
+}
+
+/// What a stream is for.
+#[derive(Debug)]
+pub enum Role {
+    /// Everything.
+    Pipe,
+    /// The answers to these requests; and else, if it is a stream of events.
+    Answers {
+        /// Requests without an answer yet.
+        asked: Vec<Asked>,
+        /// Whether more than answers can go there.
+        events: bool,
+    },
+    /// What belongs to no request.
+    Listening,
+}
+
+/// A request without an answer yet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asked {
+    id: Id,
+    progress_token: Option<Id>,
+}
+
+impl Asked {
+    /// Of a request.
+    pub fn of(request: &Message) -> Option<Self> {
+        let token = rpc::resolve(request.body(), "/_meta/progressToken");
+        Some(Self {
+            id: request.id()?,
+            progress_token: token.ok().flatten().and_then(Id::parse),
+        })
+    }
+}
+
+/// What ends the connection that carries a stream. It is there for as long as the stream is.
+#[derive(Debug)]
+pub struct Cut(pub Arc<Notify>);
+
+impl Cut {
+    /// Ends the connection, whatever is on the way there.
+    pub fn now(&self) {
+        self.0.notify_one();
+    }
+}
+
+#[derive(Debug)]
+struct Stream {
+    role: Role,
+    /// None when all is said.
+    lane: Option<Lane>,
+    cut: Weak<Cut>,
+}
+
+/// Why a stream cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOpened {
+    /// The link is over.
+    Gone,
+    /// Another open request has this id.
+    IdInUse,
+}
+
+/// What becomes of a link with what was sent to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on.
+    GoesOn,
+    /// All is said.
+    Over,
+    /// Its client does not take what waits for it.
+    Flooded,
+}
+
+/// One link.
+#[derive(Debug)]
+pub struct Link {
+    /// The server.
+    pub server: ServerId,
+    /// How the client is connected.
+    pub shape: Shape,
+    streams: BTreeMap<StreamId, Stream>,
+    opened: StreamId,
+    /// What came while no stream was open.
+    backlog: VecDeque<Letter>,
+    waiting: Waiting,
+}
+
+impl Link {
+    /// A link without streams.
+    pub fn new(server: ServerId, shape: Shape) -> Self {
+        Self {
+            server,
+            shape,
+            streams: BTreeMap::new(),
+            opened: 0,
+            backlog: VecDeque::new(),
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// Whether the client is there at the moment.
+    pub fn is_idle(&self) -> bool {
+        self.streams.is_empty()
+    }
+
+    /// Opens a stream.
+    pub fn open(&mut self, role: Role, cut: &Arc<Cut>) -> Result<(StreamId, LaneEnd), NotOpened> {
+        if let Role::Answers { asked, .. } = &role {
+            let repeated = |at: usize| asked[..at].iter().any(|one| one.id == asked[at].id);
+            let in_use = |one: &Asked| self.asking(|open| open.id == one.id).is_some();
+            if asked.iter().any(in_use) || (0..asked.len()).any(repeated) {
+                return Err(NotOpened::IdInUse);
+            }
+        }
+        let takes_all = !matches!(role, Role::Answers { events: false, .. });
+        let (lane, end) = lane(&self.waiting);
+        if takes_all {
+            for letter in self.backlog.drain(..) {
+                lane.put(letter);
+            }
+        }
+        self.opened += 1;
+        let stream = Stream {
+            role,
+            lane: Some(lane),
+            cut: Arc::downgrade(cut),
+        };
+        self.streams.insert(self.opened, stream);
+        Ok((self.opened, end))
+    }
+
+    /// A stream's connection is gone. Whether the link ends with it.
+    pub fn gone(&mut self, stream: StreamId) -> bool {
+        self.streams.remove(&stream);
+        !matches!(self.shape, Shape::Session { .. })
+    }
+
+    /// The client does not wait for an answer any more, and there may be none.
+    pub fn withdrawn(&mut self, id: &Id) {
+        if let Some(stream) = self.asking(|asked| asked.id == *id) {
+            self.answered(stream, id);
+        }
+    }
+
+    /// Sends a message on the stream that it belongs to.
+    pub fn send(&mut self, letter: Letter) -> Fate {
+        if self.waiting.bytes() > limits::MCP_UNREAD {
+            return Fate::Flooded;
+        }
+        let kind = letter.message.kind();
+        if !kind.is_response() {
+            let stream = self.place(&letter.message);
+            self.put(stream, letter);
+            return Fate::GoesOn;
+        }
+        let answered = self.send_answer(letter);
+        match &mut self.shape {
+            Shape::Single if answered => Fate::Over,
+            // The server did not want it.
+            Shape::Session { settled: false, .. } if kind == Kind::Error => Fate::Over,
+            Shape::Session { settled, .. } => {
+                *settled = true;
+                Fate::GoesOn
+            }
+            Shape::Pipe | Shape::Single => Fate::GoesOn,
+        }
+    }
+
+    /// What ends the connections of the streams.
+    pub fn cuts(&self) -> impl Iterator<Item = Weak<Cut>> {
+        self.streams.values().map(|stream| stream.cut.clone())
+    }
+
+    /// Whether somebody waited for the answer.
+    fn send_answer(&mut self, letter: Letter) -> bool {
+        if matches!(self.shape, Shape::Pipe) {
+            let stream = self.newest(|_| true);
+            self.put(stream, letter);
+            return true;
+        }
+        let Some(id) = letter.id() else { return false };
+        // Who asked may be gone.
+        let Some(stream) = self.asking(|asked| asked.id == id) else {
+            return false;
+        };
+        self.put(Some(stream), letter);
+        self.answered(stream, &id);
+        true
+    }
+
+    fn answered(&mut self, stream: StreamId, id: &Id) {
+        let Some(stream) = self.streams.get_mut(&stream) else {
+            return;
+        };
+        if let Role::Answers { asked, .. } = &mut stream.role {
+            asked.retain(|asked| asked.id != *id);
+            if asked.is_empty() {
+                stream.lane = None;
+            }
+        }
+    }
+
+    /// Where a request or a notification leaves.
+    fn place(&self, message: &Message) -> Option<StreamId> {
+        if message.kind() == Kind::Notification
+            && let Some(token) = rpc::member(message.body(), "progressToken").and_then(Id::parse)
+        {
+            let asking = self.asking(|asked| asked.progress_token.as_ref() == Some(&token));
+            if let Some(stream) = asking.filter(|stream| self.takes_all(*stream)) {
+                return Some(stream);
+            }
+        }
+        let answering = |role: &Role| matches!(role, Role::Answers { events: true, .. });
+        self.newest(answering)
+            .or_else(|| self.listening())
+            .or_else(|| self.newest(|role| matches!(role, Role::Pipe)))
+    }
+
+    fn put(&mut self, stream: Option<StreamId>, letter: Letter) {
+        self.waiting.add(&letter);
+        let stream = stream.and_then(|stream| self.streams.get(&stream));
+        match stream.and_then(|stream| stream.lane.as_ref()) {
+            None => self.backlog.push_back(letter),
+            Some(lane) => lane.put(letter),
+        }
+    }
+
+    fn newest(&self, wanted: impl Fn(&Role) -> bool) -> Option<StreamId> {
+        let open = self.streams.iter().rev();
+        let mut open = open.filter(|(_, stream)| stream.lane.is_some());
+        open.find(|(_, stream)| wanted(&stream.role))
+            .map(|(id, _)| *id)
+    }
+
+    fn listening(&self) -> Option<StreamId> {
+        self.newest(|role| matches!(role, Role::Listening))
+    }
+
+    fn asking(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
+        self.newest(|role| matches!(role, Role::Answers { asked, .. } if asked.iter().any(&wanted)))
+    }
+
+    fn takes_all(&self, stream: StreamId) -> bool {
+        let stream = self.streams.get(&stream);
+        !stream.is_some_and(|stream| matches!(stream.role, Role::Answers { events: false, .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn message(text: &str) -> Message {
+        Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
+    }
+
+    fn letter(text: &str) -> Letter {
+        Letter {
+            message: message(text),
+            id: None,
+        }
+    }
+
+    /// A link that lives over HTTP, and streams of it.
+    struct Client(Link, Vec<LaneEnd>, Arc<Cut>);
+
+    impl Client {
+        fn new() -> Self {
+            let shape = Shape::Session {
+                key: "k".into(),
+                settled: true,
+                used: 0,
+            };
+            Self(
+                Link::new(1, shape),
+                Vec::new(),
+                Arc::new(Cut(Arc::default())),
+            )
+        }
+
+        fn open(&mut self, role: Role) -> StreamId {
+            let (stream, end) = self.0.open(role, &self.2).unwrap();
+            self.1.push(end);
+            stream
+        }
+
+        fn ask(&mut self, ids: &[u64], events: bool) -> StreamId {
+            let request = |id: &u64| {
+                message(&format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"_meta":{{"progressToken":"t{id}"}}}}}}"#
+                ))
+            };
+            let asked = ids.iter().map(request);
+            let asked = asked.filter_map(|request| Asked::of(&request)).collect();
+            self.open(Role::Answers { asked, events })
+        }
+
+        /// What came on each stream since, and whether it is over.
+        fn came(&mut self) -> Vec<(usize, bool)> {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            let ends = self.1.iter_mut();
+            let came = ends.map(|end| {
+                let mut count = 0;
+                loop {
+                    match end.poll_next(&mut context) {
+                        std::task::Poll::Ready(Some(_)) => count += 1,
+                        std::task::Poll::Ready(None) => return (count, true),
+                        std::task::Poll::Pending => return (count, false),
+                    }
+                }
+            });
+            came.collect()
+        }
+    }
+
+    const ASKS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#;
+
+    #[test]
+    fn a_stream_ends_with_the_last_of_its_answers() {
+        let mut client = Client::new();
+        client.ask(&[1, 2], true);
+        client.ask(&[3], true);
+        for id in [3, 1, 7] {
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+            assert_eq!(client.0.send(letter(&answer)), Fate::GoesOn);
+        }
+        assert_eq!(client.came(), [(1, false), (1, true)]);
+        client.0.withdrawn(&Id::from(2));
+        assert_eq!(client.came(), [(0, true), (0, true)]);
+    }
+
+    #[test]
+    fn what_is_no_answer_goes_to_its_request_or_the_newest_that_takes_events() {
+        let mut client = Client::new();
+        client.open(Role::Listening);
+        client.ask(&[1], true);
+        client.ask(&[2], true);
+        client.ask(&[3], false);
+        let progress = |token: &str| {
+            letter(&format!(
+                r#"{{"jsonrpc":"2.0","method":"p","params":{{"progressToken":{token}}}}}"#
+            ))
+        };
+        client.0.send(progress("\"t1\""));
+        assert_eq!(client.came()[1].0, 1);
+        for other in [progress("\"t3\""), progress("9"), letter(ASKS)] {
+            client.0.send(other);
+            assert_eq!(client.came()[2].0, 1);
+        }
+        client.0.gone(2);
+        client.0.gone(3);
+        client.0.send(letter(ASKS));
+        assert_eq!(client.came()[0].0, 1);
+    }
+
+    #[test]
+    fn what_nobody_listens_for_waits_and_has_a_bound() {
+        let mut client = Client::new();
+        client.ask(&[1], false);
+        client.0.send(letter(ASKS));
+        assert_eq!(client.came(), [(0, false)]);
+        client.ask(&[2], true);
+        assert_eq!(client.came(), [(0, false), (1, false)]);
+
+        let mut away = Client::new();
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
+            "x".repeat(limits::MCP_UNREAD)
+        );
+        assert_eq!(away.0.send(letter(&long)), Fate::GoesOn);
+        assert_eq!(away.0.send(letter(ASKS)), Fate::Flooded);
+    }
+
+    #[test]
+    fn ids_that_are_in_use_are_refused() {
+        let mut client = Client::new();
+        let asks = || Asked::of(&message(ASKS)).unwrap();
+        let role = |asked| Role::Answers {
+            asked,
+            events: true,
+        };
+        let twice = client.0.open(role(vec![asks(), asks()]), &client.2);
+        assert_eq!(twice.err(), Some(NotOpened::IdInUse));
+        client.open(role(vec![asks()]));
+        let again = client.0.open(role(vec![asks()]), &client.2);
+        assert_eq!(again.err(), Some(NotOpened::IdInUse));
+    }
+}

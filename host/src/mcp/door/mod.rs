@@ -1,0 +1,179 @@
+//! The locked door through which the agent's own MCP clients reach servers that live in the chain.
+//!
+//! It does all the input and output of these bridges, and reads no more of a message than its
+//! envelope, and what tells where its answers go. Nobody gets in who was not given the secret of the
+//! server that they ask for; see `docs/security.md`.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `hall` | what all tasks share: servers, links, and what came in |
+//! | `link` | one client's conversation: on which stream a message leaves |
+//! | `lane` | the way of messages out to a client, counted |
+//! | `pipe` | clients that speak lines, by way of `acp-chain mcp-shim` |
+//! | `socket` | where those connect: all that only Unix has |
+//! | `http` | clients that speak streamable HTTP |
+
+mod hall;
+mod heard;
+mod http;
+mod lane;
+mod link;
+pub mod pipe;
+mod secret;
+mod socket;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use self::hall::Hall;
+use self::http::Listener;
+use self::lane::Letter;
+use self::socket::Socket;
+pub use self::socket::connect;
+use super::{LinkId, ServerId};
+use crate::rpc::Message;
+
+/// How an agent's MCP client gets to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// MCP's streamable HTTP, versions 2025-03-26 to 2026-07-28.
+    Http,
+    /// Lines on the standard streams of `acp-chain mcp-shim`.
+    Stdio,
+}
+
+/// What happens at the door.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// A client has begun a conversation.
+    Opened {
+        /// The conversation.
+        link: LinkId,
+        /// The server that it is with.
+        server: ServerId,
+    },
+    /// A client said something: a JSON-RPC request, notification or response, in one line.
+    Message {
+        /// The conversation.
+        link: LinkId,
+        /// What was said.
+        message: Message,
+    },
+    /// A conversation is over, whoever ended it. Once for each that was opened, and last.
+    Closed {
+        /// The conversation.
+        link: LinkId,
+    },
+}
+
+/// The door. Nothing is open until something is [offered](Door::offer); when it is dropped, its
+/// sockets are closed and its files are gone.
+pub struct Door {
+    shim: PathBuf,
+    hall: Option<Arc<Hall>>,
+    socket: Option<Socket>,
+    http: Option<Listener>,
+}
+
+impl Door {
+    /// A door that is shut. `shim` is this program's own executable.
+    #[must_use]
+    pub fn new(shim: PathBuf) -> Self {
+        Self {
+            shim,
+            hall: None,
+            socket: None,
+            http: None,
+        }
+    }
+
+    /// Lets MCP clients in to a server. Gives the entry of ACP's `mcpServers` by which an agent gets
+    /// there: for HTTP an object with `type`, `name`, `url` and `headers`; for stdio with `name`,
+    /// `command`, `args` and `env`. It holds the server's secret. The same is offered when it is
+    /// called again.
+    ///
+    /// Call it within a tokio runtime: what is not open yet is opened. An error if that fails.
+    pub fn offer(
+        &mut self,
+        server: ServerId,
+        name: &str,
+        transport: Transport,
+    ) -> io::Result<Value> {
+        tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
+        let hall = match &self.hall {
+            Some(hall) => Arc::clone(hall),
+            None => Arc::clone(self.hall.insert(Arc::new(Hall::new()?))),
+        };
+        match transport {
+            Transport::Http => {
+                let port = match &self.http {
+                    Some(http) => http.port(),
+                    None => self.http.insert(Listener::open(&hall)?).port(),
+                };
+                let (token, secret) = hall.offer(server, transport)?;
+                let bearer = format!("Bearer {}", secret.reveal());
+                Ok(json!({
+                    "type": "http",
+                    "name": name,
+                    "url": format!("http://127.0.0.1:{port}{}{}", http::PATH, token.reveal()),
+                    "headers": [{"name": "Authorization", "value": bearer}],
+                }))
+            }
+            Transport::Stdio => {
+                let socket = match &self.socket {
+                    Some(socket) => socket,
+                    None => self.socket.insert(Socket::open(&hall)?),
+                };
+                let not_utf8 = || io::Error::other("a path that is not UTF-8 cannot be declared");
+                let path = socket.path().to_str().ok_or_else(not_utf8)?;
+                let command = self.shim.to_str().ok_or_else(not_utf8)?;
+                let (_, secret) = hall.offer(server, transport)?;
+                Ok(json!({
+                    "name": name,
+                    "command": command,
+                    "args": ["mcp-shim"],
+                    "env": [
+                        {"name": pipe::SOCKET, "value": path},
+                        {"name": pipe::SECRET, "value": secret.reveal()},
+                    ],
+                }))
+            }
+        }
+    }
+
+    /// Nobody gets in to this server any more, and its links are closed.
+    pub fn close(&mut self, server: ServerId) {
+        if let Some(hall) = &self.hall {
+            hall.withdraw(server);
+        }
+    }
+
+    /// What happens next. Cancel safe; while nothing is offered, nothing happens. While nobody calls
+    /// it, clients wait.
+    pub async fn next(&mut self) -> Arrival {
+        match &self.hall {
+            Some(hall) => hall.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Sends a client a message, with `id` (JSON text) in place of its own. Over HTTP an answer goes
+    /// to whoever asked. Where more than [`limits::MCP_UNREAD`](crate::limits::MCP_UNREAD) bytes wait
+    /// for the client, its link is closed. Nothing happens if it is closed already.
+    pub fn send(&mut self, link: LinkId, message: &Message, id: Option<&str>) {
+        if let Some(hall) = &self.hall {
+            let (message, id) = (message.clone(), id.map(Box::from));
+            hall.send(link, Letter { message, id });
+        }
+    }
+
+    /// Closes a link. The client gets what was sent to it before.
+    pub fn hang_up(&mut self, link: LinkId) {
+        if let Some(hall) = &self.hall {
+            hall.close(link);
+        }
+    }
+}

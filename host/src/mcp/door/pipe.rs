@@ -1,0 +1,180 @@
+//! Clients that speak lines (MCP stdio), each by a connection of `acp-chain mcp-shim`.
+//!
+//! A connection begins with one line from the client: the secret of the server that it wants. Behind
+//! the answer, `welcome`, both sides send nothing but MCP, until either goes.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Notify;
+
+use super::hall::{Hall, NotAdmitted, Place};
+use super::heard::Heard;
+use super::lane::{LaneEnd, Letter};
+use super::link::{Role, Shape};
+use crate::limits;
+use crate::mcp::LinkId;
+use crate::rpc::{Frame, LineReader, Message, Outbox};
+
+/// The variable that names the socket.
+pub const SOCKET: &str = "ACP_CHAIN_MCP_SOCKET";
+
+/// The variable that holds the secret.
+pub const SECRET: &str = "ACP_CHAIN_MCP_SECRET";
+
+/// The line that lets a client in. Any other says why it is not.
+const WELCOME: &str = "welcome";
+
+/// The longest of these lines, in bytes.
+const HELLO: usize = 256;
+
+/// How long either side waits for such a line.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// So much is written at once.
+const BURST: usize = 64 * 1024;
+
+/// The client's side: asks to be let in.
+pub async fn enter<S>(stream: &mut S, secret: &str) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    stream.write_all(format!("{secret}\n").as_bytes()).await?;
+    let mut answer = Vec::new();
+    let answered = async {
+        // What comes behind the line is not ours to read.
+        while answer.last() != Some(&b'\n') && answer.len() < HELLO {
+            answer.push(stream.read_u8().await?);
+        }
+        io::Result::Ok(())
+    };
+    let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned());
+    match tokio::time::timeout(PATIENCE * 2, answered).await {
+        Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+        Ok(Err(_)) => return Err(refused("it closed the connection")),
+        Ok(Ok(())) => {}
+    }
+    match String::from_utf8_lossy(&answer).trim_end() {
+        WELCOME => Ok(()),
+        why => Err(refused(why)),
+    }
+}
+
+/// Our side, for one connection. It ends when the client's link does.
+pub(super) async fn serve<S>(hall: Arc<Hall>, stream: S)
+where
+    S: AsyncRead + AsyncWrite + Send,
+{
+    let (input, mut output) = tokio::io::split(stream);
+    let mut input = BufReader::new(input);
+    let let_in = async {
+        // Another host, which clears up, only looks whether anybody is here.
+        match input.fill_buf().await.is_ok_and(<[u8]>::is_empty) {
+            true => Err(None),
+            false => let_in(&hall, &mut input).await.map_err(Some),
+        }
+    };
+    let (link, mut place, cut) = match tokio::time::timeout(PATIENCE, let_in).await {
+        Ok(Ok(entered)) => entered,
+        Ok(Err(None)) => return,
+        Ok(Err(Some(why))) => {
+            hall.turned_away(why);
+            // It may be gone, or not read.
+            let line = format!("{why}\n");
+            let told = output.write_all(line.as_bytes());
+            let _ = tokio::time::timeout(PATIENCE, told).await;
+            return;
+        }
+        Err(_) => return hall.turned_away("it did not say who it is"),
+    };
+    tracing::debug!(link, "an MCP client is connected");
+    tokio::select! {
+        () = listen(&hall, link, input) => {}
+        result = speak(&mut place.lane, output) => if let Err(error) = result {
+            tracing::debug!(link, "an MCP client went: {error}");
+        },
+        () = cut.notified() => {}
+    }
+}
+
+/// Reads the secret, and opens a link; gives the place at it, and what ends the connection.
+async fn let_in(
+    hall: &Arc<Hall>,
+    input: &mut (impl AsyncBufReadExt + Unpin),
+) -> Result<(LinkId, Place, Arc<Notify>), &'static str> {
+    let mut hello = Vec::new();
+    let read = input.take(HELLO as u64).read_until(b'\n', &mut hello).await;
+    if read.is_err() || hello.pop_if(|last| *last == b'\n').is_none() {
+        return Err("it did not say who it is in one short line");
+    }
+    let secret = std::str::from_utf8(&hello).unwrap_or_default();
+    let server = hall
+        .opened_by(secret)
+        .ok_or("its secret opens no MCP server, or none any more")?;
+    let link = hall.admit(server, Shape::Pipe).map_err(|why| match why {
+        NotAdmitted::Gone => "the MCP server is gone",
+        NotAdmitted::Full => "there are too many MCP clients",
+    })?;
+    let cut = Arc::new(Notify::new());
+    let place = hall
+        .open(link, Role::Pipe, &cut)
+        .map_err(|_| "the MCP server is gone")?;
+    Ok((link, place, cut))
+}
+
+/// Takes in what the client says.
+async fn listen(hall: &Hall, link: LinkId, input: impl AsyncRead + Unpin) {
+    let mut lines = LineReader::new(input, limits::MCP_MESSAGE);
+    loop {
+        while let Some(frame) = lines.next_frame() {
+            let Frame::Line(text) = frame else {
+                // Of an answer that is lost, the server would wait for ever.
+                tracing::warn!(
+                    link,
+                    "an MCP client sent too much in one line, or half a line"
+                );
+                return;
+            };
+            match Heard::read(text) {
+                Ok(heard) => {
+                    for message in heard.into_messages() {
+                        if !hall.hear(link, message).await {
+                            // What was said to it before is still on the way.
+                            return std::future::pending().await;
+                        }
+                    }
+                }
+                Err(error) => {
+                    let message = Message::error(&error);
+                    hall.send(link, Letter { message, id: None });
+                }
+            }
+        }
+        if !matches!(lines.fill().await, Ok(true)) {
+            // What is left is no whole line.
+            return;
+        }
+    }
+}
+
+/// Lets the client in, and sends it what there is.
+async fn speak(lane: &mut LaneEnd, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    let mut out = Outbox::default();
+    out.push_str(WELCOME);
+    out.push_str("\n");
+    loop {
+        output.write_all_buf(&mut out).await?;
+        output.flush().await?;
+        let Some(letter) = lane.next().await else {
+            return output.shutdown().await;
+        };
+        letter.write(&mut out);
+        while out.len() < BURST
+            && let Some(letter) = lane.try_next()
+        {
+            letter.write(&mut out);
+        }
+    }
+}

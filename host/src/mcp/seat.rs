@@ -1,0 +1,201 @@
+//! What stands between the callers of one MCP server and whoever provides it.
+//!
+//! A seat does no input or output: an [`Input`] goes in, [`Output`]s come out, in order. What always
+//! holds: every [`Asked`] gets exactly one [`Output::Answer`], unless it was
+//! [withdrawn](Input::Withdrawn), and then at most one; every [`Question`] gets exactly one
+//! [`Input::Answered`], also when it was withdrawn or the provider is gone (an error then).
+//!
+//! There are two dialects. In that of the RFD (mcp-over-acp) a caller connects
+//! (`mcp/connect` → `connectionId`), and requests and notifications flow both ways on the connection.
+//! In the stateless one (schema 1.15) a caller sends requests that stand alone, each with a
+//! `requestId`, and the provider may send notifications that belong to an open request.
+
+use std::sync::Arc;
+
+use crate::rpc::Message;
+
+/// The number of a request that came in and is to be answered.
+pub type Asked = u64;
+
+/// The number that a seat gives to a request of its own. Never used twice by one seat.
+pub type Question = u64;
+
+/// The host's number of a connection. Never used twice.
+pub type ConnectionId = u64;
+
+/// Which MCP client of the agent's speaks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Caller {
+    /// One that has connected.
+    Connection(ConnectionId),
+    /// A request that stands alone, by its `requestId`.
+    Request(Arc<str>),
+}
+
+/// What comes to a seat. `params` are JSON text, `None` where there are none or `null`.
+#[derive(Clone, Debug)]
+pub enum Input<'a> {
+    /// A caller wants to connect. The answer is [`connected`], or an error.
+    Connect {
+        /// To be answered.
+        ask: Asked,
+        /// The connection that it will be.
+        connection: ConnectionId,
+    },
+    /// A caller is gone. Its open requests were withdrawn before.
+    Disconnect {
+        /// To be answered with `{}`, if somebody waits for it.
+        ask: Option<Asked>,
+        /// The connection that is over.
+        connection: ConnectionId,
+    },
+    /// An MCP request of a caller. Its answer is MCP's result or error.
+    Request {
+        /// To be answered.
+        ask: Asked,
+        /// Who asks.
+        caller: Caller,
+        /// The id that the request has for its caller: JSON text, a number or a string. It is what
+        /// MCP calls the `subscriptionId`, and what `notifications/cancelled` names.
+        id: &'a str,
+        /// MCP's method.
+        method: &'a str,
+        /// MCP's parameters.
+        params: Option<&'a str>,
+    },
+    /// An MCP notification of a caller that has connected.
+    Notification {
+        /// Who tells.
+        connection: ConnectionId,
+        /// MCP's method.
+        method: &'a str,
+        /// MCP's parameters.
+        params: Option<&'a str>,
+    },
+    /// Nobody waits any more for the answer to a request.
+    Withdrawn {
+        /// The request.
+        ask: Asked,
+    },
+    /// The answer to a question of the seat's own.
+    Answered {
+        /// The question.
+        question: Question,
+        /// A result or an error. For [`Output::AskProvider`] it is the provider's ACP answer; for
+        /// [`Output::AskCaller`] MCP's.
+        outcome: Message,
+    },
+    /// The provider sent the request `mcp/message`, with these params. Its answer is that of ACP.
+    ProviderRequest {
+        /// To be answered.
+        ask: Asked,
+        /// The params of the ACP request.
+        params: &'a str,
+    },
+    /// The provider sent the notification `mcp/message`, with these params.
+    ProviderNotification {
+        /// The params of the ACP notification.
+        params: &'a str,
+    },
+    /// The provider has begun anew: it knows of no connection, and answers nothing that it was asked.
+    ProviderLost,
+    /// (Tools of a component only.) The list of tools has changed, or may have.
+    ToolsChanged,
+    /// (Tools of a component only.) How far a call has come.
+    Progress {
+        /// The question that is the call.
+        question: Question,
+        /// Grows with every report.
+        progress: f64,
+        /// What it reaches in the end, if that is known.
+        total: Option<f64>,
+        /// For people.
+        message: Option<&'a str>,
+    },
+}
+
+/// What a seat wants to be done. Texts are JSON.
+#[derive(Clone, Debug)]
+pub enum Output {
+    /// The answer to a request.
+    Answer {
+        /// The request.
+        ask: Asked,
+        /// A result or an error.
+        outcome: Message,
+    },
+    /// Sends the provider an ACP request.
+    AskProvider {
+        /// The seat's number for it.
+        question: Question,
+        /// `mcp/connect`, `mcp/message` or `mcp/disconnect`.
+        method: &'static str,
+        /// The params of the ACP request.
+        params: String,
+    },
+    /// Sends the provider the ACP notification `mcp/message`.
+    TellProvider {
+        /// The params of the ACP notification.
+        params: String,
+    },
+    /// Sends an MCP request to a caller that has connected.
+    AskCaller {
+        /// The seat's number for it.
+        question: Question,
+        /// Whom.
+        connection: ConnectionId,
+        /// MCP's method.
+        method: String,
+        /// MCP's parameters.
+        params: Option<String>,
+    },
+    /// Sends an MCP notification to a caller. One of a [`Caller::Request`] has to be open.
+    TellCaller {
+        /// Whom.
+        caller: Caller,
+        /// MCP's method.
+        method: String,
+        /// MCP's parameters.
+        params: Option<String>,
+    },
+    /// Withdraws a question. Its answer still comes.
+    Withdraw {
+        /// The question.
+        question: Question,
+    },
+    /// (Tools of a component only.) Asks the component for its tools. The answer is a result of the
+    /// form `{"instructions": string | null, "tools": […]}`, in which nothing is checked yet but
+    /// that every tool is JSON; or an error that says why there is none.
+    ListTools {
+        /// The seat's number for it.
+        question: Question,
+    },
+    /// (Tools of a component only.) Calls a tool. The answer is what the component says is a
+    /// `CallToolResult`, unchecked but for being JSON; or an error.
+    CallTool {
+        /// The seat's number for it.
+        question: Question,
+        /// The tool.
+        name: String,
+        /// A JSON object.
+        arguments: String,
+    },
+}
+
+/// What stands between the callers of one server and its provider.
+pub trait Seat: Send {
+    /// Takes something in, and says what is to be done, in order.
+    fn take(&mut self, input: Input) -> Vec<Output>;
+
+    /// Whether the provider knows one of its open connections by this id.
+    fn has(&self, connection: &str) -> bool {
+        let _ = connection;
+        false
+    }
+}
+
+/// The answer to [`Input::Connect`].
+#[must_use]
+pub fn connected(connection: ConnectionId) -> Message {
+    Message::result(&format!(r#"{{"connectionId":"{connection}"}}"#))
+}

@@ -1,0 +1,145 @@
+//! A seat under test: what goes in by number and name, and what comes out as lines.
+
+use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use crate::rpc::{Kind, Message};
+
+/// A seat, and a count of what it is asked.
+pub struct Table<S> {
+    pub seat: S,
+    asked: Asked,
+}
+
+/// What a request of 2026-07-28 says of itself.
+pub const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+
+impl<S: Seat> Table<S> {
+    pub fn new(seat: S) -> Self {
+        Self { seat, asked: 0 }
+    }
+
+    pub fn take(&mut self, input: Input) -> Vec<String> {
+        self.seat.take(input).iter().map(line).collect()
+    }
+
+    pub fn connect(&mut self, connection: ConnectionId) -> Vec<String> {
+        self.asked += 1;
+        let ask = self.asked;
+        self.take(Input::Connect { ask, connection })
+    }
+
+    pub fn disconnect(&mut self, connection: ConnectionId) -> Vec<String> {
+        self.asked += 1;
+        let ask = Some(self.asked);
+        self.take(Input::Disconnect { ask, connection })
+    }
+
+    fn request(&mut self, caller: Caller, id: &str, method: &str, params: &str) -> Vec<String> {
+        self.asked += 1;
+        let ask = self.asked;
+        self.take(Input::Request {
+            ask,
+            caller,
+            id,
+            method,
+            params: Some(params).filter(|params| *params != "null"),
+        })
+    }
+
+    /// A request on a connection. Its id is the number by which it is asked, with an `m` before.
+    pub fn on(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
+        let id = format!(r#""m{}""#, self.asked + 1);
+        self.request(Caller::Connection(connection), &id, method, params)
+    }
+
+    /// A request that stands alone. `params` lack the braces, and `_meta` what all have.
+    pub fn alone(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
+        let params = alone(params);
+        let text = format!(r#""{id}""#);
+        self.request(Caller::Request(id.into()), &text, method, &params)
+    }
+
+    pub fn tell(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
+        self.take(Input::Notification {
+            connection,
+            method,
+            params: Some(params).filter(|params| *params != "null"),
+        })
+    }
+
+    pub fn withdraw(&mut self, ask: Asked) -> Vec<String> {
+        self.take(Input::Withdrawn { ask })
+    }
+
+    pub fn result(&mut self, question: Question, result: &str) -> Vec<String> {
+        let outcome = Message::result(result);
+        self.take(Input::Answered { question, outcome })
+    }
+
+    pub fn error(&mut self, question: Question, error: &str) -> Vec<String> {
+        let error = serde_json::from_str(error).unwrap();
+        let outcome = Message::error(&error);
+        self.take(Input::Answered { question, outcome })
+    }
+
+    pub fn provider_asks(&mut self, params: &str) -> Vec<String> {
+        self.asked += 1;
+        let ask = self.asked;
+        self.take(Input::ProviderRequest { ask, params })
+    }
+
+    pub fn provider_tells(&mut self, params: &str) -> Vec<String> {
+        self.take(Input::ProviderNotification { params })
+    }
+}
+
+/// The params of a request that stands alone.
+pub fn alone(params: &str) -> String {
+    match params {
+        "" => format!(r#"{{"_meta":{{{META}}}}}"#),
+        params => format!(r#"{{{params},"_meta":{{{META}}}}}"#),
+    }
+}
+
+fn line(output: &Output) -> String {
+    let spelt = |params: &Option<String>| match params {
+        Some(params) => format!(" {params}"),
+        None => String::new(),
+    };
+    let outcome = |outcome: &Message| {
+        let kind = match outcome.kind() {
+            Kind::Error => "error",
+            _ => "result",
+        };
+        format!("{kind} {}", outcome.body())
+    };
+    match output {
+        Output::Answer { ask, outcome: of } => format!("answer {ask}: {}", outcome(of)),
+        Output::AskProvider {
+            question,
+            method,
+            params,
+        } => format!("ask provider {question}: {method} {params}"),
+        Output::TellProvider { params } => format!("tell provider: {params}"),
+        Output::AskCaller {
+            question,
+            connection,
+            method,
+            params,
+        } => format!("ask {connection} {question}: {method}{}", spelt(params)),
+        Output::TellCaller {
+            caller,
+            method,
+            params,
+        } => match caller {
+            Caller::Connection(id) => format!("tell {id}: {method}{}", spelt(params)),
+            Caller::Request(id) => format!("tell {id}: {method}{}", spelt(params)),
+        },
+        Output::Withdraw { question } => format!("withdraw {question}"),
+        Output::ListTools { question } => format!("list tools {question}"),
+        Output::CallTool {
+            question,
+            name,
+            arguments,
+        } => format!("call tool {question}: {name} {arguments}"),
+    }
+}

@@ -1,0 +1,108 @@
+//! What is listed.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::bindings::exports::acp_chain::proxy::tools::Catalog;
+
+/// Ways to list what is none, and more.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(crate) struct Config {
+    /// What the model is told.
+    instructions: Option<String>,
+    /// `list-tools` fails for this reason.
+    list_error: Option<String>,
+    /// One tool more, whose input schema is this.
+    bad_schema: Option<Value>,
+    /// One tool more, which is this text, JSON or not.
+    bad_tool: Option<String>,
+    /// `echo` twice.
+    duplicate: bool,
+    /// So many tools more, `many-0` and on.
+    many: usize,
+}
+
+pub(crate) fn list(config: &Config, extra: bool) -> Result<Catalog, String> {
+    if let Some(reason) = &config.list_error {
+        return Err(reason.clone());
+    }
+    let mut tools: Vec<Value> = vec![
+        with_input(
+            "echo",
+            "Gives back the text.",
+            json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }),
+        ),
+        add(),
+        with_output("bad-output", "Gives a sum that is a text."),
+    ];
+    tools.extend(
+        [
+            ("session", "Says which session calls."),
+            ("fail", "Fails."),
+            ("protocol-error", "Is an error of the protocol."),
+            ("slow", "Is done when the client has answered `_test/gate`."),
+            ("progress", "Tells three times how far it is."),
+            ("trap", "Panics."),
+            ("spin", "Is busy for ever."),
+            ("bad-result", "Gives what is no result."),
+            ("not-json", "Gives what is not JSON."),
+            ("change", "Adds the tool `extra`."),
+            (
+                "hold-forever",
+                "Is never settled, not even when it is given up.",
+            ),
+        ]
+        .map(|(name, description)| plain(name, description)),
+    );
+    if extra {
+        tools.push(plain("extra", "Was not there before."));
+    }
+    if config.duplicate {
+        tools.push(plain("echo", "Is there twice."));
+    }
+    if let Some(schema) = &config.bad_schema {
+        tools.push(with_input(
+            "bad-schema",
+            "Takes what nobody knows.",
+            schema.clone(),
+        ));
+    }
+    for n in 0..config.many {
+        tools.push(plain(&format!("many-{n}"), "One of many."));
+    }
+    let tools = tools.iter().map(Value::to_string);
+    Ok(Catalog {
+        instructions: config.instructions.clone(),
+        tools: tools.chain(config.bad_tool.clone()).collect(),
+    })
+}
+
+fn plain(name: &str, description: &str) -> Value {
+    with_input(name, description, json!({ "type": "object" }))
+}
+
+fn with_input(name: &str, description: &str, schema: Value) -> Value {
+    json!({ "name": name, "description": description, "inputSchema": schema })
+}
+
+fn with_output(name: &str, description: &str) -> Value {
+    let mut tool = plain(name, description);
+    tool["outputSchema"] = json!({
+        "type": "object", "properties": { "sum": { "type": "number" } }, "required": ["sum"],
+    });
+    tool
+}
+
+fn add() -> Value {
+    let mut tool = with_output("add", "Adds two numbers.");
+    tool["title"] = json!("Sum");
+    tool["annotations"] = json!({ "readOnlyHint": true });
+    tool["inputSchema"] = json!({
+        "type": "object",
+        "properties": { "a": { "type": "number" }, "b": { "type": "number" } },
+        "required": ["a", "b"],
+        "additionalProperties": false,
+    });
+    tool
+}

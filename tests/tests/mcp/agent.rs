@@ -1,0 +1,124 @@
+//! An agent that is played by hand, and speaks MCP over ACP in either dialect.
+
+use acp_chain_tests::envelope::{Message, quoted};
+use acp_chain_tests::host::InProcess;
+use acp_chain_tests::wire::Wire;
+use serde_json::{Value, json};
+
+/// The session of all tests that have but one.
+pub const SESSION: &str = "session-1";
+
+/// An agent that reaches servers over ACP.
+pub const NATIVE: &str =
+    r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
+
+/// A chain in front of an agent that reaches servers over ACP.
+pub async fn native(proxies: &[(&str, &str)]) -> InProcess {
+    InProcess::initialized_with(proxies, NATIVE).await
+}
+
+/// Sets up a session with these servers of the client's. Gives those that the agent is told of.
+pub async fn session(chain: &mut InProcess, name: &str, servers: &str) -> Vec<Value> {
+    let params = format!(r#"{{"cwd":"/project","mcpServers":{servers}}}"#);
+    let id = chain.client.ask("session/new", &params);
+    let asked = chain.agent.receive().await.expect("a session is asked for");
+    assert_eq!(asked.method.as_deref(), Some("session/new"));
+    for line in asked.result(&format!(r#"{{"sessionId":"{name}"}}"#)) {
+        chain.agent.send(line);
+    }
+    let answer = chain.client.response(&id).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+    let params: Value = serde_json::from_str(&asked.params.unwrap()).unwrap();
+    params["mcpServers"].as_array().unwrap().clone()
+}
+
+/// The id of a server over ACP.
+pub fn id(server: &Value) -> String {
+    assert_eq!(server["type"], "acp", "{server}");
+    assert_eq!(server["id"], server["serverId"], "{server}");
+    server["id"].as_str().unwrap().to_owned()
+}
+
+/// A connection in the dialect of the RFD.
+pub struct Connection(pub String);
+
+/// Connects to a server.
+pub async fn connect(agent: &mut Wire, server: &str) -> Connection {
+    let params = json!({ "acpId": server }).to_string();
+    let answer = result(&agent.request("mcp/connect", &params).await);
+    Connection(answer["connectionId"].as_str().unwrap().to_owned())
+}
+
+impl Connection {
+    /// The params of a message on it.
+    pub fn wrap(&self, method: &str, params: &str) -> String {
+        let (connection, method) = (quoted(&self.0), quoted(method));
+        format!(r#"{{"connectionId":{connection},"method":{method},"params":{params}}}"#)
+    }
+
+    /// Asks the server something, and waits for the answer.
+    pub async fn request(&self, agent: &mut Wire, method: &str, params: &str) -> Message {
+        agent
+            .request("mcp/message", &self.wrap(method, params))
+            .await
+    }
+
+    /// Introduces itself as a client of this version of MCP.
+    pub async fn initialize(&self, agent: &mut Wire, version: &str) -> Value {
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": { "roots": {}, "sampling": {}, "elicitation": {} },
+            "clientInfo": { "name": "agent", "version": "1" },
+        });
+        let answer = self.request(agent, "initialize", &params.to_string()).await;
+        let told = self.wrap("notifications/initialized", "{}");
+        agent.notify("mcp/message", &told);
+        result(&answer)
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, agent: &mut Wire, tool: &str, arguments: &str) -> Message {
+        let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
+        self.request(agent, "tools/call", &params).await
+    }
+}
+
+/// The params of a request that stands alone, of MCP 2026-07-28. `params` is an object.
+pub fn alone(server: &str, request: &str, method: &str, params: &Value) -> String {
+    let mut params = params.clone();
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
+    params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "a", "version": "1" });
+    json!({ "serverId": server, "requestId": request, "method": method, "params": params })
+        .to_string()
+}
+
+/// Sends a request that stands alone, and gives what its answer carries.
+pub async fn ask_alone(agent: &mut Wire, server: &str, method: &str, params: &Value) -> Value {
+    let params = alone(server, "r", method, params);
+    result(&agent.request("mcp/message", &params).await)
+}
+
+/// The result of an answer.
+pub fn result(answer: &Message) -> Value {
+    let result = answer.result.as_deref();
+    let result = result.unwrap_or_else(|| panic!("no result: {}", answer.line));
+    serde_json::from_str(result).unwrap()
+}
+
+/// The code and the words of an error.
+pub fn error(answer: &Message) -> (i64, String) {
+    let error = answer.error.as_deref();
+    let error = error.unwrap_or_else(|| panic!("no error: {}", answer.line));
+    let error: Value = serde_json::from_str(error).unwrap();
+    let words = error["message"].as_str().unwrap();
+    (error["code"].as_i64().unwrap(), words.to_owned())
+}
+
+/// The text that a tool gave.
+pub fn text(answer: &Message) -> String {
+    let result = result(answer);
+    let text = result["content"][0]["text"].as_str();
+    text.unwrap_or_else(|| panic!("no text: {result}"))
+        .to_owned()
+}

@@ -1,0 +1,10 @@
+//! MCP over ACP: servers of proxies and of the client, and agents of every kind that use them.
+
+mod agent;
+mod bad_input;
+mod declared;
+mod ends;
+mod many;
+mod raw;
+mod relayed;
+mod tools;
