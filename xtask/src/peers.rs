@@ -1,13 +1,17 @@
 //! `cargo xtask peers`: third-party clients and agents that the tests talk to, each as a program
 //! in `target/peers/bin`.
 //!
-//! | program           | what it is                                                |
-//! |-------------------|-----------------------------------------------------------|
-//! | `elizacp`         | an agent with an MCP client, in Rust                      |
-//! | `acpx`            | a command-line client, from npm                           |
-//! | `npm-agent`       | `tests/peers/npm/agent.mjs`, an agent over the npm SDK    |
-//! | `echo-agent`      | the example agent of the Python SDK                       |
-//! | `one-shot-client` | `tests/peers/one-shot-client`, a client over the Rust SDK |
+//! | program                 | what it is                                                        |
+//! |-------------------------|-------------------------------------------------------------------|
+//! | `elizacp`               | an agent with an MCP client, in Rust                              |
+//! | `acpx`                  | a command-line client, from npm                                   |
+//! | `npm-agent`             | `tests/peers/npm/agent.mjs`, an agent over the npm SDK            |
+//! | `npm-mcp-agent`         | `tests/peers/npm/mcp-agent.mjs`, the same with MCP over ACP       |
+//! | `npm-mcp-client`        | `tests/peers/npm/mcp-client.mjs`, a client with an MCP server     |
+//! | `mcp-inspector`         | an MCP client, from npm                                           |
+//! | `mcp-server-everything` | an MCP server, from npm                                           |
+//! | `echo-agent`            | the example agent of the Python SDK                               |
+//! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -70,11 +74,17 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         workspace.target("peers/npm"),
     );
     let programs = npm::install(workspace, progress, &sources, &into)?;
-    // Beside `node_modules`, where it finds the SDK.
-    let agent = into.join("agent.mjs");
-    fs::copy(sources.join("agent.mjs"), &agent)?;
-    link(workspace, "npm-agent", &agent)?;
-    link(workspace, "acpx", &programs.join("acpx"))
+    for name in ["agent", "mcp-agent", "mcp-client"] {
+        // Beside `node_modules`, where it finds the SDK.
+        let file = format!("{name}.mjs");
+        let program = into.join(&file);
+        fs::copy(sources.join(file), &program)?;
+        link(workspace, &format!("npm-{name}"), &program)?;
+    }
+    for name in ["acpx", "mcp-inspector", "mcp-server-everything"] {
+        link(workspace, name, &programs.join(name))?;
+    }
+    Ok(())
 }
 
 fn python_agent(workspace: &Workspace, progress: &Progress) -> Result<()> {
