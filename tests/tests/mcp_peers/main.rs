@@ -1,0 +1,5 @@
+//! MCP over ACP with what others wrote: agents, clients of MCP, servers of MCP, and SDKs.
+
+mod elizacp;
+mod npm;
+mod turns;

@@ -1,0 +1,143 @@
+//! The program with a manifest in front of a real agent, and a client that is played by hand.
+
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use acp_chain_tests::chain::{Chain, entry};
+use acp_chain_tests::client::prompt;
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::{peer, run};
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// A chain with one session.
+pub struct Turns {
+    pub chain: Chain,
+    pub session: String,
+}
+
+/// The manifest's entry of a proxy with tools, which may do everything else as well.
+pub fn tools(id: &str, component: &str) -> String {
+    let grant = "{ tools = true, change = ['*'], answer = ['*'], originate = ['*'] }";
+    let limits = "{ memory = '512 MiB' }";
+    entry(
+        id,
+        component,
+        &format!("grant = {grant}\nlimits = {limits}"),
+    )
+}
+
+/// The command of a peer.
+pub fn agent(words: &[&str]) -> Vec<String> {
+    let program = peer("bin").join(words[0]);
+    assert!(
+        program.exists(),
+        "{} is missing; `cargo xtask test` makes it",
+        program.display()
+    );
+    let program = program.to_str().expect("UTF-8").to_owned();
+    let rest = words[1..].iter().map(|word| (*word).to_owned());
+    [program].into_iter().chain(rest).collect()
+}
+
+/// A script in this folder which does what a command does, for a client that starts agents.
+pub fn script(folder: &Path, command: &Command) -> PathBuf {
+    let quoted = |word: &OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
+    let command = command.as_std();
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    let words: Vec<_> = words.map(quoted).collect();
+    let script = folder.join("agent");
+    fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" "))).expect("a script");
+    fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("that can be run");
+    script
+}
+
+/// The files that the client has.
+pub fn files(asked: &Message) -> Vec<String> {
+    assert_eq!(asked.method.as_deref(), Some("fs/read_text_file"));
+    let params: Value = serde_json::from_str(asked.params.as_ref().unwrap()).unwrap();
+    let content = match params["path"].as_str().unwrap() {
+        "/project/Cargo.toml" => "[package]\nname = \"p\"\n",
+        "/project/src/lib.rs" => "pub mod deep;\npub fn shallow() {}\n",
+        "/project/src/deep.rs" => "/// Here.\npub struct Treasure;\n",
+        _ => return asked.error(r#"{"code":-32002,"message":"Resource not found"}"#),
+    };
+    asked.result(&json!({ "content": content }).to_string())
+}
+
+impl Turns {
+    /// Starts an agent behind the proxies of a manifest, and a session with these servers of the
+    /// client's, an array. The client reads files for others.
+    pub async fn start(manifest: &str, words: &[&str], servers: &Value) -> Self {
+        let mut chain = Chain::launch(manifest, |folder| {
+            run(Some(&folder.join("acp-chain.toml")), agent(words))
+        });
+        let wire = &mut chain.client.wire;
+        let hello = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}"#;
+        let answer = wire.request("initialize", hello).await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+        let params = json!({ "cwd": "/project", "mcpServers": servers }).to_string();
+        let answer = wire.request("session/new", &params).await;
+        let result = answer.result.unwrap_or_else(|| panic!("{}", answer.line));
+        let result: Value = serde_json::from_str(&result).expect("JSON");
+        let session = result["sessionId"].as_str().expect("a session").to_owned();
+        Self { chain, session }
+    }
+
+    /// Begins a turn; gives the id of the prompt.
+    pub fn begin(&mut self, text: &str) -> String {
+        let wire = &mut self.chain.client.wire;
+        wire.transcript().clear();
+        wire.ask("session/prompt", &prompt(&self.session, text))
+    }
+
+    /// A whole turn; gives all that was streamed.
+    pub async fn turn(&mut self, text: &str) -> String {
+        self.answering(text, |asked| panic!("asked: {}", asked.line))
+            .await
+    }
+
+    /// The same with answers to what the client is asked.
+    pub async fn answering(
+        &mut self,
+        text: &str,
+        mut answer: impl FnMut(&Message) -> Vec<String>,
+    ) -> String {
+        let id = self.begin(text);
+        let wire = &mut self.chain.client.wire;
+        loop {
+            let message = wire.receive().await.expect("the turn ends first");
+            if message.answers(&id) {
+                assert!(message.result.is_some(), "{}", message.line);
+                return self.chain.client.chunks().concat();
+            }
+            if message.is_request() {
+                answer(&message)
+                    .into_iter()
+                    .for_each(|line| wire.send(line));
+            }
+        }
+    }
+
+    /// Answers what the client was asked.
+    pub fn answer(&mut self, lines: &[String]) {
+        for line in lines {
+            self.chain.client.wire.send(line);
+        }
+    }
+
+    /// The plan that the client was last told of in this turn.
+    pub fn plan(&self) -> Value {
+        let lines = self.chain.client.wire.transcript().received("client");
+        let updates = lines.iter().rev().filter_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            let update = &line["params"]["update"];
+            (update["sessionUpdate"] == "plan").then(|| update["entries"].clone())
+        });
+        updates.into_iter().next().expect("a plan")
+    }
+}
