@@ -13,6 +13,7 @@ use acp_chain::channel::{FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
 use acp_chain::manifest::{Manifest, User};
 use acp_chain::sandbox::{Component, Engine, Guest};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -266,6 +267,26 @@ impl InProcess {
         }
         chain.client.response(&id).await;
         chain
+    }
+
+    /// Sets up a session of this name with these servers of the client's, an array. Gives those that
+    /// the agent is told of.
+    ///
+    /// # Panics
+    /// If the agent is asked something else, or the client is told of an error.
+    pub async fn session(&mut self, name: &str, servers: &str) -> Vec<Value> {
+        let params = format!(r#"{{"cwd":"/project","mcpServers":{servers}}}"#);
+        let id = self.client.ask("session/new", &params);
+        let asked = self.agent.receive().await.expect("a session is asked for");
+        assert_eq!(asked.method.as_deref(), Some("session/new"));
+        for line in asked.result(&format!(r#"{{"sessionId":"{name}"}}"#)) {
+            self.agent.send(line);
+        }
+        let answer = self.client.response(&id).await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+        let params: Value = serde_json::from_str(&asked.params.unwrap_or_default())
+            .unwrap_or_else(|error| panic!("{error}: {}", asked.line));
+        params["mcpServers"].as_array().cloned().unwrap_or_default()
     }
 }
 

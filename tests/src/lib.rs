@@ -7,6 +7,7 @@
 
 pub mod chain;
 pub mod client;
+pub mod declared;
 pub mod envelope;
 pub mod fuzz;
 pub mod host;

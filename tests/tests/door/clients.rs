@@ -4,6 +4,7 @@
 
 use acp_chain::mcp::door::{Arrival, Transport};
 use acp_chain::rpc::member;
+use acp_chain_tests::declared::command;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
     ErrorData, Implementation, ListRootsResult, ProgressNotificationParam, ProtocolVersion, Root,
@@ -17,7 +18,6 @@ use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt};
 use tokio::sync::mpsc;
 
 use super::server::{Served, Web, watched};
-use super::shim::command;
 
 /// A client that has one root, and tells of progress.
 struct Handler(mpsc::UnboundedSender<f64>);

@@ -5,11 +5,11 @@ use acp_chain::mcp::LinkId;
 use acp_chain::mcp::door::pipe::{SECRET, SOCKET, enter};
 use acp_chain::mcp::door::{Arrival, Door, Transport};
 use acp_chain::rpc::Message;
+use acp_chain_tests::declared::variable;
 use acp_chain_tests::wire::WATCHDOG;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::locks::variable;
 use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
 
 /// Sends a link far more than may wait, and sees it go.

@@ -5,20 +5,12 @@ use std::path::PathBuf;
 
 use acp_chain::mcp::door::pipe::{SECRET, SOCKET, enter};
 use acp_chain::mcp::door::{Door, Transport};
+use acp_chain_tests::declared::variable;
 use reqwest::Method;
-use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
-
-/// What a declaration puts into the environment.
-pub fn variable(declared: &Value, name: &str) -> String {
-    let mut variables = declared["env"].as_array().expect("env").iter();
-    let found = variables.find(|variable| variable["name"] == name);
-    let value = found.expect("the variable")["value"].as_str();
-    value.expect("a text").to_owned()
-}
 
 /// All that comes until the other side closes the connection.
 async fn rest(stream: &mut (impl AsyncReadExt + Unpin)) -> String {

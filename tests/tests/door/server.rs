@@ -6,6 +6,7 @@ use std::future::Future;
 use acp_chain::mcp::door::{Arrival, Door, Transport};
 use acp_chain::mcp::{LinkId, ServerId};
 use acp_chain::rpc::{Error, Id, Kind, Message, member};
+use acp_chain_tests::declared::address;
 use acp_chain_tests::host;
 use acp_chain_tests::wire::WATCHDOG;
 use reqwest::{Client, Method, RequestBuilder, Response};
@@ -233,13 +234,11 @@ pub struct Web {
 
 impl Web {
     pub fn new(declared: &Value) -> Self {
-        let header = &declared["headers"][0];
-        assert_eq!(declared["type"], "http");
-        assert_eq!(header["name"], "Authorization");
+        let (url, bearer) = address(declared);
         Self {
             client: Client::builder().no_proxy().build().expect("a client"),
-            url: declared["url"].as_str().expect("a URL").to_owned(),
-            bearer: header["value"].as_str().expect("a value").to_owned(),
+            url,
+            bearer,
         }
     }
 

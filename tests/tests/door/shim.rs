@@ -4,29 +4,12 @@ use std::process::Stdio;
 
 use acp_chain::mcp::door::Transport;
 use acp_chain::mcp::door::pipe::{SECRET, SOCKET};
+use acp_chain_tests::declared::{command, variable};
 use acp_chain_tests::host;
-use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
-use super::locks::variable;
 use super::server::{INITIALIZE, Served, watched};
-
-/// The command of a declaration.
-pub fn command(declared: &Value) -> Command {
-    let mut command = Command::new(declared["command"].as_str().expect("a command"));
-    let arguments = declared["args"].as_array().expect("args").iter();
-    command.args(arguments.map(|argument| argument.as_str().expect("a text")));
-    for name in [SOCKET, SECRET] {
-        command.env(name, variable(declared, name));
-    }
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
-}
 
 async fn end(mut shim: Child) -> (bool, String) {
     let mut stderr = String::new();

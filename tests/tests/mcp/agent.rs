@@ -19,17 +19,7 @@ pub async fn native(proxies: &[(&str, &str)]) -> InProcess {
 
 /// Sets up a session with these servers of the client's. Gives those that the agent is told of.
 pub async fn session(chain: &mut InProcess, name: &str, servers: &str) -> Vec<Value> {
-    let params = format!(r#"{{"cwd":"/project","mcpServers":{servers}}}"#);
-    let id = chain.client.ask("session/new", &params);
-    let asked = chain.agent.receive().await.expect("a session is asked for");
-    assert_eq!(asked.method.as_deref(), Some("session/new"));
-    for line in asked.result(&format!(r#"{{"sessionId":"{name}"}}"#)) {
-        chain.agent.send(line);
-    }
-    let answer = chain.client.response(&id).await;
-    assert!(answer.result.is_some(), "{}", answer.line);
-    let params: Value = serde_json::from_str(&asked.params.unwrap()).unwrap();
-    params["mcpServers"].as_array().unwrap().clone()
+    chain.session(name, servers).await
 }
 
 /// The id of a server over ACP.

@@ -1,5 +1,7 @@
 //! MCP over ACP with what others wrote: agents, clients of MCP, servers of MCP, and SDKs.
 
+mod caller;
+mod clients;
 mod elizacp;
 mod npm;
 mod turns;

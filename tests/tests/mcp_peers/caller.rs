@@ -1,0 +1,219 @@
+//! A real MCP client in the agent's place, on either bridge.
+
+#![expect(
+    deprecated,
+    reason = "servers of older versions ask for roots and samples, and log"
+)]
+
+use std::future::Future;
+
+use acp_chain_tests::declared::{address, command};
+use acp_chain_tests::host::InProcess;
+use acp_chain_tests::wire::WATCHDOG;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientConfig, CreateMessageRequestParams,
+    CreateMessageResult, ElicitRequestParams, ElicitResult, ErrorData, ListRootsResult,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+    ResourceUpdatedNotificationParam, Root,
+};
+use rmcp::service::{
+    NotificationContext, RequestContext, RoleClient, RunningService, ServiceError,
+};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+/// An agent whose MCP client speaks HTTP, and one whose speaks stdio alone.
+pub const HTTP: &str =
+    r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+pub const STDIO: &str = r#"{"protocolVersion":1}"#;
+
+/// Agents with each bridge.
+pub const BOTH: [&str; 2] = [HTTP, STDIO];
+
+/// The text that the client's model says.
+pub const SAMPLE: &str = "the model's words";
+
+/// How a client begins.
+pub fn legacy() -> ClientLifecycleMode {
+    ClientLifecycleMode::Initialize
+}
+
+/// The same in MCP 2026-07-28.
+pub fn modern() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+    }
+}
+
+/// The same in what the server knows.
+pub fn either() -> ClientLifecycleMode {
+    ClientLifecycleMode::Auto {
+        preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+        legacy_version: None,
+    }
+}
+
+/// Waits, but not for ever.
+pub async fn watched<F: Future>(what: &str, wait: F) -> F::Output {
+    let done = tokio::time::timeout(WATCHDOG, wait).await;
+    done.unwrap_or_else(|elapsed| panic!("{what}: {elapsed}"))
+}
+
+/// What a server tells its client.
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    Progress(f64),
+    Log(Value),
+    Updated(String),
+    ToolsChanged,
+}
+
+/// A client with one root, a model and a user.
+pub struct Handler(mpsc::UnboundedSender<Told>);
+
+fn made<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+impl ClientHandler for Handler {
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        Ok(ListRootsResult::new(vec![Root::new("file:///project")]))
+    }
+
+    async fn create_message(
+        &self,
+        _: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let content = json!({ "type": "text", "text": SAMPLE });
+        made(json!({ "model": "m", "role": "assistant", "content": content }))
+    }
+
+    async fn create_elicitation(
+        &self,
+        _: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        made(json!({ "action": "accept", "content": { "name": "Ada" } }))
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.0.send(Told::Progress(progress.progress));
+    }
+
+    async fn on_logging_message(
+        &self,
+        log: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.0.send(Told::Log(log.data));
+    }
+
+    async fn on_resource_updated(
+        &self,
+        updated: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let _ = self.0.send(Told::Updated(updated.uri));
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        let _ = self.0.send(Told::ToolsChanged);
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = json!({ "roots": {}, "sampling": {}, "elicitation": { "form": {} } });
+        let about = json!({ "name": "client", "version": "1" });
+        let capabilities = serde_json::from_value(capabilities).expect("capabilities");
+        ClientConfig::new(
+            capabilities,
+            serde_json::from_value(about).expect("a client"),
+        )
+    }
+}
+
+/// A running client.
+pub struct Caller {
+    pub client: RunningService<RoleClient, Handler>,
+    pub told: mpsc::UnboundedReceiver<Told>,
+}
+
+impl Caller {
+    /// Connects to the server of a declaration, as that says.
+    pub async fn connect(declared: &Value, mode: ClientLifecycleMode) -> Self {
+        let (tell, told) = mpsc::unbounded_channel();
+        let handler = Handler(tell);
+        let client = if declared["type"] == "http" {
+            let (url, bearer) = address(declared);
+            let secret = bearer.strip_prefix("Bearer ").expect("a bearer");
+            let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(secret);
+            let client = reqwest::Client::builder()
+                .no_proxy()
+                .build()
+                .expect("a client");
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            watched("a client", handler.serve_with_lifecycle(transport, mode)).await
+        } else {
+            let transport = TokioChildProcess::new(command(declared)).expect("the shim");
+            watched("a client", handler.serve_with_lifecycle(transport, mode)).await
+        };
+        let client = client.unwrap_or_else(|error| panic!("{error}: {declared}"));
+        Self { client, told }
+    }
+
+    /// Calls a tool.
+    pub async fn call(&self, name: &'static str, arguments: Value) -> CallToolResult {
+        let called = self.try_call(name, arguments).await;
+        called.unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The same where it may fail.
+    pub async fn try_call(
+        &self,
+        name: &'static str,
+        arguments: Value,
+    ) -> Result<CallToolResult, ServiceError> {
+        let Value::Object(arguments) = arguments else {
+            panic!("arguments are an object");
+        };
+        let params = CallToolRequestParams::new(name).with_arguments(arguments);
+        watched(name, self.client.call_tool(params)).await
+    }
+
+    /// Waits until it is told what this wants.
+    pub async fn hears<T>(&mut self, what: &str, mut wants: impl FnMut(Told) -> Option<T>) -> T {
+        loop {
+            let told = watched(what, self.told.recv()).await;
+            let told = told.unwrap_or_else(|| panic!("{what}: the client ended"));
+            if let Some(found) = wants(told) {
+                return found;
+            }
+        }
+    }
+}
+
+/// The texts of a result.
+pub fn text(result: &CallToolResult) -> String {
+    let result = serde_json::to_value(result).expect("JSON");
+    let content = result["content"].as_array().expect("content").iter();
+    content.filter_map(|block| block["text"].as_str()).collect()
+}
+
+/// A chain of these proxies in front of such an agent, with one session, and what the agent is told
+/// of the proxies' servers.
+pub async fn bridged(proxies: &[(&str, &str)], agent: &str) -> (InProcess, Vec<Value>) {
+    let mut chain = InProcess::initialized_with(proxies, agent).await;
+    let declared = chain.session("session-1", "[]").await;
+    (chain, declared)
+}
