@@ -3,5 +3,7 @@
 mod caller;
 mod clients;
 mod elizacp;
+mod everything;
 mod npm;
+mod provider;
 mod turns;

@@ -1,0 +1,211 @@
+//! A client's MCP server: a program on stdio, one for each connection, in the dialect of the RFD.
+
+use std::collections::HashMap;
+use std::process::Stdio;
+
+use acp_chain_tests::envelope::{self, Message, quoted};
+use acp_chain_tests::host::peer;
+use acp_chain_tests::wire::Wire;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
+
+/// The declaration of the reference server, which has every feature.
+pub const EVERYTHING: &str = r#"[{"type":"acp","name":"everything","id":"everything-id"}]"#;
+
+/// The id of what a server asks, among those of the client.
+const ASKED: &str = "server-";
+
+/// What runs for one connection.
+struct Running {
+    input: ChildStdin,
+    _child: Child,
+}
+
+/// All connections of the client's servers.
+pub struct Provider {
+    running: HashMap<String, Running>,
+    /// What servers said, each with its connection.
+    said: mpsc::UnboundedReceiver<(String, Message)>,
+    say: mpsc::UnboundedSender<(String, Message)>,
+    /// What callers wait for: their requests with their connections, by ids of ours.
+    open: HashMap<u64, (String, Message)>,
+    /// What servers wait for: their connections and ids, by ids of ours.
+    asked: HashMap<String, (String, String)>,
+    next: u64,
+}
+
+impl Provider {
+    pub fn new() -> Self {
+        let (say, said) = mpsc::unbounded_channel();
+        Self {
+            running: HashMap::new(),
+            said,
+            say,
+            open: HashMap::new(),
+            asked: HashMap::new(),
+            next: 0,
+        }
+    }
+
+    /// Serves until the client's end of the chain is gone.
+    pub async fn serve(mut self, mut client: Wire) {
+        loop {
+            let lines = tokio::select! {
+                message = client.receive() => match message {
+                    Some(message) => self.hear(&message).await,
+                    None => return,
+                },
+                lines = self.next() => lines,
+            };
+            for line in lines {
+                client.send(line);
+            }
+        }
+    }
+
+    /// Takes what the client is told; gives what it says to that.
+    pub async fn hear(&mut self, message: &Message) -> Vec<String> {
+        let Some(method) = message.method.as_deref() else {
+            self.answered(message).await;
+            return Vec::new();
+        };
+        let params = message.params.as_deref().unwrap_or("null");
+        let params: Value = serde_json::from_str(params).expect("JSON");
+        match method {
+            "mcp/connect" => {
+                assert_eq!(params["acpId"], "everything-id");
+                let connection = self.connect();
+                message.result(&json!({ "connectionId": connection }).to_string())
+            }
+            "mcp/disconnect" => {
+                let connection = params["connectionId"].as_str().expect("a connection");
+                assert!(
+                    self.running.remove(connection).is_some(),
+                    "{}",
+                    message.line
+                );
+                message.result("{}")
+            }
+            "mcp/message" => {
+                let connection = params["connectionId"].as_str().expect("a connection");
+                let method = params["method"].as_str().expect("a method");
+                let params = match &params["params"] {
+                    Value::Null => json!({}),
+                    params => params.clone(),
+                };
+                let mut line = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+                if message.is_request() {
+                    self.next += 1;
+                    line["id"] = json!(self.next);
+                    let open = (connection.to_owned(), message.clone());
+                    self.open.insert(self.next, open);
+                }
+                self.write(connection, &line.to_string()).await;
+                Vec::new()
+            }
+            "$/cancel_request" => {
+                let id = params["requestId"].to_string();
+                let found = self
+                    .open
+                    .iter()
+                    .find(|(_, (_, open))| open.id.as_ref() == Some(&id));
+                let Some(id) = found.map(|(id, _)| *id) else {
+                    return Vec::new();
+                };
+                let (connection, open) = self.open.remove(&id).expect("it was found");
+                let params = json!({ "requestId": id }).to_string();
+                let line = envelope::notification("notifications/cancelled", &params);
+                self.write(&connection, &line).await;
+                open.error(r#"{"code":-32800,"message":"Request cancelled"}"#)
+            }
+            // Of turns there is nothing to say here.
+            _ => Vec::new(),
+        }
+    }
+
+    /// What the client says next because a server said something. Cancel safe.
+    pub async fn next(&mut self) -> Vec<String> {
+        let (connection, message) = self.said.recv().await.expect("we hold a sender");
+        let Some(method) = &message.method else {
+            let id: u64 = message
+                .id
+                .as_ref()
+                .and_then(|id| id.parse().ok())
+                .expect("an id of ours");
+            // A call that was cancelled may be answered all the same.
+            let Some((_, open)) = self.open.remove(&id) else {
+                return Vec::new();
+            };
+            return match (&message.result, &message.error) {
+                (Some(result), _) => open.result(result),
+                (None, error) => open.error(error.as_deref().expect("an error")),
+            };
+        };
+        let (of, method) = (quoted(&connection), quoted(method));
+        let params = message.params.as_deref().unwrap_or("{}");
+        let params = format!(r#"{{"connectionId":{of},"method":{method},"params":{params}}}"#);
+        match message.id {
+            None => vec![envelope::notification("mcp/message", &params)],
+            Some(id) => {
+                self.next += 1;
+                let own = quoted(&format!("{ASKED}{}", self.next));
+                let line = envelope::request(&own, "mcp/message", &params);
+                self.asked.insert(own, (connection, id));
+                vec![line]
+            }
+        }
+    }
+
+    async fn answered(&mut self, answer: &Message) {
+        let id = answer.id.as_deref().unwrap_or_default();
+        let Some((connection, id)) = self.asked.remove(id) else {
+            return;
+        };
+        let line = match (&answer.result, &answer.error) {
+            (Some(result), _) => envelope::result(&id, result),
+            (None, error) => envelope::error(&id, error.as_deref().expect("an error")),
+        };
+        self.write(&connection, &line).await;
+    }
+
+    fn connect(&mut self) -> String {
+        self.next += 1;
+        let connection = format!("connection-{}", self.next);
+        let mut child = Command::new(peer("bin/mcp-server-everything"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the server starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let (say, of) = (self.say.clone(), connection.clone());
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = lines.next_line().await {
+                let message = Message::parse(line).expect("a message");
+                let _ = say.send((of.clone(), message));
+            }
+        });
+        let input = child.stdin.take().expect("a pipe");
+        let running = Running {
+            input,
+            _child: child,
+        };
+        self.running.insert(connection.clone(), running);
+        connection
+    }
+
+    async fn write(&mut self, connection: &str, line: &str) {
+        let running = self.running.get_mut(connection);
+        let input = &mut running
+            .unwrap_or_else(|| panic!("no {connection}: {line}"))
+            .input;
+        let line = format!("{line}\n");
+        input
+            .write_all(line.as_bytes())
+            .await
+            .expect("the server reads");
+    }
+}
