@@ -4,6 +4,7 @@ mod caller;
 mod clients;
 mod elizacp;
 mod everything;
+mod inspector;
 mod npm;
 mod provider;
 mod turns;
