@@ -3,6 +3,7 @@
 mod caller;
 mod clients;
 mod elizacp;
+mod ends;
 mod everything;
 mod inspector;
 mod npm;

@@ -5,7 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use acp_chain_tests::chain::{Chain, entry};
+use acp_chain_tests::chain::{Chain, MANIFEST, entry};
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::{peer, run};
@@ -73,9 +73,17 @@ impl Turns {
     /// Starts an agent behind the proxies of a manifest, and a session with these servers of the
     /// client's, an array. The client reads files for others.
     pub async fn start(manifest: &str, words: &[&str], servers: &Value) -> Self {
-        let mut chain = Chain::launch(manifest, |folder| {
-            run(Some(&folder.join("acp-chain.toml")), agent(words))
-        });
+        let command = |folder: &Path| run(Some(&folder.join(MANIFEST)), agent(words));
+        Self::launch(manifest, command, servers).await
+    }
+
+    /// The same by a command, which is made for a folder with this manifest as [`MANIFEST`].
+    pub async fn launch(
+        manifest: &str,
+        command: impl FnOnce(&Path) -> Command,
+        servers: &Value,
+    ) -> Self {
+        let mut chain = Chain::launch(manifest, command);
         let wire = &mut chain.client.wire;
         let hello = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}"#;
         let answer = wire.request("initialize", hello).await;

@@ -1,0 +1,125 @@
+//! What ends in the middle of a call, with real processes: nobody is left, and nothing lies about.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use acp_chain::mcp::door::pipe::SOCKET;
+use acp_chain_tests::chain::MANIFEST;
+use acp_chain_tests::host::run;
+use acp_chain_tests::process::gone;
+use acp_chain_tests::transcript::Transcript;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::caller::watched;
+use super::turns::{Turns, agent, tools};
+
+/// elizacp in the middle of a call, through a shim that it started.
+struct Calling {
+    turns: Turns,
+    prompt: String,
+    agent: u32,
+    shim: u32,
+    socket: PathBuf,
+}
+
+/// A chain whose sockets are in this place.
+async fn elizacp(place: &Path) -> Turns {
+    let command = |folder: &Path| {
+        let agent = agent(&["elizacp", "--deterministic", "acp"]);
+        let mut command = run(Some(&folder.join(MANIFEST)), agent);
+        command.env("XDG_RUNTIME_DIR", place);
+        command
+    };
+    Turns::launch(&tools("tools", "tools"), command, &json!([])).await
+}
+
+/// The shim that was told of a socket in this place, and its parent.
+fn shim(place: &Path) -> (u32, u32, PathBuf) {
+    let wanted = format!("{SOCKET}={}/", place.display());
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut found = processes.filter_map(|process| {
+        let read = |name| {
+            let bytes = fs::read(process.path().join(name)).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let environ = read("environ")?;
+        let socket = environ
+            .split('\0')
+            .find(|entry| entry.starts_with(&wanted))?;
+        let status = read("status")?;
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+        let socket = socket.split_once('=')?.1.into();
+        let id = process.file_name().to_str()?.parse().ok()?;
+        Some((id, parent.trim().parse().ok()?, socket))
+    });
+    let shim = found.next().expect("a shim");
+    assert!(found.next().is_none(), "there is one call");
+    shim
+}
+
+async fn calling(place: &Path) -> Calling {
+    let mut turns = elizacp(place).await;
+    let prompt = turns.begin("Use tool tools::slow with {}");
+    let gate = turns.chain.client.wire.receive().await.unwrap();
+    assert_eq!(gate.method.as_deref(), Some("_test/gate"));
+    let (shim, agent, socket) = shim(place);
+    assert!(socket.exists());
+    Calling {
+        turns,
+        prompt,
+        agent,
+        shim,
+        socket,
+    }
+}
+
+/// A folder for sockets, whose path is short.
+fn place() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("mcp")
+        .tempdir_in("/tmp")
+        .unwrap()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).unwrap().next().is_none()
+}
+
+#[tokio::test]
+async fn when_the_agent_is_killed_in_a_call_the_chain_and_the_shim_end_and_nothing_is_left() {
+    let place = place();
+    let mut calling = calling(place.path()).await;
+    let agent = Pid::from_raw(calling.agent.try_into().unwrap()).unwrap();
+    kill_process(agent, Signal::KILL).unwrap();
+    let client = &mut calling.turns.chain.client;
+    let answer = client.wire.response(&calling.prompt).await;
+    assert!(answer.error.is_some(), "{}", answer.line);
+    client.exited().await.unwrap();
+    gone(&Transcript::new(), calling.shim).await.unwrap();
+    assert!(is_empty(place.path()), "{}", calling.socket.display());
+}
+
+#[tokio::test]
+async fn when_the_chain_is_killed_the_shim_ends_and_the_next_chain_cleans_up() {
+    let place = place();
+    let mut calling = calling(place.path()).await;
+    calling.turns.chain.client.kill().await.unwrap();
+    for process in [calling.shim, calling.agent] {
+        gone(&Transcript::new(), process).await.unwrap();
+    }
+    assert!(calling.socket.exists(), "nobody could remove it");
+    let mut next = elizacp(place.path()).await;
+    let listed = next.turn("List tools from tools").await;
+    assert!(listed.contains("  - echo: "), "{listed}");
+    let cleared = async {
+        while calling.socket.parent().unwrap().exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    watched("the end of what the dead left", cleared).await;
+    let exit = next.chain.client.finish().await.unwrap();
+    assert!(exit.status.success(), "{exit:?}");
+    assert!(is_empty(place.path()));
+}
