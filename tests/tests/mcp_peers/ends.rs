@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 
 use acp_chain::mcp::door::pipe::SOCKET;
 use acp_chain_tests::chain::MANIFEST;
-use acp_chain_tests::host::run;
-use acp_chain_tests::process::gone;
+use acp_chain_tests::declared::{command, variable};
+use acp_chain_tests::host::{InProcess, run};
+use acp_chain_tests::process::{Process, gone};
 use acp_chain_tests::transcript::Transcript;
+use rmcp::service::ServiceError;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::caller::watched;
+use super::caller::{BOTH, Caller, STDIO, bridged, legacy, modern, watched};
 use super::turns::{Turns, agent, tools};
 
 /// elizacp in the middle of a call, through a shim that it started.
@@ -122,4 +124,58 @@ async fn when_the_chain_is_killed_the_shim_ends_and_the_next_chain_cleans_up() {
     let exit = next.chain.client.finish().await.unwrap();
     assert!(exit.status.success(), "{exit:?}");
     assert!(is_empty(place.path()));
+}
+
+/// Closes the session once the call of `slow` has come as far as the client.
+async fn close(chain: &mut InProcess) {
+    let gate = chain.client.receive().await.unwrap();
+    assert_eq!(gate.method.as_deref(), Some("_test/gate"));
+    let params = json!({ "sessionId": "session-1" }).to_string();
+    let close = chain.client.ask("session/close", &params);
+    let asked = chain.agent.receive().await.unwrap();
+    for line in asked.result("{}") {
+        chain.agent.send(line);
+    }
+    let closed = chain.client.response(&close).await;
+    assert!(closed.result.is_some(), "{}", closed.line);
+}
+
+#[tokio::test]
+async fn when_the_session_closes_in_a_call_the_call_is_answered_and_then_the_shim_ends() {
+    let (mut chain, declared) = bridged(&[("tools", "{}")], STDIO).await;
+    let socket = PathBuf::from(variable(&declared[0], SOCKET));
+    let mut shim = Process::start("agent", &Transcript::new(), command(&declared[0])).unwrap();
+    let hello = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "t", "version": "1" },
+    });
+    let hello = shim.wire.request("initialize", &hello.to_string()).await;
+    assert!(hello.result.is_some(), "{}", hello.line);
+    shim.wire.notify("notifications/initialized", "{}");
+    let call = shim
+        .wire
+        .ask("tools/call", r#"{"name":"slow","arguments":{}}"#);
+    close(&mut chain).await;
+    let answer = shim.wire.response(&call).await;
+    let error = answer.error.unwrap();
+    assert!(error.contains("-33001"), "{error}");
+    assert!(shim.exited().await.unwrap().success());
+    assert!(socket.exists(), "there may be other sessions");
+}
+
+/// Also where the answer has a proxy to pass.
+#[tokio::test]
+async fn when_the_session_closes_in_a_call_every_client_is_told_why() {
+    for agent in BOTH {
+        for mode in [legacy(), modern()] {
+            let (mut chain, declared) = bridged(&[("tools", "{}"), ("pass", "{}")], agent).await;
+            let caller = Caller::connect(&declared[0], mode).await;
+            let (called, ()) = tokio::join!(caller.try_call("slow", json!({})), close(&mut chain));
+            match called {
+                Err(ServiceError::McpError(error)) => assert_eq!(error.code.0, -33001),
+                other => panic!("{agent}: {other:?}"),
+            }
+        }
+    }
 }
