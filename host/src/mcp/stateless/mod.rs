@@ -231,11 +231,14 @@ impl Stateless {
         {
             return Err(invalid("The requestId is that of a request that is open"));
         }
-        let listens = request.is_none() && method == "subscriptions/listen";
+        // A client that came in by the door has an id for it that is not the `requestId`.
+        let known = request.as_deref().map(quoted);
+        let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
+        let listens = method == "subscriptions/listen";
         let of = Of::Caller {
             ask,
             caller,
-            subscription: id.clone().filter(|_| listens),
+            subscription: id.clone().filter(|_| listens && renamed),
             id,
             withdrawn: false,
         };

@@ -1,6 +1,7 @@
 //! What callers and a provider of requests that stand alone say to the seat, line by line.
 
 use super::Stateless;
+use crate::mcp::seat::{Caller, Input};
 use crate::mcp::transcript::{META, Table, alone};
 
 fn seat() -> Table<Stateless> {
@@ -94,6 +95,24 @@ fn inner_outcomes_are_unwrapped_and_outer_errors_pass() {
         table.error(1, r#"{"code":-33001,"message":"gone"}"#),
         [r#"answer 1: error {"code":-33001,"message":"gone"}"#]
     );
+}
+
+#[test]
+fn a_subscription_that_stands_alone_has_the_id_that_its_client_gave_it() {
+    for (id, told) in [("7", "7"), (r#""r""#, r#""r""#)] {
+        let mut table = seat();
+        table.take(Input::Request {
+            ask: 1,
+            caller: Caller::Request("r".into()),
+            id,
+            method: "subscriptions/listen",
+            params: Some(&alone("")),
+        });
+        let tells = r#"{"serverId":"srv","requestId":"r","method":"x","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"r"}}}"#;
+        let expected =
+            format!(r#"tell r: x {{"_meta":{{"io.modelcontextprotocol/subscriptionId":{told}}}}}"#);
+        assert_eq!(table.provider_tells(tells), [expected]);
+    }
 }
 
 #[test]
