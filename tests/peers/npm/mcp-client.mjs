@@ -4,7 +4,9 @@
 // prints a line of JSON for each prompt: `text`, all that was streamed, and `stopReason`.
 //
 // The tools: `greet` gives text and data, `steps` tells of its progress, `name` asks the user for a
-// name before it answers, `refuse` is an error of MCP, `break` one outside of it.
+// name before it answers, `refuse` is an error of MCP, `break` one outside of it, `wait` is never done
+// and cancels the turn once it is called where it has a progress token of the text "p", `waited` says
+// how many calls of `wait` were withdrawn, and `change` tells that the tools are others now.
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";
 import {
@@ -21,6 +23,15 @@ const mcp = new McpOverAcpProvider();
 
 const object = (properties, required = []) => ({ type: "object", properties, required });
 const words = (text) => ({ resultType: "complete", content: [{ type: "text", text }] });
+const SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId";
+const listeners = new Set(); // operations of `subscriptions/listen` that wait for changes
+let waited = 0;
+
+const aborted = (signal) =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", resolve);
+  });
 const fresh = { ttlMs: 0, cacheScope: "private" };
 
 const tools = {
@@ -67,6 +78,36 @@ const tools = {
       throw new McpProtocolError(-32602, "not like this");
     },
   },
+  wait: {
+    description: "Waits for ever.",
+    inputSchema: object({}),
+    call: async ({ params, notify, signal }) => {
+      const progressToken = params._meta.progressToken;
+      if (progressToken === "p") await agent.notify(methods.agent.session.cancel, { sessionId });
+      else if (progressToken !== undefined) {
+        await notify("notifications/progress", { progressToken, progress: 1 });
+      }
+      await aborted(signal);
+      waited += 1;
+      throw new Error("nobody waits any more");
+    },
+  },
+  waited: {
+    description: "Says how often nobody waited any more.",
+    inputSchema: object({}),
+    call: () => words(`${waited}`),
+  },
+  change: {
+    description: "Changes the tools.",
+    inputSchema: object({}),
+    call: async () => {
+      for (const { requestId, notify } of listeners) {
+        const _meta = { [SUBSCRIPTION]: requestId };
+        await notify("notifications/tools/list_changed", { _meta });
+      }
+      return words(`${listeners.size} told`);
+    },
+  },
   break: {
     description: "Breaks.",
     inputSchema: object({}),
@@ -76,6 +117,18 @@ const tools = {
   },
 };
 
+/** Tells of changes until the request is withdrawn. */
+async function listen(operation) {
+  const { requestId, params, notify, signal } = operation;
+  const { notifications } = params;
+  const _meta = { [SUBSCRIPTION]: requestId };
+  await notify("notifications/subscriptions/acknowledged", { notifications, _meta });
+  listeners.add(operation);
+  await aborted(signal);
+  listeners.delete(operation);
+  throw new Error("nobody listens any more");
+}
+
 function answer(operation) {
   const { method, params } = operation;
   switch (method) {
@@ -83,7 +136,7 @@ function answer(operation) {
       return {
         resultType: "complete",
         supportedVersions: ["2026-07-28"],
-        capabilities: { tools: {} },
+        capabilities: { tools: { listChanged: true } },
         instructions: "Ask before you enter.",
         ...fresh,
         _meta: { "io.modelcontextprotocol/serverInfo": { name: "workshop", version: "1.0.0" } },
@@ -97,6 +150,8 @@ function answer(operation) {
       if (!tool) throw new McpProtocolError(-32602, `Unknown tool: ${params.name}`);
       return tool.call(operation);
     }
+    case "subscriptions/listen":
+      return listen(operation);
     default:
       throw new McpProtocolError(-32601, `Method not found: ${method}`);
   }

@@ -9,3 +9,4 @@ mod inspector;
 mod npm;
 mod provider;
 mod turns;
+mod workshop;

@@ -1,18 +1,14 @@
-//! The npm SDK's caller of MCP over ACP, and its provider: both know the stateless dialect alone.
+//! The npm SDK's caller of MCP over ACP: it knows the stateless dialect alone.
 
 use acp_chain_tests::client::chunks;
-use acp_chain_tests::host::run;
-use acp_chain_tests::transcript::Transcript;
-use acp_chain_tests::wire::watched;
 use serde_json::{Value, json};
-use tokio::process::Command;
 
-use super::turns::{Turns, agent, files, script, tools};
+use super::turns::{Turns, files, tools};
 
 const AGENT: &[&str] = &["npm-mcp-agent"];
 
 /// What came of a request to a server.
-fn outcome(said: &str) -> Value {
+pub fn outcome(said: &str) -> Value {
     let (_, outcome) = said
         .rsplit_once("outcome: ")
         .unwrap_or_else(|| panic!("{said}"));
@@ -106,104 +102,4 @@ async fn a_call_is_withdrawn_with_its_turn() {
     );
     let said = turns.chain.client.chunks().concat();
     assert!(said.starts_with("failed: -32800"), "{said}");
-}
-
-/// What an agent without proxies says to prompts of the SDK's client, which has the server
-/// `workshop`.
-async fn workshop(words: &[&str], prompts: &[&str]) -> Vec<String> {
-    let folder = tempfile::tempdir().unwrap();
-    let chain = run::<String>(None, agent(words));
-    let client = agent(&["npm-mcp-client"]);
-    let mut client = Command::new(&client[0]);
-    client
-        .arg(script(folder.path(), &chain))
-        .args(prompts)
-        .envs(
-            chain
-                .as_std()
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
-        .current_dir(folder.path())
-        .kill_on_drop(true);
-    let output = watched(&Transcript::new(), "the client", client.output())
-        .await
-        .unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{printed}\n{stderr}");
-    let turns = printed
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let said: Vec<_> = turns
-        .map(|turn| {
-            assert_eq!(turn["stopReason"], "end_turn");
-            turn["text"].as_str().unwrap().to_owned()
-        })
-        .collect();
-    assert_eq!(said.len(), prompts.len());
-    said
-}
-
-#[tokio::test]
-async fn an_agent_that_knows_stdio_alone_uses_a_clients_server_whose_requests_stand_alone() {
-    let said = workshop(
-        &["elizacp", "--deterministic", "acp"],
-        &[
-            "List tools from workshop",
-            r#"Use tool workshop::greet with {"name":"Ada"}"#,
-            "Use tool workshop::steps with {}",
-            "Use tool workshop::refuse with {}",
-            "Use tool workshop::break with {}",
-            "Use tool workshop::name with {}",
-        ],
-    )
-    .await;
-    assert!(
-        said[0].contains("  - greet: Greets somebody."),
-        "{}",
-        said[0]
-    );
-    assert!(
-        said[1].starts_with("OK: ") && said[1].contains("Hello, Ada"),
-        "{}",
-        said[1]
-    );
-    assert!(said[2].contains("three steps"), "{}", said[2]);
-    assert!(said[3].contains("not like this"), "{}", said[3]);
-    assert!(
-        said[4].starts_with("ERROR: ") && said[4].contains("it broke"),
-        "{}",
-        said[4]
-    );
-    // It cannot be asked anything.
-    assert!(said[5].starts_with("ERROR: "), "{}", said[5]);
-    assert!(said[5].contains("elicitation/create"), "{}", said[5]);
-}
-
-#[tokio::test]
-async fn an_agent_and_a_clients_server_of_one_sdk_understand_each_other() {
-    let said = workshop(
-        &["npm-mcp-agent"],
-        &[
-            "List tools from workshop",
-            r#"Use tool workshop::greet with {"name":"Ada"}"#,
-            "Use tool workshop::refuse with {}",
-            "Use tool workshop::break with {}",
-            "Use tool workshop::name with {}",
-        ],
-    )
-    .await;
-    assert_eq!(outcome(&said[0])["result"]["tools"][0]["name"], "greet");
-    let greeting = &outcome(&said[1])["result"]["structuredContent"]["greeting"];
-    assert_eq!(greeting, "Hello, Ada");
-    let refused = json!({ "code": -32602, "message": "not like this" });
-    assert_eq!(outcome(&said[2])["error"], refused);
-    assert!(said[3].starts_with("failed: -33002"), "{}", said[3]);
-    let asked = &outcome(&said[4])["result"];
-    assert_eq!(asked["resultType"], "input_required");
-    assert_eq!(
-        asked["inputRequests"]["name"]["method"],
-        "elicitation/create"
-    );
 }

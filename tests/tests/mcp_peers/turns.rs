@@ -42,15 +42,15 @@ pub fn agent(words: &[&str]) -> Vec<String> {
     [program].into_iter().chain(rest).collect()
 }
 
-/// A script in this folder which does what a command does, for a client that starts agents.
-pub fn script(folder: &Path, command: &Command) -> PathBuf {
+/// A script of this name which does what a command does, for a client that starts agents.
+pub fn script(folder: &Path, name: &str, command: &Command) -> PathBuf {
     let quoted = |word: &OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
     let command = command.as_std();
     let words = [command.get_program()]
         .into_iter()
         .chain(command.get_args());
     let words: Vec<_> = words.map(quoted).collect();
-    let script = folder.join("agent");
+    let script = folder.join(name);
     fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" "))).expect("a script");
     fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("that can be run");
     script
