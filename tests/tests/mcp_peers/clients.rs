@@ -105,6 +105,19 @@ async fn clients_that_listed_the_tools_are_told_when_they_change() {
 }
 
 #[tokio::test]
+async fn long_texts_pass_whole() {
+    let long = "a\u{301}\u{1f980}\"\\\n".repeat(200_000);
+    for agent in BOTH {
+        let (_chain, declared) = bridged(TOOLS, agent).await;
+        for mode in [legacy(), modern()] {
+            let caller = Caller::connect(&declared[0], mode).await;
+            let said = caller.call("echo", json!({ "text": long })).await;
+            assert!(text(&said) == long, "{agent}: {}", text(&said).len());
+        }
+    }
+}
+
+#[tokio::test]
 async fn each_of_many_clients_gets_its_own_answers() {
     const SERVERS: usize = 10;
     const CLIENTS: usize = 4;

@@ -119,3 +119,19 @@ async fn a_call_waits_for_the_client_as_often_as_it_has_to() {
     );
     assert!(!said.contains("shallow"), "{said}");
 }
+
+#[tokio::test]
+async fn a_proxy_that_breaks_fails_its_call_and_is_there_again_for_the_next() {
+    let manifest = tools("tools", "tools") + "on-failure = 'restart'\n";
+    let mut turns = Turns::start(&manifest, ELIZACP, &json!([])).await;
+    let said = turns.turn("Use tool tools::trap with {}").await;
+    let error = said.find("ERROR: ").unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        said[error..].contains("-32603") && said[error..].contains("tools"),
+        "{said}"
+    );
+    let said = turns
+        .turn(r#"Use tool tools::echo with {"text":"again"}"#)
+        .await;
+    assert!(said.contains("OK: ") && said.contains("again"), "{said}");
+}

@@ -77,6 +77,11 @@ async fn calling(place: &Path) -> Calling {
     }
 }
 
+fn kill(process: u32) {
+    let process = Pid::from_raw(process.try_into().unwrap()).unwrap();
+    kill_process(process, Signal::KILL).unwrap();
+}
+
 /// A folder for sockets, whose path is short.
 fn place() -> TempDir {
     tempfile::Builder::new()
@@ -93,14 +98,48 @@ fn is_empty(folder: &Path) -> bool {
 async fn when_the_agent_is_killed_in_a_call_the_chain_and_the_shim_end_and_nothing_is_left() {
     let place = place();
     let mut calling = calling(place.path()).await;
-    let agent = Pid::from_raw(calling.agent.try_into().unwrap()).unwrap();
-    kill_process(agent, Signal::KILL).unwrap();
+    kill(calling.agent);
     let client = &mut calling.turns.chain.client;
     let answer = client.wire.response(&calling.prompt).await;
     assert!(answer.error.is_some(), "{}", answer.line);
     client.exited().await.unwrap();
     gone(&Transcript::new(), calling.shim).await.unwrap();
     assert!(is_empty(place.path()), "{}", calling.socket.display());
+}
+
+#[tokio::test]
+async fn when_the_client_leaves_or_the_chain_is_told_to_stop_nothing_is_left() {
+    for stop in [None, Some(Signal::TERM)] {
+        let place = place();
+        let calling = calling(place.path()).await;
+        let client = calling.turns.chain.client;
+        if let Some(signal) = stop {
+            client.signal(signal).unwrap();
+        }
+        let exit = client.finish().await.unwrap();
+        assert!(exit.status.success(), "{stop:?}: {exit:?}");
+        for process in [calling.shim, calling.agent] {
+            gone(&Transcript::new(), process).await.unwrap();
+        }
+        assert!(is_empty(place.path()), "{stop:?}");
+    }
+}
+
+#[tokio::test]
+async fn when_the_shim_is_killed_in_a_call_the_tool_is_told_and_the_next_call_works() {
+    let place = place();
+    let mut calling = calling(place.path()).await;
+    kill(calling.shim);
+    let client = &mut calling.turns.chain.client;
+    let given_up = client.wire.receive().await.unwrap();
+    assert_eq!(given_up.method.as_deref(), Some("$/cancel_request"));
+    let answer = client.wire.response(&calling.prompt).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+    let said = client.chunks().concat();
+    assert!(said.starts_with("ERROR: "), "{said}");
+    let echo = r#"Use tool tools::echo with {"text":"again"}"#;
+    let said = calling.turns.turn(echo).await;
+    assert!(said.starts_with("OK: ") && said.contains("again"), "{said}");
 }
 
 #[tokio::test]

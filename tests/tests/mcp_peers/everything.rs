@@ -203,6 +203,34 @@ async fn a_client_that_asks_what_the_server_is_falls_back() {
     }
 }
 
+#[tokio::test]
+async fn a_client_that_goes_ends_its_connection() {
+    for agent in BOTH {
+        let mut chain = InProcess::initialized_with(&[], agent).await;
+        let declared = chain.session("session-1", EVERYTHING).await;
+        let InProcess {
+            mut client, agent, ..
+        } = chain;
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(async move { drop(agent.serve().await) });
+        tasks.spawn(async move {
+            let caller = Caller::connect(&declared[0], legacy()).await;
+            watched("the end", caller.client.cancel()).await.unwrap();
+        });
+        let mut provider = Provider::new();
+        let mut connections = 0;
+        while connections == 0 || provider.connections() > 0 {
+            let lines = tokio::select! {
+                message = client.receive() => provider.hear(&message.unwrap()).await,
+                lines = provider.next() => lines,
+            };
+            connections = connections.max(provider.connections());
+            lines.into_iter().for_each(|line| client.send(line));
+        }
+        assert_eq!(connections, 1);
+    }
+}
+
 /// The dialects, and the versions of MCP, differ at the two ends.
 #[tokio::test]
 async fn an_agent_whose_requests_stand_alone_uses_a_server_of_an_older_version() {

@@ -49,6 +49,11 @@ impl Provider {
         }
     }
 
+    /// How many connections there are.
+    pub fn connections(&self) -> usize {
+        self.running.len()
+    }
+
     /// Serves until the client's end of the chain is gone.
     pub async fn serve(mut self, mut client: Wire) {
         loop {
