@@ -29,6 +29,7 @@ enum Step {
     Answer(Index, Result<String, i64>),
     ProviderRequest(String),
     ProviderNotification(String),
+    ProviderLost,
     ToolsChanged,
     Progress(Index, f64, Option<f64>),
 }
@@ -152,6 +153,7 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         2 => sent().prop_map(Step::ProviderRequest),
         4 => sent().prop_map(Step::ProviderNotification),
+        1 => Just(Step::ProviderLost),
         1 => Just(Step::ToolsChanged),
         1 => (any::<Index>(), any::<f64>(), any::<Option<f64>>())
             .prop_map(|(question, progress, total)| Step::Progress(question, progress, total)),
@@ -322,6 +324,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
             Step::ProviderNotification(params) => {
                 seat.take(Input::ProviderNotification { params: &params })
             }
+            Step::ProviderLost => seat.take(Input::ProviderLost),
             Step::ToolsChanged => seat.take(Input::ToolsChanged),
             Step::Progress(index, progress, total) => {
                 if ledger.questions.is_empty() {
@@ -379,6 +382,6 @@ proptest! {
     fn a_provider_of_requests_that_stand_alone_answers_everything_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut Stateless::new("srv"), steps);
+        run(&mut Stateless::new("srv", "acp-chain"), steps);
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::rpc::{self, Error, Id, Kind, Message, member};
 
-use super::seat::{Asked, Output};
+use super::seat::{Asked, Caller, Output};
 
 /// The versions that the host speaks, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,8 +93,16 @@ pub const OPEN: usize = 1024;
 /// How many connections one seat may have.
 pub const CONNECTIONS: usize = 1024;
 
+/// What a seat keeps at once of what others said, until it can be sent or no longer may be needed,
+/// in bytes. One text alone may be larger.
+pub const KEPT: usize = 16 * 1024 * 1024;
+
+/// The most that a client says of itself under one key, or a server in all, if it is kept to be said
+/// again, in bytes.
+pub(super) const WORDS: usize = 64 * 1024;
+
 /// The longest token or id that is carried for somebody, in bytes of JSON text.
-const TOKEN: usize = 1024;
+pub(super) const TOKEN: usize = 1024;
 
 /// How much of a foreign text an error quotes, in bytes.
 const QUOTED: usize = 300;
@@ -122,6 +130,55 @@ pub(super) fn full(server: &str) -> Error {
         code::LIMIT,
         format!("{OPEN} requests are open at the MCP server {server:?}; wait for one to end"),
     )
+}
+
+/// That the requests at the server of this name are too large together.
+pub(super) fn heavy(server: &str) -> Error {
+    let text = format!(
+        "The requests that are open at the MCP server {server:?} are too much at once; wait for \
+         one to end"
+    );
+    Error::new(code::LIMIT, text)
+}
+
+/// That the provider of this name forgot what was open with it.
+pub(super) fn lost(server: &str) -> Error {
+    let text = format!("The provider of the MCP server {server:?} was started again; ask again");
+    Error::new(code::BACKEND, text)
+}
+
+/// Checks the id of a request that stands alone.
+pub(super) fn is_carried(caller: &Caller) -> Result<(), Error> {
+    match caller {
+        Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
+            "The requestId is longer than {TOKEN} bytes"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Counts what comes to nothing at a seat, so that a flood of it is no flood in the log.
+#[derive(Debug, Default)]
+pub(super) struct Dropped(u64);
+
+impl Dropped {
+    /// Logs why, the first time and then at powers of two.
+    pub fn note(&mut self, server: &str, reason: &str) {
+        if self.is_told() {
+            let (reason, count) = (clipped(reason), self.0);
+            tracing::warn!("the MCP server {server:?}: {reason} (such things so far: {count})");
+        }
+    }
+
+    fn is_told(&mut self) -> bool {
+        self.0 = self.0.saturating_add(1);
+        self.0.is_power_of_two()
+    }
+}
+
+/// Whether a seat that keeps so many bytes may keep so many more.
+pub(super) fn keeps(kept: usize, more: usize) -> bool {
+    kept == 0 || more == 0 || kept.saturating_add(more) <= KEPT
 }
 
 /// That there is no such method here.
@@ -321,4 +378,16 @@ pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message
 pub(super) fn listened(id: &Id) -> String {
     let (key, id) = (key::SUBSCRIPTION, id.as_str());
     format!(r#"{{"resultType":"complete","_meta":{{"{key}":{id}}}}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_to_nothing_is_logged_at_powers_of_two() {
+        let mut dropped = Dropped::default();
+        let told: Vec<u32> = (1..=20).filter(|_| dropped.is_told()).collect();
+        assert_eq!(told, [1, 2, 4, 8, 16]);
+    }
 }

@@ -97,7 +97,10 @@ pub enum Input<'a> {
         /// The params of the ACP notification.
         params: &'a str,
     },
-    /// The provider has begun anew: it knows of no connection, and answers nothing that it was asked.
+    /// The provider was started again, and knows nothing any more of what it had: connections, and
+    /// requests of either side. Whatever is open with it fails with -33002, and it is told nothing
+    /// of that. For the tools of a component it means nothing: their calls are answered as it breaks,
+    /// and the list is asked for again after [`Input::ToolsChanged`].
     ProviderLost,
     /// (Tools of a component only.) The list of tools has changed, or may have.
     ToolsChanged,
@@ -187,9 +190,10 @@ pub trait Seat: Send {
     /// Takes something in, and says what is to be done, in order.
     fn take(&mut self, input: Input) -> Vec<Output>;
 
-    /// Whether the provider knows one of its open connections by this id.
-    fn has(&self, connection: &str) -> bool {
-        let _ = connection;
+    /// Whether the provider knows by these ids something that is open here: a connection, or a
+    /// request that stands alone. Of both a seat knows but one.
+    fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
+        let _ = (connection, request);
         false
     }
 }

@@ -87,6 +87,10 @@ impl<S: Seat> Table<S> {
         self.take(Input::ProviderRequest { ask, params })
     }
 
+    pub fn lost(&mut self) -> Vec<String> {
+        self.take(Input::ProviderLost)
+    }
+
     pub fn provider_tells(&mut self, params: &str) -> Vec<String> {
         self.take(Input::ProviderNotification { params })
     }

@@ -3,7 +3,7 @@
 use super::own::Legacy;
 use super::{Connected, Link, Open, Place, Said, Waits};
 use crate::mcp::protocol::{self, quoted};
-use crate::mcp::seat::{Asked, ConnectionId, Output, connected};
+use crate::mcp::seat::{Asked, ConnectionId, Output, Question, connected};
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 impl Connected {
@@ -60,7 +60,7 @@ impl Connected {
     pub(super) fn accepted(&self, outcome: &Message) -> Result<Id, Error> {
         let text = member(outcome.body(), "connectionId").filter(|text| text.starts_with('"'));
         let fault = |reason| {
-            let text = format!("The provider of the MCP server {:?} {reason}", self.id);
+            let text = format!("The provider of the MCP server {:?} {reason}", self.name);
             Error::new(code::INTERNAL_ERROR, text)
         };
         let theirs = protocol::token(text)
@@ -125,6 +125,8 @@ impl Connected {
         };
         let over = protocol::withdrawn();
         out.extend(link.asks().map(|ask| protocol::failed(ask, &over)));
+        let over = Error::new(code::REQUEST_CANCELLED, "The connection is over");
+        self.withdraw_provider(Some(place), &over, out);
         match &link.theirs {
             Some(theirs) => self.hang_up(theirs, ask, out),
             None => {
@@ -143,7 +145,57 @@ impl Connected {
     }
 }
 
+impl Connected {
+    /// Takes back from callers what the provider asked, on one connection or on all of them. The
+    /// provider hears why at once; the answers come, and mean nothing.
+    fn withdraw_provider(&mut self, on: Option<Place>, why: &Error, out: &mut Vec<Output>) {
+        for (question, open) in &mut self.questions {
+            match *open {
+                Open::Provider { ask, place } if on.is_none_or(|on| on == place) => {
+                    *open = Open::Over;
+                    let question = *question;
+                    out.push(Output::Withdraw { question });
+                    out.push(protocol::failed(ask, why));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The provider was started again: what was open with it is over, and it is not asked for it.
+    pub(super) fn lose(&mut self, out: &mut Vec<Output>) {
+        let lost = protocol::lost(&self.name);
+        self.withdraw_provider(None, &lost, out);
+        self.theirs.clear();
+        for link in std::mem::take(&mut self.links).into_values() {
+            out.extend(link.asks().map(|ask| protocol::failed(ask, &lost)));
+        }
+        // What callers still have counts until they answer.
+        let theirs = |_: &Question, open: &mut Open| !matches!(open, Open::Over);
+        let gone: Vec<_> = self.questions.extract_if(.., theirs).collect();
+        for (_, open) in gone {
+            match open {
+                Open::Caller(relayed) => out.push(protocol::failed(relayed.ask, &lost)),
+                Open::Disconnect(ask) => out.extend(ask.map(|ask| protocol::result(ask, "{}"))),
+                _ => {}
+            }
+        }
+    }
+}
+
 impl Link {
+    /// How many bytes wait.
+    pub(super) fn weight(&self) -> usize {
+        let waiting = self.waiting.iter().map(|waits| match waits {
+            Waits::Request(said) => said.weight(),
+            Waits::Notification { method, params } => {
+                method.len() + params.as_ref().map_or(0, String::len)
+            }
+        });
+        let listens = self.listens.waiting.iter().map(Said::weight);
+        waiting.chain(listens).sum()
+    }
+
     /// The requests that wait.
     pub(super) fn requests(&self) -> impl Iterator<Item = &Said<'static>> {
         let waiting = self.waiting.iter().filter_map(|waits| match waits {

@@ -18,7 +18,10 @@
 //!   it names; a provider withdraws with `$/cancel_request`.
 //! - On one connection only one `subscriptions/listen` at a time waits to be acknowledged, since
 //!   nothing but the order tells whose an acknowledgement is.
-//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000.
+//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what would be too
+//!   much to keep until it can be sent.
+//! - With a connection end the requests that the provider has on it. A provider that was started again
+//!   has no connections: whoever asked is told so, and connects anew.
 
 mod link;
 mod listens;
@@ -32,19 +35,25 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use self::listens::Listens;
 use self::own::Legacy;
-use super::protocol::{self, Version, key, quoted};
+use super::protocol::{self, Dropped, Version, key, quoted};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
 use crate::rpc::{Error, Id, Message, code, member};
+
+/// The request of which one at a time waits to be acknowledged.
+const LISTEN: &str = "subscriptions/listen";
 
 /// The seat of one provider.
 #[derive(Debug)]
 pub struct Connected {
     id: String,
+    /// The same, short enough for errors.
+    name: String,
     last: Question,
     links: BTreeMap<Place, Link>,
     /// The connections that the provider knows, by its ids.
     theirs: HashMap<Id, Place>,
     questions: BTreeMap<Question, Open>,
+    dropped: Dropped,
 }
 
 /// Whose a connection to the provider is.
@@ -100,6 +109,11 @@ impl Said<'_> {
             params: self.params.map(|params| Cow::Owned(params.into_owned())),
         }
     }
+
+    /// How many bytes it keeps.
+    fn weight(&self) -> usize {
+        self.method.len() + self.params.as_ref().map_or(0, |params| params.len())
+    }
 }
 
 /// What a question of the seat's is.
@@ -114,7 +128,12 @@ enum Open {
     /// A caller's request, which the provider has.
     Caller(Relayed),
     /// A provider's request, which a caller has.
-    Provider(Asked),
+    Provider {
+        ask: Asked,
+        place: Place,
+    },
+    /// The same, when nobody waits for its answer any more.
+    Over,
 }
 
 #[derive(Debug)]
@@ -135,10 +154,9 @@ impl Seat for Connected {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
-            Input::ProviderLost => {}
             Input::Connect { ask, connection } => {
                 if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
-                    out.push(protocol::failed(ask, &protocol::full(&self.id)));
+                    out.push(protocol::failed(ask, &protocol::full(&self.name)));
                 } else {
                     self.connect(Place::Caller(connection), Some(ask), &mut out);
                 }
@@ -176,17 +194,20 @@ impl Seat for Connected {
             }
             Input::ProviderNotification { params } => {
                 if let Err(error) = self.provider_tells(params, &mut out) {
-                    let (id, reason) = (&self.id, error.message);
-                    tracing::warn!("dropped a notification of the MCP server {id:?}: {reason}");
+                    self.note_dropped("a notification of its provider's", &error.message);
                 }
             }
+            Input::ProviderLost => self.lose(&mut out),
             Input::ToolsChanged | Input::Progress { .. } => {}
         }
         out
     }
 
-    fn has(&self, connection: &str) -> bool {
-        Id::parse(&quoted(connection)).is_some_and(|theirs| self.theirs.contains_key(&theirs))
+    fn has(&self, connection: Option<&str>, _: Option<&str>) -> bool {
+        // One that is longer is none, and is not looked at: anybody may ask for it.
+        let connection = connection.filter(|connection| connection.len() <= protocol::TOKEN);
+        let theirs = connection.and_then(|connection| Id::parse(&quoted(connection)));
+        theirs.is_some_and(|theirs| self.theirs.contains_key(&theirs))
     }
 }
 
@@ -196,11 +217,24 @@ impl Connected {
     pub fn new(id: &str) -> Self {
         Self {
             id: id.to_owned(),
+            name: protocol::clipped(id),
             last: 0,
             links: BTreeMap::new(),
             theirs: HashMap::new(),
             questions: BTreeMap::new(),
+            dropped: Dropped::default(),
         }
+    }
+
+    /// Says that something came to nothing.
+    fn note_dropped(&mut self, what: &str, reason: &str) {
+        let reason = format!("dropped {what}: {}", protocol::clipped(reason));
+        self.dropped.note(&self.name, &reason);
+    }
+
+    /// How many bytes wait.
+    fn kept(&self) -> usize {
+        self.links.values().map(Link::weight).sum()
     }
 
     fn is_full(&self) -> bool {
@@ -217,8 +251,9 @@ impl Connected {
 
     fn request(&mut self, said: Said, out: &mut Vec<Output>) -> Result<(), Error> {
         if self.is_full() {
-            return Err(protocol::full(&self.id));
+            return Err(protocol::full(&self.name));
         }
+        protocol::is_carried(&said.caller)?;
         let place = match &said.caller {
             Caller::Connection(connection) => Place::Caller(*connection),
             Caller::Request(_) => {
@@ -229,13 +264,17 @@ impl Connected {
                 Place::Own
             }
         };
-        let link = self
-            .links
-            .get_mut(&place)
-            .ok_or_else(|| Error::new(code::INVALID_REQUEST, "There is no such connection"))?;
-        match link.open {
-            true => self.send(place, said, out),
-            false => link.waiting.push_back(Waits::Request(said.into_owned())),
+        let link = self.links.get(&place).ok_or_else(|| {
+            let text = "There is no such connection, or it is over";
+            Error::new(code::INVALID_REQUEST, text)
+        })?;
+        let waits = !link.open || (said.method == LISTEN && link.listens.is_asking());
+        if waits && !protocol::keeps(self.kept(), said.weight()) {
+            return Err(protocol::heavy(&self.name));
+        }
+        match self.links.get_mut(&place) {
+            Some(link) if !link.open => link.waiting.push_back(Waits::Request(said.into_owned())),
+            _ => self.send(place, said, out),
         }
         Ok(())
     }
@@ -251,7 +290,7 @@ impl Connected {
         let Some(theirs) = link.theirs.clone() else {
             return;
         };
-        let listens = said.method == "subscriptions/listen";
+        let listens = said.method == LISTEN;
         if listens && link.listens.is_asking() {
             link.listens.waiting.push_back(said.into_owned());
             return;
@@ -315,18 +354,16 @@ impl Connected {
             }
             return;
         }
-        let is_full = self.is_full();
-        let Some(link) = self.links.get_mut(&place) else {
-            return;
-        };
-        if link.open {
-            self.tell(place, method, params, out);
-        } else if is_full {
-            tracing::warn!(
-                "dropped a notification for the MCP server {:?}: too many wait",
-                self.id
-            );
-        } else {
+        let weight = method.len() + params.map_or(0, str::len);
+        match self.links.get(&place) {
+            None => return,
+            Some(link) if link.open => return self.tell(place, method, params, out),
+            Some(_) if self.is_full() || !protocol::keeps(self.kept(), weight) => {
+                return self.note_dropped("a notification for it", "too much waits");
+            }
+            Some(_) => {}
+        }
+        if let Some(link) = self.links.get_mut(&place) {
             link.waiting.push_back(Waits::Notification {
                 method: method.to_owned(),
                 params: params.map(str::to_owned),
@@ -360,7 +397,7 @@ impl Connected {
     fn withdraw(&mut self, ask: Asked, out: &mut Vec<Output>) {
         let asked = self.questions.iter_mut().find(|(_, open)| match open {
             Open::Caller(relayed) => relayed.ask == ask,
-            Open::Provider(of) => *of == ask,
+            Open::Provider { ask: of, .. } => *of == ask,
             _ => false,
         });
 
@@ -391,7 +428,8 @@ impl Connected {
             Open::Disconnect(ask) => out.extend(ask.map(|ask| protocol::result(ask, "{}"))),
             Open::Probe => self.probed(&outcome, out),
             Open::Initialize => self.initialized(&outcome, out),
-            Open::Provider(ask) => out.push(Output::Answer { ask, outcome }),
+            Open::Provider { ask, .. } => out.push(Output::Answer { ask, outcome }),
+            Open::Over => {}
             Open::Caller(relayed) => {
                 let (place, listens) = (relayed.place, relayed.listens);
                 out.push(self.relayed(relayed, outcome));

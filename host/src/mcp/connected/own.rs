@@ -173,6 +173,15 @@ impl Connected {
         if outcome.kind() != Kind::Result {
             return self.fail(Place::Own, outcome, out);
         }
+        if outcome.body().len() > protocol::WORDS {
+            let text = format!(
+                "The provider of the MCP server {:?} answered initialize with more than {} KiB",
+                self.name,
+                protocol::WORDS / 1024
+            );
+            let error = Error::new(protocol::code::BACKEND, text);
+            return self.fail(Place::Own, &Message::error(&error), out);
+        }
         if let Some(link) = self.links.get_mut(&Place::Own) {
             link.legacy = Some(Legacy::new(outcome.body()));
         }

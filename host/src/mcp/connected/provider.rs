@@ -19,9 +19,9 @@ impl Connected {
             .ok_or_else(|| invalid("mcp/message lacks a method, a string"))?;
         let place = self.theirs.get(&theirs).ok_or_else(|| {
             let theirs = protocol::clipped(theirs.as_str());
-            let id = &self.id;
+            let name = &self.name;
             invalid(format!(
-                "The MCP server {id:?} has no connection {theirs}, or it is over"
+                "The MCP server {name:?} has no connection {theirs}, or it is over"
             ))
         })?;
         let params = member(params, "params").filter(|params| *params != "null");
@@ -38,9 +38,9 @@ impl Connected {
         match place {
             Place::Own if method == "ping" => out.push(protocol::result(ask, "{}")),
             Place::Own => return Err(no_method(&method)),
-            Place::Caller(_) if self.is_full() => return Err(protocol::full(&self.id)),
+            Place::Caller(_) if self.is_full() => return Err(protocol::full(&self.name)),
             Place::Caller(connection) => out.push(Output::AskCaller {
-                question: self.ask(Open::Provider(ask)),
+                question: self.ask(Open::Provider { ask, place }),
                 connection,
                 method,
                 params: params.map(str::to_owned),

@@ -42,7 +42,7 @@ fn what_is_said_on_a_connection_passes_as_it_is() {
         table.result(1, r#"{"connectionId":"\u0070/1","_meta":{}}"#),
         [r#"answer 1: result {"connectionId":"1"}"#]
     );
-    assert!(table.seat.has("p/1") && !table.seat.has("1"));
+    assert!(table.seat.has(Some("p/1"), None) && !table.seat.has(Some("1"), Some("p/1")));
     assert_eq!(
         table.on(1, "tools/call", r#"{"a" : 1e400}"#),
         [
@@ -77,7 +77,7 @@ fn what_is_said_on_a_connection_passes_as_it_is() {
         table.disconnect(1),
         [r#"ask provider 4: mcp/disconnect {"connectionId":"\u0070/1"}"#]
     );
-    assert!(!table.seat.has("p/1"));
+    assert!(!table.seat.has(Some("p/1"), None));
     assert_eq!(table.result(4, "{}"), ["answer 4: result {}"]);
 }
 
@@ -440,6 +440,165 @@ fn a_provider_that_can_nothing_is_asked_again_by_the_next_caller() {
         params: None,
     });
     assert!(refused[0].contains("-32602"));
+}
+
+/// Params of so many bytes, or a few more.
+fn large(size: usize) -> String {
+    format!(r#"{{"x":"{}"}}"#, "x".repeat(size))
+}
+
+#[test]
+fn what_waits_for_a_connection_is_weighed() {
+    let mut table = seat();
+    table.connect(1);
+    // One alone may be as large as it likes.
+    assert!(table.on(1, "x", &large(20 << 20)).is_empty());
+    let refused = table.on(1, "x", "{}");
+    assert!(
+        refused[0].contains(r#"error {"code":-33000,"#),
+        "{refused:?}"
+    );
+    table.withdraw(2);
+    assert!(table.on(1, "x", &large(8 << 20)).is_empty());
+    assert!(table.tell(1, "a", &large(7 << 20)).is_empty());
+    table.connect(2);
+    assert!(table.on(2, "y", &large(2 << 20))[0].contains("-33000"));
+    assert!(table.tell(2, "b", &large(2 << 20)).is_empty());
+    assert!(table.tell(2, "c", "{}").is_empty());
+    assert_eq!(table.result(1, r#"{"connectionId":"p"}"#).len(), 3);
+    let answer = table.result(2, r#"{"connectionId":"q"}"#);
+    assert!(answer.len() == 2 && answer[1].contains(r#""method":"c""#));
+    assert!(table.on(1, "x", &large(20 << 20))[0].starts_with("ask provider"));
+}
+
+#[test]
+fn subscriptions_that_wait_for_each_other_are_weighed() {
+    let mut table = linked();
+    table.on(1, "subscriptions/listen", "{}");
+    assert!(
+        table
+            .on(1, "subscriptions/listen", &large(16 << 20))
+            .is_empty()
+    );
+    assert!(table.on(1, "subscriptions/listen", "{}")[0].contains("-33000"));
+    assert!(table.on(1, "x", &large(1 << 20))[0].starts_with("ask provider"));
+}
+
+#[test]
+fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew() {
+    let mut table = linked();
+    table.on(1, "tools/call", "{}");
+    table.on(1, "subscriptions/listen", "{}");
+    table.on(1, "subscriptions/listen", "{}");
+    table.provider_asks(r#"{"connectionId":"p","method":"roots/list"}"#);
+    table.connect(2);
+    table.on(2, "ping", "null");
+    table.alone("a", "tools/list", "");
+    table.connect(3);
+    table.result(7, r#"{"connectionId":"q"}"#);
+    table.disconnect(3);
+    let lost = |ask: u64| {
+        format!(
+            r#"answer {ask}: error {{"code":-33002,"message":"The provider of the MCP server \"srv\" was started again; ask again"}}"#
+        )
+    };
+    assert_eq!(
+        table.lost(),
+        [
+            String::from("withdraw 4"),
+            lost(5),
+            lost(4),
+            lost(6),
+            lost(7),
+            lost(8),
+            lost(2),
+            lost(3),
+            String::from("answer 10: result {}"),
+        ]
+    );
+    assert!(!table.seat.has(Some("p"), None));
+    // What the old one might still have said.
+    for question in 1..9 {
+        assert!(table.result(question, r#"{"connectionId":"p"}"#).is_empty());
+    }
+    assert!(table.on(1, "ping", "null")[0].contains("There is no such connection, or it is over"));
+    assert_eq!(table.disconnect(1), ["answer 12: result {}"]);
+    assert!(table.lost().is_empty());
+    table.connect(4);
+    assert_eq!(
+        table.result(9, r#"{"connectionId":"p"}"#),
+        [r#"answer 13: result {"connectionId":"4"}"#]
+    );
+    assert_eq!(table.on(4, "ping", "null").len(), 1);
+    assert_eq!(
+        table.alone("a", "tools/list", ""),
+        [r#"ask provider 11: mcp/connect {"acpId":"srv"}"#]
+    );
+}
+
+#[test]
+fn a_legacy_provider_that_was_started_again_is_initialized_again() {
+    let mut table = adapting();
+    table.alone(
+        "l",
+        "subscriptions/listen",
+        r#""notifications":{"toolsListChanged":true}"#,
+    );
+    assert_eq!(table.lost().len(), 1);
+    assert!(table.alone("a", "tools/list", "")[0].contains("mcp/connect"));
+    assert!(table.result(4, r#"{"connectionId":"p"}"#)[0].contains("server/discover"));
+    assert!(table.lost()[0].starts_with("answer 3: error"));
+    assert!(table.result(5, INITIALIZED).is_empty());
+}
+
+#[test]
+fn a_legacy_provider_says_little_of_itself() {
+    let mut table = seat();
+    table.alone("d", "server/discover", "");
+    table.result(1, r#"{"connectionId":"p"}"#);
+    table.result(2, "{}");
+    let answers = table.result(3, &large(64 << 10));
+    assert_eq!(
+        answers[0],
+        r#"ask provider 4: mcp/disconnect {"connectionId":"p"}"#
+    );
+    assert!(answers[1].contains("answered initialize with more than 64 KiB"));
+}
+
+#[test]
+fn with_a_connection_end_the_requests_that_the_provider_has_on_it() {
+    let mut table = linked();
+    table.connect(2);
+    table.result(2, r#"{"connectionId":"q"}"#);
+    table.provider_asks(r#"{"connectionId":"p","method":"roots/list"}"#);
+    table.provider_asks(r#"{"connectionId":"q","method":"roots/list"}"#);
+    assert_eq!(
+        table.disconnect(1),
+        [
+            "withdraw 3",
+            r#"answer 3: error {"code":-32800,"message":"The connection is over"}"#,
+            r#"ask provider 5: mcp/disconnect {"connectionId":"p"}"#
+        ]
+    );
+    assert!(table.error(3, r#"{"code":1,"message":"gone"}"#).is_empty());
+    assert!(table.withdraw(3).is_empty());
+    assert_eq!(table.result(4, "{}"), ["answer 4: result {}"]);
+}
+
+#[test]
+fn ids_that_are_too_long_are_neither_carried_nor_quoted() {
+    let mut table = Table::new(Connected::new(&"s".repeat(10_000)));
+    let answer = table.alone(&"r".repeat(2000), "x", "");
+    assert_eq!(
+        answer,
+        [r#"answer 1: error {"code":-32602,"message":"The requestId is longer than 1024 bytes"}"#]
+    );
+    table.connect(1);
+    assert!(table.result(1, "{}")[0].len() < 500);
+    let id = "p".repeat(2000);
+    let answer = table.provider_asks(&format!(r#"{{"connectionId":"{id}","method":"x"}}"#));
+    assert!(answer[0].len() < 1000, "{answer:?}");
+    assert!(!table.seat.has(Some(&id), None));
 }
 
 #[test]

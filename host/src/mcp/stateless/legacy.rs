@@ -13,6 +13,10 @@
 //! `notifications/roots/list_changed`. A result of a kind that the client's version does not have, as a
 //! task, is the error -32603.
 
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
 use super::subscription::Changes;
 use super::{Of, Stateless};
 use crate::mcp::protocol::{
@@ -54,6 +58,28 @@ impl Client {
         capabilities.is_some_and(|text| member(text, capability).is_some_and(is_object))
     }
 
+    /// Takes in what it says of itself in `initialize`.
+    fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
+        let given = |name| {
+            let text = params.and_then(|params| member(params, name));
+            match text.filter(|text| is_object(text)) {
+                Some(text) if text.len() > protocol::WORDS => {
+                    let most = protocol::WORDS / 1024;
+                    Err(invalid(format!("{name} is larger than {most} KiB")))
+                }
+                text => Ok(text.map(str::to_owned)),
+            }
+        };
+        (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
+        Ok(())
+    }
+
+    /// How many bytes are kept for as long as it is there.
+    pub fn weight(&self) -> usize {
+        let words = [&self.capabilities, &self.software].into_iter().flatten();
+        words.map(String::len).sum::<usize>() + self.changes.weight()
+    }
+
     /// What a request says in 2026-07-28.
     pub fn stand_alone(&self, params: Option<&str>) -> Result<String, Error> {
         let meta = params.and_then(|params| member(params, "_meta"));
@@ -90,6 +116,11 @@ pub(super) struct Called {
 }
 
 impl Called {
+    /// How many bytes it keeps.
+    pub fn weight(&self) -> usize {
+        self.method.len() + self.params.len()
+    }
+
     pub fn new(ask: Asked, connection: ConnectionId, id: Option<Id>, method: &str) -> Self {
         Self {
             ask,
@@ -116,13 +147,14 @@ impl Stateless {
         let ask = called.ask;
         match called.method.as_str() {
             "initialize" => {
-                let given = |name| params.and_then(|params| member(params, name));
-                client.capabilities = given("capabilities")
-                    .filter(|text| is_object(text))
-                    .map(str::to_owned);
-                client.software = given("clientInfo")
-                    .filter(|text| is_object(text))
-                    .map(str::to_owned);
+                let introduced = client.introduce(params);
+                let introduced = introduced.and_then(|()| self.has_room_for(called.connection));
+                let client = self.clients.entry(called.connection).or_default();
+                if let Err(error) = introduced {
+                    // It may try again.
+                    *client = Client::default();
+                    return Err(error);
+                }
                 let params = client.stand_alone(None)?;
                 let of = Of::Initialize {
                     ask,
@@ -144,6 +176,9 @@ impl Stateless {
             "resources/subscribe" | "resources/unsubscribe" if client.changes.subscribes => {
                 let uri = protocol::string(params, "uri")
                     .ok_or_else(|| invalid("the request lacks a uri, a string"))?;
+                if called.method == "resources/subscribe" {
+                    self.has_room_for(called.connection)?;
+                }
                 self.subscribe(&called, uri, out)?;
             }
             "resources/subscribe"
@@ -152,10 +187,25 @@ impl Stateless {
             | "subscriptions/listen" => return Err(no_method(&called.method)),
             _ => {
                 called.params = client.stand_alone(params)?;
+                if !protocol::keeps(self.kept(), called.weight()) {
+                    return Err(protocol::heavy(&self.name));
+                }
                 self.call(called, None, out);
             }
         }
         Ok(())
+    }
+
+    /// Checks that all clients together do not have too much that is kept for them, after this one has
+    /// said something.
+    fn has_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
+        let others = self.clients.iter().filter(|(id, _)| **id != connection);
+        let kept = others.map(|(_, client)| client.weight()).sum();
+        let own = self.clients.get(&connection).map_or(0, Client::weight);
+        match protocol::keeps(kept, own) {
+            true => Ok(()),
+            false => Err(protocol::heavy(&self.name)),
+        }
     }
 
     /// Sends a request, or the same one again with what was asked for.
@@ -183,7 +233,7 @@ impl Stateless {
             versions
                 .is_some_and(|versions| versions.iter().all(|version| version != stateless))
                 .then(|| {
-                    let text = format!("The MCP server {:?} does not speak {stateless}", self.id);
+                    let text = format!("The MCP server {:?} does not speak {stateless}", self.name);
                     Message::error(&Error::new(protocol::code::BACKEND, text))
                 })
         } else {
@@ -208,7 +258,7 @@ impl Stateless {
             has("name") && has("version")
         });
         let software = software.map_or_else(
-            || format!(r#"{{"name":{},"version":"unknown"}}"#, quoted(&self.id)),
+            || format!(r#"{{"name":{},"version":"unknown"}}"#, quoted(&self.name)),
             str::to_owned,
         );
         let instructions = member(body, "instructions").filter(|text| text.starts_with('"'));
@@ -248,7 +298,7 @@ impl Stateless {
                 let text = format!(
                     "The MCP server {:?} gave a result of the type {}, which the client's version \
                      of MCP does not have",
-                    self.id,
+                    self.name,
                     protocol::clipped(other)
                 );
                 out.push(protocol::failed(
@@ -323,24 +373,38 @@ fn older(method: &str, outcome: Message) -> Message {
         let found = structured.is_some_and(|value| !is_object(value));
         unless(found, "/structuredContent".to_owned());
     }
-    if method == "tools/list" {
-        let tools = member(body, "tools").and_then(|tools| {
-            serde_json::from_str::<Vec<&serde_json::value::RawValue>>(tools).ok()
-        });
-        for (at, tool) in tools.into_iter().flatten().enumerate() {
-            let schema = member(tool.get(), "outputSchema");
-            let kind = schema.map(|schema| member(schema, "type"));
-            let found = kind.is_some_and(|kind| kind != Some(r#""object""#));
-            unless(found, format!("/tools/{at}/outputSchema"));
-        }
-    }
-    let Some(first) = gone.first() else {
-        return outcome;
+    let tools = match method {
+        "tools/list" => member(body, "tools").and_then(older_tools),
+        _ => None,
     };
-    let first = with(body, first, None);
-    let body = gone
-        .iter()
-        .skip(1)
-        .fold(first, |body, at| with(&body, at, None));
-    Message::result(&body)
+    let mut older = Cow::Borrowed(body);
+    for pointer in gone {
+        older = with(&older, &pointer, None).into();
+    }
+    if let Some(tools) = tools {
+        older = with(&older, "/tools", Some(&tools)).into();
+    }
+    match older {
+        Cow::Owned(body) => Message::result(&body),
+        Cow::Borrowed(_) => outcome,
+    }
+}
+
+/// A list of tools without every `outputSchema` that is not of objects, if it has any. In one go:
+/// there may be very many.
+fn older_tools(tools: &str) -> Option<String> {
+    let listed: Vec<&RawValue> = serde_json::from_str(tools).ok()?;
+    let mut is_older = false;
+    let texts = listed.into_iter().map(|tool| {
+        let schema = member(tool.get(), "outputSchema");
+        match schema.is_some_and(|schema| member(schema, "type") != Some(r#""object""#)) {
+            true => {
+                is_older = true;
+                Cow::Owned(with(tool.get(), "/outputSchema", None))
+            }
+            false => Cow::Borrowed(tool.get()),
+        }
+    });
+    let texts: Vec<_> = texts.collect();
+    is_older.then(|| format!("[{}]", texts.join(",")))
 }

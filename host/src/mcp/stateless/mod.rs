@@ -14,7 +14,10 @@
 //! - A `requestId` that is open already is the error -32602.
 //! - The provider sends no requests: -32601. A notification that names no open request is dropped, and
 //!   so is `notifications/cancelled`.
-//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000.
+//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what would be too
+//!   much to keep.
+//! - When the provider was started again, what it had fails with -33002. Legacy clients stay, but hear
+//!   of no changes until they subscribe to something.
 
 mod legacy;
 mod rounds;
@@ -30,7 +33,7 @@ use serde::Deserialize;
 use self::legacy::{Called, Client};
 use self::rounds::Round;
 use self::subscription::Listen;
-use super::protocol::{self, Version, invalid, key, no_method, quoted};
+use super::protocol::{self, Dropped, Version, invalid, key, no_method, quoted};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
@@ -38,6 +41,10 @@ use crate::rpc::{Error, Id, Kind, Message, code, member};
 #[derive(Debug)]
 pub struct Stateless {
     id: String,
+    /// The same, short enough for errors.
+    name: String,
+    /// With what the seat's own request ids begin.
+    prefix: String,
     last: Question,
     clients: BTreeMap<ConnectionId, Client>,
     questions: BTreeMap<Question, Open>,
@@ -47,6 +54,7 @@ pub struct Stateless {
     rounds: BTreeMap<Asked, Round>,
     /// What callers were asked for, and for which call.
     inputs: BTreeMap<Question, Asked>,
+    dropped: Dropped,
 }
 
 /// A request that the provider has.
@@ -83,10 +91,9 @@ impl Seat for Stateless {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
-            Input::ProviderLost => {}
             Input::Connect { ask, connection } => {
                 if self.clients.len() >= protocol::CONNECTIONS {
-                    out.push(protocol::failed(ask, &protocol::full(&self.id)));
+                    out.push(protocol::failed(ask, &protocol::full(&self.name)));
                 } else {
                     self.clients.insert(connection, Client::default());
                     let outcome = connected(connection);
@@ -131,25 +138,47 @@ impl Seat for Stateless {
                 out.push(protocol::failed(ask, &no_method("mcp/message")));
             }
             Input::ProviderNotification { params } => self.provider_tells(params, &mut out),
+            Input::ProviderLost => self.lose(&mut out),
             Input::ToolsChanged | Input::Progress { .. } => {}
         }
         out
     }
+
+    fn has(&self, _: Option<&str>, request: Option<&str>) -> bool {
+        // One that is longer is none, and is not looked at: anybody may ask for it.
+        let request = request.filter(|request| request.len() <= protocol::TOKEN);
+        request.is_some_and(|request| self.requests.contains_key(request))
+    }
 }
 
 impl Stateless {
-    /// The seat of the provider that declared its server with this `serverId`.
+    /// The seat of the provider that declared its server with this `serverId`. The requests that have
+    /// no id of their callers' get one that begins with `prefix`; no two seats of one provider may
+    /// have the same.
     #[must_use]
-    pub fn new(id: &str) -> Self {
+    pub fn new(id: &str, prefix: &str) -> Self {
         Self {
             id: id.to_owned(),
+            name: protocol::clipped(id),
+            prefix: prefix.to_owned(),
             last: 0,
             clients: BTreeMap::new(),
             questions: BTreeMap::new(),
             requests: HashMap::new(),
             rounds: BTreeMap::new(),
             inputs: BTreeMap::new(),
+            dropped: Dropped::default(),
         }
+    }
+
+    /// How many bytes it keeps of calls that may come again.
+    fn kept(&self) -> usize {
+        let open = self.questions.values().map(|open| match &open.of {
+            Of::Legacy(called) => called.weight(),
+            _ => 0,
+        });
+        let rounds = self.rounds.values().map(Round::weight);
+        open.chain(rounds).sum()
     }
 
     fn is_full(&self) -> bool {
@@ -172,7 +201,7 @@ impl Stateless {
     ) -> Question {
         let question = self.number();
         let request = request.unwrap_or_else(|| {
-            let mut own: Arc<str> = format!("acp-chain-{question}").into();
+            let mut own: Arc<str> = format!("{}-{question}", self.prefix).into();
             // Callers choose as they like.
             while self.requests.contains_key(&own) {
                 own = format!("{own}-").into();
@@ -206,8 +235,9 @@ impl Stateless {
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         if self.is_full() {
-            return Err(protocol::full(&self.id));
+            return Err(protocol::full(&self.name));
         }
+        protocol::is_carried(&caller)?;
         let request = match &caller {
             Caller::Request(request) => Some(request.clone()),
             Caller::Connection(connection) => {
@@ -321,6 +351,28 @@ impl Stateless {
         }
     }
 
+    /// The provider was started again: what was open with it is over, and it is not asked for it.
+    fn lose(&mut self, out: &mut Vec<Output>) {
+        let lost = protocol::lost(&self.name);
+        for (ask, round) in std::mem::take(&mut self.rounds) {
+            round.end(out);
+            out.push(protocol::failed(ask, &lost));
+        }
+        self.requests.clear();
+        for (question, open) in std::mem::take(&mut self.questions) {
+            let outcome = Message::error(&lost);
+            match open.of {
+                Of::Caller { ask, .. } | Of::Legacy(Called { ask, .. }) => {
+                    out.push(Output::Answer { ask, outcome });
+                }
+                Of::Initialize { ask, connection } => {
+                    out.push(self.initialized(ask, connection, outcome));
+                }
+                Of::Listen(listen) => self.listened(question, listen, &outcome, out),
+            }
+        }
+    }
+
     fn provider_tells(&mut self, params: &str, out: &mut Vec<Output>) {
         let text = |name| protocol::string(Some(params), name);
         let (server, request, method) = (text("serverId"), text("requestId"), text("method"));
@@ -329,9 +381,8 @@ impl Stateless {
             .and_then(|request| self.requests.get(&*request).copied());
         let open = question.and_then(|question| Some((question, self.questions.get(&question)?)));
         let Some(((question, open), method)) = open.zip(method) else {
-            let id = &self.id;
-            tracing::warn!("dropped a notification of the MCP server {id:?}: of no open request");
-            return;
+            let reason = "dropped a notification of its provider's: it is of no open request";
+            return self.dropped.note(&self.name, reason);
         };
         let params = member(params, "params").filter(|params| *params != "null");
         if method == protocol::CANCELLED {

@@ -39,6 +39,15 @@ pub(super) struct Round {
 }
 
 impl Round {
+    /// How many bytes it keeps.
+    pub fn weight(&self) -> usize {
+        let missing = self.missing.values().map(String::len);
+        let answers = self.answers.iter();
+        let answers = answers.map(|(name, answer)| name.len() + answer.len());
+        let state = self.state.as_ref().map_or(0, String::len);
+        self.called.weight() + state + missing.chain(answers).sum::<usize>()
+    }
+
     /// Withdraws what is still asked. Its answers come, and mean nothing.
     pub fn end(&self, out: &mut Vec<Output>) {
         let missing = self.missing.keys();
@@ -57,7 +66,7 @@ impl Stateless {
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         let fault = |reason: String| {
-            let text = format!("The MCP server {:?} is at fault: {reason}", self.id);
+            let text = format!("The MCP server {:?} is at fault: {reason}", self.name);
             Error::new(code::INTERNAL_ERROR, text)
         };
         let inputs = member(required, "inputRequests").filter(|text| *text != "null");
@@ -108,7 +117,7 @@ impl Stateless {
             requests.push((name, method, params.map(str::to_owned)));
         }
         if self.questions.len() + self.inputs.len() + requests.len() > protocol::OPEN {
-            return Err(protocol::full(&self.id));
+            return Err(protocol::full(&self.name));
         }
         let mut round = Round {
             state: state.map(str::to_owned),
@@ -116,6 +125,10 @@ impl Stateless {
             answers: Vec::new(),
             called,
         };
+        let names = requests.iter().map(|(name, ..)| name.len());
+        if !protocol::keeps(self.kept(), round.weight() + names.sum::<usize>()) {
+            return Err(protocol::heavy(&self.name));
+        }
         for (name, method, params) in requests {
             let question = self.number();
             round.missing.insert(question, name);
@@ -153,6 +166,10 @@ impl Stateless {
             round.end(out);
             out.push(Output::Answer { ask, outcome });
             return;
+        }
+        if !protocol::keeps(self.kept(), round.weight() + outcome.body().len()) {
+            round.end(out);
+            return out.push(protocol::failed(ask, &protocol::heavy(&self.name)));
         }
         let answer = outcome.body().to_owned();
         round.answers.extend(name.map(|name| (name, answer)));

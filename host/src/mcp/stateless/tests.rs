@@ -1,11 +1,11 @@
 //! What callers and a provider of requests that stand alone say to the seat, line by line.
 
 use super::Stateless;
-use crate::mcp::seat::{Caller, Input};
+use crate::mcp::seat::{Caller, Input, Seat};
 use crate::mcp::transcript::{META, Table, alone};
 
 fn seat() -> Table<Stateless> {
-    Table::new(Stateless::new("srv"))
+    Table::new(Stateless::new("srv", "acp-chain"))
 }
 
 const DISCOVERED: &str = r#"{"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}},"instructions":"Be nice","resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"2"}}}}"#;
@@ -428,6 +428,183 @@ fn what_the_provider_does_not_offer_is_no_method() {
     );
     let modern = format!(r#"{{"_meta":{{{META}}}}}"#);
     assert!(table.on(1, "subscriptions/listen", &modern)[0].starts_with("ask provider"));
+}
+
+/// Params of so many bytes, or a few more.
+fn large(size: usize) -> String {
+    format!(r#"{{"x":"{}"}}"#, "x".repeat(size))
+}
+
+#[test]
+fn what_a_client_says_of_itself_is_kept_only_if_it_is_short() {
+    let mut table = seat();
+    table.connect(1);
+    for name in ["capabilities", "clientInfo"] {
+        let words = large(64 << 10);
+        let params = format!(r#"{{"protocolVersion":"2025-06-18","{name}":{words}}}"#);
+        let told = format!(r#"{{"code":-32602,"message":"{name} is larger than 64 KiB"}}"#);
+        assert!(table.on(1, "initialize", &params)[0].ends_with(&told));
+    }
+    // Nor is much kept of all of them together.
+    let words = large((64 << 10) - 10);
+    let params = format!(
+        r#"{{"protocolVersion":"2025-06-18","capabilities":{words},"clientInfo":{words}}}"#
+    );
+    assert!(table.on(1, "initialize", &params)[0].starts_with("ask provider"));
+    for connection in 2..=128 {
+        table.connect(connection);
+        assert!(table.on(connection, "initialize", &params)[0].starts_with("ask provider"));
+    }
+    table.connect(129);
+    assert!(table.on(129, "initialize", &params)[0].contains("-33000"));
+    table.disconnect(1);
+    assert!(table.on(129, "initialize", &params)[0].starts_with("ask provider"));
+}
+
+#[test]
+fn calls_that_may_come_again_are_weighed() {
+    let mut table = initialized(QUIET);
+    assert!(table.on(1, "tools/call", &large(20 << 20))[0].starts_with("ask provider 2"));
+    let refused = table.on(1, "tools/call", "{}");
+    assert!(
+        refused[0].contains(r#"error {"code":-33000,"#),
+        "{refused:?}"
+    );
+    table.result(2, r#"{"result":{}}"#);
+    assert!(table.on(1, "tools/call", &large(8 << 20))[0].starts_with("ask provider 3"));
+    assert!(table.on(1, "tools/call", &large(4 << 20))[0].starts_with("ask provider 4"));
+    // What the provider wants back counts, and so do the answers.
+    let state = "s".repeat(8 << 20);
+    let wants = |state: &str| {
+        format!(
+            r#"{{"result":{{"resultType":"input_required","requestState":"{state}","inputRequests":{{"a":{{"method":"roots/list"}},"b":{{"method":"roots/list"}}}}}}}}"#
+        )
+    };
+    assert!(table.result(3, &wants(&state))[0].contains("-33000"));
+    assert_eq!(table.on(1, "tools/call", &large(8 << 20)).len(), 1);
+    assert_eq!(table.result(4, &wants("s")).len(), 2);
+    let answers = table.result(6, &large(8 << 20));
+    assert!(
+        answers[0] == "withdraw 7" && answers[1].contains("-33000"),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn resources_have_short_names() {
+    let mut table = initialized(DISCOVERED);
+    let uri = |at: usize, size: usize| format!(r#"{{"uri":"{at}:{}"}}"#, "x".repeat(size));
+    let refused = table.on(1, "resources/subscribe", &uri(0, 5000));
+    assert!(
+        refused[0].ends_with(r#"{"code":-32602,"message":"the uri is longer than 4096 bytes"}"#)
+    );
+    for at in 0..65 {
+        assert!(table.on(1, "resources/subscribe", &uri(at, 4000))[0].starts_with("ask provider"));
+    }
+    let refused = table.on(1, "resources/subscribe", &uri(65, 4000));
+    assert!(
+        refused[0].contains("with URIs of 256 KiB in all"),
+        "{refused:?}"
+    );
+    table.on(1, "resources/unsubscribe", &uri(0, 4000));
+    assert!(table.on(1, "resources/subscribe", &uri(65, 4000))[0].starts_with("ask provider"));
+}
+
+#[test]
+fn the_seats_own_requests_are_told_from_those_of_another_session() {
+    let mut tables =
+        ["acp-chain-7", "acp-chain-8"].map(|prefix| Table::new(Stateless::new("srv", prefix)));
+    for table in &mut tables {
+        table.connect(1);
+        table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+        table.alone("r", "x", "");
+        assert!(table.seat.has(None, Some("r")) && !table.seat.has(Some("r"), None));
+    }
+    let [mut one, two] = tables;
+    assert!(one.seat.has(None, Some("acp-chain-7-1")));
+    assert!(!two.seat.has(None, Some("acp-chain-7-1")));
+    assert!(two.seat.has(None, Some("acp-chain-8-1")));
+    one.result(1, QUIET);
+    assert!(!one.seat.has(None, Some("acp-chain-7-1")));
+    let long = "r".repeat(2000);
+    assert!(one.alone(&long, "x", "")[0].contains("The requestId is longer than 1024 bytes"));
+    assert!(!one.seat.has(None, Some(&long)));
+}
+
+#[test]
+fn what_is_open_with_a_provider_that_was_started_again_fails() {
+    let mut table = initialized(DISCOVERED);
+    table.tell(1, "notifications/initialized", "null");
+    table.alone("r", "x", "");
+    table.on(1, "tools/call", "{}");
+    table.on(1, "resources/subscribe", r#"{"uri":"a:b"}"#);
+    table.on(1, "tools/call", "{}");
+    let asked = table.result(
+        6,
+        r#"{"result":{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}}}}"#,
+    );
+    assert_eq!(asked, ["ask 1 7: roots/list"]);
+    table.connect(2);
+    table.on(2, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+    let lost = |ask: u64| {
+        format!(
+            r#"answer {ask}: error {{"code":-33002,"message":"The provider of the MCP server \"srv\" was started again; ask again"}}"#
+        )
+    };
+    assert_eq!(
+        table.lost(),
+        [
+            String::from("withdraw 7"),
+            lost(6),
+            lost(3),
+            lost(4),
+            lost(5),
+            lost(8)
+        ]
+    );
+    assert!(!table.seat.has(None, Some("r")));
+    for question in 2..9 {
+        assert!(table.result(question, r#"{"result":{}}"#).is_empty());
+    }
+    assert!(table.alone("r", "x", "")[0].starts_with("ask provider 9"));
+    assert!(table.on(1, "tools/call", "{}")[0].starts_with("ask provider 10"));
+    let again = table.on(2, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
+    assert!(again[0].starts_with("ask provider 11"));
+    // Changes are heard of again as soon as the client subscribes to something.
+    let asked = table.on(1, "resources/subscribe", r#"{"uri":"c:d"}"#);
+    assert!(asked[0].contains(r#"{"toolsListChanged":true,"resourceSubscriptions":["c:d"]}"#));
+}
+
+#[test]
+fn what_a_client_is_asked_for_ends_with_its_connection() {
+    let mut table = initialized(QUIET);
+    table.on(1, "tools/call", "null");
+    table.result(
+        2,
+        r#"{"result":{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}}}}"#,
+    );
+    assert_eq!(
+        table.disconnect(1),
+        [
+            "withdraw 3",
+            r#"answer 3: error {"code":-32800,"message":"Request cancelled"}"#,
+            "answer 4: result {}"
+        ]
+    );
+    assert!(table.result(3, "{}").is_empty());
+}
+
+#[test]
+fn a_very_long_list_of_tools_is_made_older_in_one_go() {
+    let mut table = initialized(QUIET);
+    table.on(1, "tools/list", "null");
+    let tools = vec![r#"{"name":"t","outputSchema":{}}"#; 50_000].join(",");
+    let answer = table.result(
+        2,
+        &format!(r#"{{"result":{{"tools":[{tools}],"ttlMs":0}}}}"#),
+    );
+    let older = vec![r#"{"name":"t"}"#; 50_000].join(",");
+    assert!(answer[0] == format!(r#"answer 3: result {{"tools":[{older}]}}"#));
 }
 
 #[test]

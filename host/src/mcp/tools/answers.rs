@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::catalog::Catalog;
+use super::schema::{Refused, WORK};
 use super::{Call, Request, Server, Waiting, Wants, outcome};
 use crate::mcp::protocol::{self, Version, invalid, key, quoted};
 use crate::mcp::seat::{Caller, Output};
@@ -11,9 +12,22 @@ use crate::rpc::{Error, Id, Kind, Message, code};
 /// What the server can.
 const CAPABILITIES: &str = r#""capabilities":{"tools":{"listChanged":true}}"#;
 
+/// What may still be done in one go, for all that waited. What does not fit is refused, so that a
+/// burst costs no more than some of its requests.
+struct Budget {
+    /// Of [`WORK`].
+    checks: usize,
+    /// Of answers, in bytes.
+    text: usize,
+}
+
 impl Server {
     /// Serves everything that waits, from the catalog or from why there is none.
     pub(super) fn serve(&mut self, catalog: Result<&Catalog, &str>, out: &mut Vec<Output>) {
+        let mut budget = Budget {
+            checks: WORK,
+            text: protocol::KEPT,
+        };
         for Waiting { request, wants } in std::mem::take(&mut self.waiting) {
             let ask = request.ask;
             let served = match wants {
@@ -24,7 +38,7 @@ impl Server {
                     name,
                     arguments,
                     token,
-                } => match self.call(request, name, arguments, token, catalog) {
+                } => match self.call(request, name, arguments, token, catalog, &mut budget) {
                     Ok(output) => {
                         out.push(output);
                         continue;
@@ -32,6 +46,11 @@ impl Server {
                     Err(error) => Err(error),
                 },
             };
+            let served = served.and_then(|text| {
+                let left = budget.text.checked_sub(text.len());
+                budget.text = left.ok_or_else(|| protocol::heavy(&self.name))?;
+                Ok(text)
+            });
             out.push(match served {
                 Ok(text) => protocol::result(ask, &text),
                 Err(error) => protocol::failed(ask, &error),
@@ -113,20 +132,25 @@ impl Server {
         Ok(format!(r#"{{"tools":{tools}{next}{added}}}"#))
     }
 
-    pub(super) fn call(
+    fn call(
         &mut self,
         request: Request,
         name: String,
         arguments: String,
         token: Option<Id>,
         catalog: Result<&Catalog, &str>,
+        budget: &mut Budget,
     ) -> Result<Output, Error> {
         let catalog = catalog.map_err(|reason| self.fault(reason))?;
         let Some(tool) = catalog.tool(&name) else {
             let name = protocol::clipped(&name);
             return Err(invalid(format!("Unknown tool: {name}")));
         };
-        if let Err(reason) = tool.input.check(&arguments) {
+        let checked = tool.input.check(&arguments, &mut budget.checks);
+        if checked == Err(Refused::Work) {
+            return Err(protocol::heavy(&self.name));
+        }
+        if let Err(Refused::Mismatch(reason)) = checked {
             let told = format!("The arguments do not match the inputSchema of {name} {reason}");
             return match request.version >= Version::V2025November {
                 true => {

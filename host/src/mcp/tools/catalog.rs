@@ -14,7 +14,7 @@ use crate::mcp::protocol::{clipped, is_object};
 use crate::rpc::member;
 
 /// The largest catalog, in bytes.
-const LARGEST: usize = 4 * 1024 * 1024;
+const LARGEST: usize = 1024 * 1024;
 
 /// The most tools that one has.
 const TOOLS: usize = 1000;
@@ -23,7 +23,7 @@ const TOOLS: usize = 1000;
 const NAME: usize = 128;
 
 /// What all schemas of a catalog that are checked against may weigh, in values.
-const WEIGHT: usize = 50_000;
+const WEIGHT: usize = 25_000;
 
 /// How many tools a page of `tools/list` has.
 pub const PAGE: usize = 100;
@@ -34,6 +34,8 @@ pub struct Catalog {
     /// The JSON text of a string.
     pub instructions: Option<Box<str>>,
     tools: Vec<Arc<Tool>>,
+    /// What clients see of them. Not kept by calls, which may outlive the catalog.
+    texts: Vec<Box<str>>,
     places: HashMap<Box<str>, usize>,
 }
 
@@ -42,7 +44,6 @@ pub struct Catalog {
 pub struct Tool {
     /// Unique in its catalog.
     pub name: Box<str>,
-    text: Box<str>,
     /// What its arguments match.
     pub input: Schema,
     /// What `structuredContent` matches.
@@ -75,15 +76,17 @@ impl Catalog {
         let mut catalog = Self {
             instructions: instructions.map(Box::from),
             tools: Vec::with_capacity(listed.tools.len()),
+            texts: Vec::with_capacity(listed.tools.len()),
             places: HashMap::new(),
         };
         let mut weight = WEIGHT;
-        for (place, tool) in listed.tools.iter().enumerate() {
-            let tool = Tool::read(tool.get(), place, &mut weight)?;
+        for (place, text) in listed.tools.iter().enumerate() {
+            let tool = Tool::read(text.get(), place, &mut weight)?;
             if catalog.places.insert(tool.name.clone(), place).is_some() {
                 return Err(format!("it lists two tools {:?}", tool.name));
             }
             catalog.tools.push(Arc::new(tool));
+            catalog.texts.push(text.get().into());
         }
         Ok(catalog)
     }
@@ -100,10 +103,7 @@ impl Catalog {
             return None;
         }
         let to = from.saturating_add(PAGE).min(self.tools.len());
-        let page: Vec<&str> = self.tools[from..to]
-            .iter()
-            .map(|tool| &*tool.text)
-            .collect();
+        let page: Vec<&str> = self.texts[from..to].iter().map(|text| &**text).collect();
         let next = Some(to).filter(|to| *to < self.tools.len());
         Some((format!("[{}]", page.join(",")), next))
     }
@@ -136,7 +136,6 @@ impl Tool {
             input,
             output,
             name: name.into(),
-            text: text.into(),
         })
     }
 }

@@ -7,18 +7,20 @@
 //! answered as well, once; no client sees a tool, and no component a call, that was not checked.
 //!
 //! - What the component lists is asked for when a client first needs it, and kept until the component
-//!   says that it has changed. Clients are then told, though not twice before one of them looks.
+//!   says that it has changed. Clients are then told, though not twice before one of them looks, and
+//!   not twice in a row because of what it says while it lists.
 //! - A list that is wrong, or an error of the component's, is the error -32603 of `tools/list` and
 //!   `tools/call`, which names the proxy, the tool and what is wrong; the next request asks again.
 //!   `initialize` and `server/discover` then go without `instructions`.
 //! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on
 //!   (SEP-1303), and the error -32602 before. A schema that refers to itself or elsewhere, that is
 //!   large, or that has a regular expression which looks around is not checked against, and neither
-//!   are arguments of more than 1 MiB, or fewer the larger the schema: `schema.rs` has the numbers.
+//!   are large arguments, the sooner the larger the schema: `schema.rs` has the numbers.
 //! - A result that is no `CallToolResult`, or that breaks the promise of the `outputSchema`, is the
 //!   error -32603.
 //! - Progress goes to a caller that gave a token, as long as it grows.
-//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000.
+//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what is too much
+//!   at once: to keep while the component lists its tools, or to check and answer when it has.
 //!
 //! Not offered: `logging/setLevel`, prompts, resources, completion, tasks, input that a tool needs
 //! while it works.
@@ -35,7 +37,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::catalog::{Catalog, Tool};
-use super::protocol::{self, Version, connection_version, invalid, key, no_method};
+use super::protocol::{self, Dropped, Version, connection_version, invalid, key, no_method};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
@@ -50,9 +52,15 @@ pub struct Server {
     generation: u64,
     /// Whether clients know that the list has changed, and none has looked since.
     told: bool,
+    /// Whether they were told while the component was listing, and it has said so only then since. It
+    /// is not believed again until it says so otherwise: in every list, it would have everybody list
+    /// for ever.
+    told_while_listing: bool,
     waiting: Vec<Waiting>,
     calls: BTreeMap<Question, Call>,
     listeners: BTreeMap<Asked, Listener>,
+    /// Lists that were none.
+    dropped: Dropped,
 }
 
 #[derive(Debug, Default)]
@@ -103,6 +111,19 @@ enum Wants {
     },
 }
 
+impl Wants {
+    /// How many bytes it keeps that a client chose.
+    fn weight(&self) -> usize {
+        match self {
+            Self::Initialize | Self::Discover => 0,
+            Self::Page(cursor) => cursor.as_ref().map_or(0, String::len),
+            Self::Call {
+                name, arguments, ..
+            } => name.len() + arguments.len(),
+        }
+    }
+}
+
 /// A call that the component has.
 #[derive(Debug)]
 struct Call {
@@ -124,7 +145,6 @@ impl Seat for Server {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
-            Input::ProviderLost => {}
             Input::Connect { ask, connection } => out.push(self.connect(ask, connection)),
             Input::Disconnect { ask, connection } => self.disconnect(ask, connection, &mut out),
             Input::Request {
@@ -149,7 +169,7 @@ impl Seat for Server {
             Input::ProviderRequest { ask, .. } => {
                 out.push(protocol::failed(ask, &no_method("mcp/message")));
             }
-            Input::ProviderNotification { .. } => {}
+            Input::ProviderNotification { .. } | Input::ProviderLost => {}
             Input::ToolsChanged => self.changed(&mut out),
             Input::Progress {
                 question,
@@ -173,9 +193,11 @@ impl Server {
             listed: Listed::Nothing,
             generation: 0,
             told: false,
+            told_while_listing: false,
             waiting: Vec::new(),
             calls: BTreeMap::new(),
             listeners: BTreeMap::new(),
+            dropped: Dropped::default(),
         }
     }
 
@@ -219,6 +241,7 @@ impl Server {
         if self.open().count() >= protocol::OPEN {
             return Err(protocol::full(&self.name));
         }
+        protocol::is_carried(&caller)?;
         let version = self.version(&caller, method, params)?;
         let request = Request {
             ask,
@@ -240,6 +263,17 @@ impl Server {
             ("tools/call", _) => call(params)?,
             _ => return Err(no_method(method)),
         };
+        // With a catalog nothing waits.
+        if !matches!(self.listed, Listed::Known(_)) {
+            let kept = self
+                .waiting
+                .iter()
+                .map(|waiting| waiting.wants.weight())
+                .sum();
+            if !protocol::keeps(kept, wants.weight()) {
+                return Err(protocol::heavy(&self.name));
+            }
+        }
         self.waiting.push(Waiting { request, wants });
         self.go_on(out);
         Ok(())
@@ -380,7 +414,7 @@ impl Server {
                 }
             }
             Err(reason) => {
-                tracing::warn!("the tools of the proxy {:?}: {reason}", self.name);
+                self.dropped.note(&self.name, &reason);
                 self.serve(Err(&reason), out);
             }
         }

@@ -40,10 +40,20 @@ impl Server {
     }
 
     pub(super) fn changed(&mut self, out: &mut Vec<Output>) {
-        match &mut self.listed {
-            Listed::Asked { stale, .. } => *stale = true,
-            listed => *listed = Listed::Nothing,
+        let while_listing = match &mut self.listed {
+            Listed::Asked { stale, .. } => {
+                *stale = true;
+                true
+            }
+            listed => {
+                *listed = Listed::Nothing;
+                false
+            }
+        };
+        if while_listing && self.told_while_listing {
+            return;
         }
+        self.told_while_listing = while_listing;
         if std::mem::replace(&mut self.told, true) {
             return;
         }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::catalog::Tool;
+use super::schema::{Refused, WORK};
 use crate::mcp::protocol::{Version, clipped, is_object, quoted, with};
 use crate::rpc::member;
 
@@ -41,9 +42,14 @@ pub fn checked<'r>(result: &'r str, tool: &Tool, version: Version) -> Result<Cow
         return Err(String::from("its `structuredContent` is no object"));
     }
     match (&tool.output, structured) {
-        (Some(schema), Some(value)) if !failed => schema.check(value).map_err(|reason| {
-            format!("its `structuredContent` does not match the outputSchema {reason}")
-        })?,
+        (Some(schema), Some(value)) if !failed => {
+            // Alone, it is never refused for the work that it makes.
+            if let Err(Refused::Mismatch(reason)) = schema.check(value, &mut { WORK }) {
+                return Err(format!(
+                    "its `structuredContent` does not match the outputSchema {reason}"
+                ));
+            }
+        }
         (Some(_), None) if !failed => {
             return Err(String::from(
                 "it lacks the `structuredContent` that the outputSchema promises",

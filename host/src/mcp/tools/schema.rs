@@ -7,6 +7,8 @@
 //! checked against it may be the larger the lighter it is. Regular expressions run in linear time; a
 //! schema with one that cannot, such as one that looks ahead, is not compiled. `format` is not
 //! checked. Nothing is ever fetched. What is not checked is left to the tool.
+//!
+//! All that is checked in one go shares [`WORK`], which is some hundredths of a second at worst.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
@@ -23,19 +25,33 @@ const HEAVIEST: usize = 10_000;
 const DEEPEST: usize = 100;
 
 /// What a regular expression weighs, in values.
-const PATTERN: usize = 1000;
+const PATTERN: usize = 500;
+
+/// The longest regular expression, and the longest reference, in bytes.
+const PATTERN_LENGTH: usize = 1024;
 
 /// How large a regular expression may become, compiled, in bytes.
-const PATTERN_SIZE: usize = 256 * 1024;
+const PATTERN_SIZE: usize = 16 * 1024;
 
-/// The largest text that is checked, in bytes.
-const LARGEST_CHECKED: usize = 1024 * 1024;
+/// What `multipleOf` weighs, in values: it calculates with numbers of any size.
+const MULTIPLE: usize = 200;
 
-/// What a schema weighs times the bytes that are checked against it: some tenths of a second at worst.
-const WORK: usize = 1 << 26;
+/// What may be checked in one go: the bytes of each text times what its schema weighs, and
+/// [`PARSING`]. A unit takes some nanoseconds.
+pub const WORK: usize = 1 << 23;
 
-/// How many bytes of a schema weigh as much as one value when it is only looked through.
-const LOOKED_THROUGH: usize = 16;
+/// What it weighs to parse a text, whatever it is checked against.
+const PARSING: usize = 12;
+
+/// How much more it takes to tell why something does not match than to find that it does not. With
+/// alternatives, all that is wrong with each of them is gathered.
+const TELLING: usize = 4;
+const TELLING_ALTERNATIVES: usize = 64;
+
+/// How many bytes of a schema weigh as much as one value when it is only looked through, and how many
+/// values that are only weighed as much as one that is compiled.
+const LOOKED_THROUGH: usize = 64;
+const WEIGHED: usize = 16;
 
 /// A schema.
 #[derive(Debug)]
@@ -43,6 +59,16 @@ pub struct Schema {
     /// `None` if the schema is not one to check against.
     validator: Option<Validator>,
     weight: usize,
+    telling: usize,
+}
+
+/// Why something was not found to match.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It does not. Says where, and why.
+    Mismatch(String),
+    /// There is no more [`WORK`] left to check it in this go.
+    Work,
 }
 
 impl Schema {
@@ -68,12 +94,23 @@ impl Schema {
                 validate(&schema).map_err(|error| wrong(&error))
             })?;
         }
-        let mut remaining = HEAVIEST.min(*left);
-        let allowed = remaining;
-        let weighed = weigh(&schema, &schema, 0, &mut remaining);
-        let weight = allowed - remaining;
+        let allowed = HEAVIEST.min(*left);
+        let mut scales = Scales {
+            schema: &schema,
+            left: allowed,
+            alternatives: false,
+        };
+        let weighed = scales.weigh(&schema, 0);
+        let weight = allowed - scales.left;
+        let telling = match scales.alternatives {
+            true => TELLING_ALTERNATIVES,
+            false => TELLING,
+        };
         let validator = match weighed {
-            None => None,
+            None => {
+                *left -= weight / WEIGHED;
+                None
+            }
             Some(()) => {
                 *left -= weight;
                 let patterns = PatternOptions::regex()
@@ -86,28 +123,44 @@ impl Schema {
                 options.build(&schema).ok()
             }
         };
-        Ok(Self { validator, weight })
+        Ok(Self {
+            validator,
+            weight,
+            telling,
+        })
     }
 
-    /// Checks a JSON text. The error says where it does not match, and why.
-    pub fn check(&self, json: &str) -> Result<(), String> {
+    /// Checks a JSON text. `left` is what is left of [`WORK`]; a text that takes more than all of it
+    /// is left to the tool.
+    pub fn check(&self, json: &str, left: &mut usize) -> Result<(), Refused> {
         let Some(validator) = &self.validator else {
             return Ok(());
         };
-        if json.len() > LARGEST_CHECKED || json.len().saturating_mul(self.weight) > WORK {
+        let work = json.len().saturating_mul(self.weight + PARSING);
+        if work > WORK {
             return Ok(());
         }
+        *left = left.checked_sub(work).ok_or(Refused::Work)?;
         // What is nested too deep, or has a number that is too large to be held, is left to the tool.
         let Ok(value) = serde_json::from_str(json) else {
             return Ok(());
         };
+        if validator.is_valid(&value) {
+            return Ok(());
+        }
+        let telling = work.saturating_mul(self.telling);
+        let Some(rest) = left.checked_sub(telling) else {
+            let told = String::from("somewhere: it would take too long to tell where");
+            return Err(Refused::Mismatch(told));
+        };
+        *left = rest;
         validator.validate(&value).map_err(|error| {
             let place = error.instance_path().to_string();
             let place = match place.as_str() {
                 "" => String::from("at the top"),
                 place => format!("at {}", clipped(place)),
             };
-            format!("{place}: {}", clipped(&error.to_string()))
+            Refused::Mismatch(format!("{place}: {}", clipped(&error.to_string())))
         })
     }
 
@@ -127,57 +180,90 @@ fn wrong(error: &jsonschema::ValidationError) -> String {
     }
 }
 
-/// Counts the values in a part of a schema, references followed. `None` if they are too many or too
-/// deep, or if there is no telling.
-fn weigh(schema: &Value, part: &Value, depth: usize, left: &mut usize) -> Option<()> {
-    if depth > DEEPEST {
-        return None;
-    }
-    *left = left.checked_sub(1)?;
-    match part {
-        Value::Object(members) => {
-            for (name, value) in members {
-                match (name.as_str(), value) {
-                    ("$ref", Value::String(to)) => {
-                        let target = refers_to(schema, to)?;
-                        weigh(schema, target, depth + 1, left)?;
-                    }
-                    // These refer to who knows what, change what others refer to, or look again at
-                    // what was looked at.
-                    (
-                        "$dynamicRef"
-                        | "$recursiveRef"
-                        | "$id"
-                        | "unevaluatedProperties"
-                        | "unevaluatedItems",
-                        _,
-                    ) => return None,
-                    ("$schema", draft @ Value::String(_)) if validate_of(Some(draft)).is_none() => {
-                        return None;
-                    }
-                    ("pattern", Value::String(_)) => *left = left.checked_sub(PATTERN)?,
-                    ("patternProperties", Value::Object(patterns)) => {
-                        *left = left.checked_sub(PATTERN.checked_mul(patterns.len())?)?;
-                    }
-                    _ => {}
+/// What weighs a schema.
+struct Scales<'s> {
+    schema: &'s Value,
+    /// How many values it may still have.
+    left: usize,
+    /// Whether any of them has alternatives.
+    alternatives: bool,
+}
+
+impl<'s> Scales<'s> {
+    /// Counts the values in a part of the schema, references followed. `None` if they are too many or
+    /// too deep, or if there is no telling.
+    fn weigh(&mut self, part: &'s Value, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        self.take(1)?;
+        match part {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.keyword(name, value, depth)?;
+                    self.weigh(value, depth + 1)?;
                 }
-                weigh(schema, value, depth + 1, left)?;
             }
-        }
-        Value::Array(elements) => {
-            for element in elements {
-                weigh(schema, element, depth + 1, left)?;
+            Value::Array(elements) => {
+                for element in elements {
+                    self.weigh(element, depth + 1)?;
+                }
             }
+            _ => {}
         }
-        _ => {}
+        Some(())
     }
-    Some(())
+
+    /// Weighs what a member weighs beside its value.
+    fn keyword(&mut self, name: &str, value: &'s Value, depth: usize) -> Option<()> {
+        match (name, value) {
+            ("$ref", Value::String(to)) => {
+                let target = refers_to(self.schema, to)?;
+                self.weigh(target, depth + 1)?;
+            }
+            // These refer to who knows what, change what others refer to, or look again at what was
+            // looked at.
+            (
+                "$dynamicRef"
+                | "$recursiveRef"
+                | "$id"
+                | "unevaluatedProperties"
+                | "unevaluatedItems",
+                _,
+            ) => return None,
+            ("$schema", draft @ Value::String(_)) if validate_of(Some(draft)).is_none() => {
+                return None;
+            }
+            ("pattern", Value::String(pattern)) => self.pattern(pattern)?,
+            ("patternProperties", Value::Object(patterns)) => {
+                for pattern in patterns.keys() {
+                    self.pattern(pattern)?;
+                }
+            }
+            ("multipleOf", _) => self.take(MULTIPLE)?,
+            ("anyOf" | "oneOf", _) => self.alternatives = true,
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Option<()> {
+        if pattern.len() > PATTERN_LENGTH {
+            return None;
+        }
+        self.take(PATTERN)
+    }
+
+    fn take(&mut self, weight: usize) -> Option<()> {
+        self.left = self.left.checked_sub(weight)?;
+        Some(())
+    }
 }
 
 /// What a reference into the same schema refers to; `None` for any other.
 fn refers_to<'s>(schema: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
-    match pointer.contains('%') {
+    match pointer.contains('%') || pointer.len() > PATTERN_LENGTH {
         true => None,
         false => schema.pointer(pointer),
     }
@@ -212,6 +298,14 @@ mod tests {
         Schema::read(text, &mut 1_000_000)
     }
 
+    fn check(schema: &Schema, json: &str) -> Result<(), String> {
+        let checked = schema.check(json, &mut { WORK });
+        checked.map_err(|refused| match refused {
+            Refused::Mismatch(told) => told,
+            Refused::Work => String::from("too much"),
+        })
+    }
+
     #[test]
     fn what_does_not_match_is_told_with_its_place() {
         let schema = read(
@@ -228,7 +322,7 @@ mod tests {
                 Err(r#"at /b: "y" does not match "^x+$""#),
             ),
         ] {
-            assert_eq!(schema.check(arguments), told.map_err(str::to_owned));
+            assert_eq!(check(&schema, arguments), told.map_err(str::to_owned));
         }
     }
 
@@ -272,6 +366,13 @@ mod tests {
             r#"{{"type":"object","enum":[{}0]}}"#,
             "0,".repeat(HEAVIEST + 1)
         );
+        let long = format!(
+            r#"{{"type":"object","patternProperties":{{"{}":true}}}}"#,
+            "x".repeat(PATTERN_LENGTH + 1)
+        );
+        let name = "x".repeat(PATTERN_LENGTH);
+        let far =
+            format!(r##"{{"type":"object","$ref":"#/$defs/{name}","$defs":{{"{name}":{{}}}}}}"##);
         for text in [
             doubling.as_str(),
             wide.as_str(),
@@ -283,11 +384,57 @@ mod tests {
             r#"{"type":"object","unevaluatedProperties":false}"#,
             r#"{"type":"object","properties":{"a":{"pattern":"^(?!b)"}}}"#,
             r#"{"type":"object","properties":{"a":{"pattern":"((a{100}){100}){100}"}}}"#,
+            r#"{"type":"object","properties":{"a":{"pattern":"[01]{3500}"}}}"#,
+            long.as_str(),
+            far.as_str(),
         ] {
             let schema = read(text).unwrap();
             assert!(!schema.checks(), "{text}");
-            assert_eq!(schema.check(r#"{"a":1}"#), Ok(()));
+            assert_eq!(check(&schema, r#"{"a":1}"#), Ok(()));
         }
+    }
+
+    #[test]
+    fn what_is_checked_in_one_go_has_one_budget() {
+        let schema = read(r#"{"type":"object","properties":{"a":{"type":"array"}}}"#).unwrap();
+        let arguments = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(100_000));
+        let mut left = WORK;
+        assert_eq!(schema.check(&arguments, &mut left), Ok(()));
+        assert_eq!(schema.check(&arguments, &mut left), Ok(()));
+        assert_eq!(schema.check(&arguments, &mut left), Err(Refused::Work));
+        assert_eq!(schema.check(r#"{"a":[]}"#, &mut left), Ok(()));
+        // What would never fit is left to the tool.
+        let larger = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(WORK));
+        assert_eq!(schema.check(&larger, &mut left), Ok(()));
+    }
+
+    #[test]
+    fn what_would_take_too_long_to_tell_is_told_without_its_place() {
+        let many = vec![r#"{"items":{"type":"string"}}"#; 100].join(",");
+        let schema = read(&format!(
+            r#"{{"type":"object","properties":{{"a":{{"anyOf":[{many}]}}}}}}"#
+        ))
+        .unwrap();
+        let arguments = |count: usize| format!(r#"{{"a":[{}0]}}"#, "0,".repeat(count));
+        let told = check(&schema, &arguments(1)).unwrap_err();
+        assert!(
+            told.starts_with("at /a: [0,0] is not valid under any"),
+            "{told}"
+        );
+        let told = check(&schema, &arguments(1000)).unwrap_err();
+        assert_eq!(told, "somewhere: it would take too long to tell where");
+    }
+
+    #[test]
+    fn what_is_only_weighed_counts_for_its_catalog_too() {
+        let bounds = "true,".repeat(HEAVIEST + 1);
+        let text = format!(r#"{{"type":"object","enum":[{bounds}0]}}"#);
+        let mut left = 100_000;
+        assert!(!Schema::read(&text, &mut left).unwrap().checks());
+        assert_eq!(
+            left,
+            100_000 - text.len() / LOOKED_THROUGH - HEAVIEST / WEIGHED
+        );
     }
 
     #[test]
@@ -300,10 +447,10 @@ mod tests {
             let schema = nested(r#"{"not":"#, "}", depth);
             let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
             if let Ok(schema) = read(&schema) {
-                let _ = schema.check(&deep);
+                let _ = check(&schema, &deep);
             }
             let schema = read(&nested(r#"{"items":"#, "}", depth.min(40))).unwrap();
-            assert_eq!(schema.check(&deep), Ok(()));
+            assert_eq!(check(&schema, &deep), Ok(()));
         }
     }
 
@@ -315,7 +462,7 @@ mod tests {
                     format!(r#"{{"type":"object","properties":{{"a":{{"{keyword}":{number}}}}}}}"#);
                 let Ok(schema) = read(&text) else { continue };
                 for value in ["1e308", "5e-324", "-1", "\"\"", "[]", "1e999"] {
-                    let _ = schema.check(&format!(r#"{{"a":{value}}}"#));
+                    let _ = check(&schema, &format!(r#"{{"a":{value}}}"#));
                 }
             }
         }
@@ -411,7 +558,7 @@ mod tests {
                 Some(rest) => format!(r#"{{"type":"object",{}"#, rest.replace(r#""type":"#, r#""t":"#)),
             };
             if let Ok(schema) = read(&schema) {
-                let _ = schema.check(&value);
+                let _ = check(&schema, &value);
             }
         }
     }

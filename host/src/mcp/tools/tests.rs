@@ -404,6 +404,29 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
 }
 
 #[test]
+fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever() {
+    let mut table = initialized("2025-11-25");
+    let changed = "tell 1: notifications/tools/list_changed";
+    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+    assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
+    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+    assert!(table.take(Input::ToolsChanged).is_empty());
+    table.result(2, TOOLS);
+    for question in 3..6 {
+        let asked = table.on(1, "tools/list", "null");
+        assert_eq!(asked, [format!("list tools {question}")]);
+        assert!(table.take(Input::ToolsChanged).is_empty());
+        table.result(question, TOOLS);
+    }
+    // Whenever it says so otherwise it is believed, and then once more while it lists.
+    table.on(1, "tools/list", "null");
+    table.result(6, TOOLS);
+    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+    table.on(1, "tools/list", "null");
+    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+}
+
+#[test]
 fn progress_is_told_to_whoever_asked_for_it_as_long_as_it_grows() {
     let mut table = initialized("2025-11-25");
     table.on(
@@ -467,6 +490,63 @@ fn a_call_that_is_given_up_is_withdrawn_from_the_component() {
         table.withdraw(5),
         [r#"answer 5: error {"code":-32800,"message":"Request cancelled"}"#]
     );
+}
+
+#[test]
+fn what_waits_for_the_list_is_weighed() {
+    let mut table = server();
+    let large = |size: usize| {
+        let text = "x".repeat(size);
+        format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#)
+    };
+    assert_eq!(
+        table.alone("a", "tools/call", &large(20 << 20)),
+        ["list tools 1"]
+    );
+    let refused = table.alone("b", "tools/call", &large(1));
+    assert!(
+        refused[0].contains(r#"error {"code":-33000,"#),
+        "{refused:?}"
+    );
+    assert!(table.alone("c", "tools/list", "").is_empty());
+    table.withdraw(1);
+    assert!(table.alone("d", "tools/call", &large(8 << 20)).is_empty());
+    assert!(table.alone("e", "tools/call", &large(7 << 20)).is_empty());
+    assert!(table.alone("f", "tools/call", &large(2 << 20))[0].contains("-33000"));
+    assert_eq!(table.result(1, TOOLS).len(), 3);
+    // Nothing waits any more.
+    assert!(table.alone("g", "tools/call", &large(20 << 20))[0].starts_with("call tool"));
+}
+
+#[test]
+fn what_waited_for_the_list_is_checked_with_one_budget() {
+    let mut table = server();
+    let text = "x".repeat(100_000);
+    for id in 0..8 {
+        let params = format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#);
+        table.alone(&id.to_string(), "tools/call", &params);
+    }
+    let served = table.result(1, TOOLS);
+    let called = served.iter().filter(|line| line.starts_with("call tool"));
+    assert_eq!(called.count(), 4);
+    assert!(served[7].contains("are too much at once; wait for one to end"));
+    assert!(served[7].contains(r#"error {"code":-33000,"#));
+    let params = format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#);
+    assert!(table.alone("8", "tools/call", &params)[0].starts_with("call tool"));
+}
+
+#[test]
+fn what_waited_for_the_list_gets_no_more_of_it_than_is_kept_of_anything() {
+    let mut table = server();
+    for id in 0..40 {
+        table.alone(&id.to_string(), "tools/list", "");
+    }
+    let text = "x".repeat(1_000_000);
+    let tools =
+        format!(r#"{{"tools":[{{"name":"t","x":"{text}","inputSchema":{{"type":"object"}}}}]}}"#);
+    let served = table.result(1, &tools);
+    let listed = served.iter().filter(|line| line.contains(": result"));
+    assert_eq!((listed.count(), served.len()), (16, 40));
 }
 
 #[test]

@@ -20,8 +20,7 @@ impl Router {
         message: &Message,
     ) {
         let wrapped = Wrapped::read(message.body());
-        let (connection, own_id) = (wrapped.connection.as_deref(), wrapped.server.as_deref());
-        let server = self.servers.of_provider(provider, connection, own_id);
+        let server = self.servers.of_provider(provider, &wrapped);
         let params = message.body();
         match (server, number) {
             (Some(id), Some(ask)) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question, Seat};
+use crate::mcp::wire::Wrapped;
 use crate::mcp::{Dialect, LinkId, ServerId};
 use crate::rpc::{Id, Message};
 
@@ -149,15 +150,16 @@ impl Servers {
     }
 
     /// The server that a message of its provider is about.
-    pub fn of_provider(
-        &self,
-        provider: Provider,
-        connection: Option<&str>,
-        own_id: Option<&str>,
-    ) -> Option<ServerId> {
+    pub fn of_provider(&self, provider: Provider, said: &Wrapped) -> Option<ServerId> {
+        let (connection, own_id) = (said.connection.as_deref(), said.server.as_deref());
+        let request = said.request.as_deref();
         let is_meant = |server: &Server| match (server.dialect, connection, own_id) {
-            (Some(Dialect::Connected), Some(connection), _) => server.seat.has(connection),
-            (Some(Dialect::Stateless), None, Some(id)) => server.own_id == id,
+            (Some(Dialect::Connected), Some(connection), _) => {
+                server.seat.has(Some(connection), None)
+            }
+            (Some(Dialect::Stateless), None, Some(id)) => {
+                server.own_id == id && server.seat.has(None, request)
+            }
             _ => false,
         };
         let theirs = self.all.iter();

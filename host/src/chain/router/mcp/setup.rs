@@ -132,7 +132,9 @@ impl Router {
         let id = self.servers.number();
         let seat: Box<dyn Seat> = match (dialect, provider) {
             (Some(Dialect::Connected), _) => Box::new(Connected::new(&own_id)),
-            (Some(Dialect::Stateless), _) => Box::new(Stateless::new(&own_id)),
+            (Some(Dialect::Stateless), _) => {
+                Box::new(Stateless::new(&own_id, &declaration::chain_id(id)))
+            }
             (None, _) => Box::new(tools::Server::new(&self.name_of(provider))),
         };
         let server = Server {
