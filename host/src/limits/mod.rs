@@ -175,6 +175,22 @@ pub const UNREAD: usize = MIB;
 /// taking answers; and no proxy is called, for it would only add to them.
 pub const FLOOD: usize = 16 * MIB;
 
+/// How many MCP servers one session may have.
+pub const MCP_SERVERS: usize = 256;
+
+/// How many the client, or one proxy, may have in all sessions that are open.
+pub const MCP_SERVERS_OF_ONE: usize = 4096;
+
+/// How many requests to one MCP server may be open, and how many connections to it.
+pub const MCP_OPEN: usize = 1024;
+
+/// How many bytes of what callers and provider said are kept for one MCP server. One text alone may be
+/// longer.
+pub const MCP_KEPT: usize = 16 * MIB;
+
+/// The longest list of tools of a proxy, in bytes.
+pub const MCP_TOOLS: usize = MIB;
+
 /// The longest message of an MCP client of the agent's, and the longest body of its HTTP requests, in
 /// bytes.
 pub const MCP_MESSAGE: usize = 16 * MIB;
@@ -244,6 +260,41 @@ pub const FIXED: &[Fixed] = &[
         value: FLOOD as u64,
         what: "bytes that proxies and answers pile up for one side",
         passing: "that side is not read, and no proxy called, until it takes some",
+    },
+    Fixed {
+        name: "mcp servers",
+        quantity: Quantity::Count,
+        value: MCP_SERVERS as u64,
+        what: "MCP servers of one session",
+        passing: "the session is refused",
+    },
+    Fixed {
+        name: "mcp servers of one",
+        quantity: Quantity::Count,
+        value: MCP_SERVERS_OF_ONE as u64,
+        what: "MCP servers of the client, or of one proxy, in all open sessions",
+        passing: "further ones are not declared, and the user is told",
+    },
+    Fixed {
+        name: "mcp open",
+        quantity: Quantity::Count,
+        value: MCP_OPEN as u64,
+        what: "open requests to one MCP server, and connections to it",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "mcp kept",
+        quantity: Quantity::Size,
+        value: MCP_KEPT as u64,
+        what: "bytes of what waits for one MCP server",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "mcp tools",
+        quantity: Quantity::Size,
+        value: MCP_TOOLS as u64,
+        what: "the list of tools of a proxy",
+        passing: "it counts as none, and the error says so",
     },
     Fixed {
         name: "mcp message",

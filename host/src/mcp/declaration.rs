@@ -15,13 +15,14 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Dialect, ServerId};
+use crate::limits;
 use crate::rpc::{edit, member};
 
 /// Where the servers of a session are declared.
 const SERVERS: &str = "mcpServers";
 
 /// The most servers that one session may have.
-pub const MOST: usize = 256;
+pub const MOST: usize = limits::MCP_SERVERS;
 
 /// The longest name of a server over ACP, in bytes.
 pub const LONGEST_NAME: usize = 128;

@@ -4,6 +4,7 @@
 //! and are called legacy here. With 2026-07-28 every request stands alone, and says in its `_meta`
 //! which version it is and what its sender can.
 
+use crate::limits;
 use crate::rpc::{self, Error, Id, Kind, Message, member};
 
 use super::seat::{Asked, Caller, Output};
@@ -88,14 +89,14 @@ pub mod code {
 }
 
 /// How many requests may be open at one seat, in all.
-pub const OPEN: usize = 1024;
+pub const OPEN: usize = limits::MCP_OPEN;
 
 /// How many connections one seat may have.
-pub const CONNECTIONS: usize = 1024;
+pub const CONNECTIONS: usize = limits::MCP_OPEN;
 
 /// What a seat keeps at once of what others said, until it can be sent or no longer may be needed,
 /// in bytes. One text alone may be larger.
-pub const KEPT: usize = 16 * 1024 * 1024;
+pub const KEPT: usize = limits::MCP_KEPT;
 
 /// The most that a client says of itself under one key, or a server in all, if it is kept to be said
 /// again, in bytes.

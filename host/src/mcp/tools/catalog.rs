@@ -10,11 +10,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::schema::Schema;
+use crate::limits;
 use crate::mcp::protocol::{clipped, is_object};
 use crate::rpc::member;
 
 /// The largest catalog, in bytes.
-const LARGEST: usize = 1024 * 1024;
+const LARGEST: usize = limits::MCP_TOOLS;
 
 /// The most tools that one has.
 const TOOLS: usize = 1000;

@@ -10,14 +10,11 @@ use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::{WORDS, quote};
 use crate::limits::LONGEST_ID;
-use crate::mcp::protocol::code;
+use crate::mcp::protocol::{OPEN, code};
 use crate::mcp::seat::{Asked, Caller, Input};
 use crate::mcp::wire::Wrapped;
 use crate::mcp::{ServerId, declaration};
 use crate::rpc::{Error, Message, code as rpc_code};
-
-/// The most that callers may have open at one server: connections, and requests.
-const OPEN: usize = 1024;
 
 impl Router {
     /// Where a message of a caller's goes: the seat of the server, or of the connection, that it names.

@@ -9,6 +9,7 @@ use super::servers::{Provider, Server, Servers};
 use crate::chain::parcel::{Parcel, Place};
 use crate::chain::router::Router;
 use crate::channel::{Peer, WORDS, quote};
+use crate::limits::MCP_SERVERS_OF_ONE;
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::connected::Connected;
 use crate::mcp::declaration::{self, DeclarationError, Entry, MOST, Names};
@@ -17,9 +18,6 @@ use crate::mcp::seat::Seat;
 use crate::mcp::stateless::Stateless;
 use crate::mcp::{Dialect, ServerId, tools};
 use crate::rpc::{Kind, Message};
-
-/// The most servers that the client, or one proxy, may have declared at a time.
-const SERVERS: usize = 4096;
 
 impl Router {
     /// Takes over the servers over ACP that somebody declares: from here on they have ids of the
@@ -121,11 +119,11 @@ impl Router {
         own_id: String,
     ) -> Option<ServerId> {
         let all = self.servers.all.values();
-        if all.filter(|server| server.provider == provider).count() >= SERVERS {
+        if all.filter(|server| server.provider == provider).count() >= MCP_SERVERS_OF_ONE {
             let whose = self.whose(provider);
             self.tell_once(
                 &whose,
-                &format!("{whose} has {SERVERS} MCP servers already, in sessions that are open."),
+                &format!("{whose} has {MCP_SERVERS_OF_ONE} MCP servers already, in sessions that are open."),
             );
             return None;
         }
