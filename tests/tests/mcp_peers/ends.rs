@@ -130,12 +130,8 @@ async fn when_the_shim_is_killed_in_a_call_the_tool_is_told_and_the_next_call_wo
     let place = place();
     let mut calling = calling(place.path()).await;
     kill(calling.shim);
-    let client = &mut calling.turns.chain.client;
-    let given_up = client.wire.receive().await.unwrap();
-    assert_eq!(given_up.method.as_deref(), Some("$/cancel_request"));
-    let answer = client.wire.response(&calling.prompt).await;
-    assert!(answer.result.is_some(), "{}", answer.line);
-    let said = client.chunks().concat();
+    calling.turns.given_up(&calling.prompt).await;
+    let said = calling.turns.chain.client.chunks().concat();
     assert!(said.starts_with("ERROR: "), "{said}");
     let echo = r#"Use tool tools::echo with {"text":"again"}"#;
     let said = calling.turns.turn(echo).await;

@@ -231,6 +231,34 @@ async fn a_client_that_goes_ends_its_connection() {
     }
 }
 
+/// One turn; gives all that was streamed. The turn is cancelled as soon as `until` is said.
+async fn turn(
+    turns: &mut Turns,
+    provider: &mut Provider,
+    text: &str,
+    until: Option<&str>,
+) -> String {
+    let id = turns.begin(text);
+    let (mut until, cancel) = (until, json!({ "sessionId": turns.session }).to_string());
+    loop {
+        let wire = &mut turns.chain.client.wire;
+        let lines = tokio::select! {
+            message = wire.receive() => {
+                let message = message.expect("the turn ends first");
+                if message.answers(&id) {
+                    return turns.chain.client.chunks().concat();
+                }
+                if until.take_if(|until| message.line.contains(*until)).is_some() {
+                    wire.notify("session/cancel", &cancel);
+                }
+                provider.hear(&message).await
+            }
+            lines = provider.next() => lines,
+        };
+        lines.into_iter().for_each(|line| wire.send(line));
+    }
+}
+
 /// The dialects, and the versions of MCP, differ at the two ends.
 #[tokio::test]
 async fn an_agent_whose_requests_stand_alone_uses_a_server_of_an_older_version() {
@@ -252,32 +280,33 @@ async fn an_agent_whose_requests_stand_alone_uses_a_server_of_an_older_version()
             r#"Ask everything for prompts/get with {"name":"args-prompt","arguments":{"city":"X"}}"#,
             "weather in X",
         ),
+        (r"Use tool everything::nothing with {}", "nothing not found"),
         (
-            r#"Use tool everything::nothing with {}"#,
-            "nothing not found",
+            "Ask everything for server/discover with {}",
+            "Everything Reference Server",
         ),
     ] {
-        let id = turns.begin(prompt);
-        let wire = &mut turns.chain.client.wire;
-        loop {
-            let lines = tokio::select! {
-                message = wire.receive() => {
-                    let message = message.expect("the turn ends first");
-                    if message.answers(&id) {
-                        break;
-                    }
-                    provider.hear(&message).await
-                }
-                lines = provider.next() => lines,
-            };
-            for line in lines {
-                wire.send(line);
-            }
-        }
-        let said = turns.chain.client.chunks().concat();
+        let said = turn(&mut turns, &mut provider, prompt, None).await;
         assert!(
             said.contains("outcome: ") && said.contains(expected),
             "{prompt}: {said}"
         );
     }
+    for (prompt, until, end) in [
+        (
+            r#"Use tool everything::trigger-long-running-operation with {"duration":100000,"steps":1000000}"#,
+            "notifications/progress",
+            "failed: -32800",
+        ),
+        (
+            r#"Ask everything for subscriptions/listen with {"notifications":{"toolsListChanged":true}}"#,
+            "notifications/subscriptions/acknowledged",
+            r#"outcome: {"result":{"resultType":"complete""#,
+        ),
+    ] {
+        let said = turn(&mut turns, &mut provider, prompt, Some(until)).await;
+        assert!(said.contains(end), "{prompt}: {said}");
+    }
+    // All of it was said on one connection.
+    assert_eq!(provider.connections(), 1);
 }

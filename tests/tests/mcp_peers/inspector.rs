@@ -91,6 +91,27 @@ async fn it_lists_and_calls_the_tools_of_a_proxy() {
 }
 
 #[tokio::test]
+async fn it_calls_a_tool_a_hundred_times_at_once_ten_at_a_time() {
+    for agent in BOTH {
+        let (_chain, declared) = bridged(&[("tools", "{}")], agent).await;
+        let call = ["--method", "tools/call", "--tool-name", "session"];
+        let load = [
+            "--load",
+            "--load-requests",
+            "100",
+            "--load-concurrency",
+            "10",
+        ];
+        let report = inspected(&declared[0], &[&call[..], &load].concat()).await;
+        assert_eq!(
+            (&report["ok"], &report["errors"]),
+            (&json!(100), &json!(0)),
+            "{report}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn it_is_not_let_in_without_the_secret() {
     let (_chain, mut declared) = bridged(&[("tools", "{}")], HTTP).await;
     declared[0]["headers"][0]["value"] = json!("Bearer of bad news");

@@ -131,6 +131,24 @@ impl Turns {
         }
     }
 
+    /// Waits until what the client was asked is withdrawn, and the turn is over; gives its end. The
+    /// two have no order.
+    pub async fn given_up(&mut self, prompt: &str) -> Message {
+        let (mut withdrawn, mut ended) = (false, None);
+        loop {
+            let message = self.chain.client.wire.receive().await;
+            let message = message.expect("the turn ends first");
+            withdrawn |= message.method.as_deref() == Some("$/cancel_request");
+            if message.answers(prompt) {
+                assert!(message.result.is_some(), "{}", message.line);
+                ended = Some(message);
+            }
+            if withdrawn && let Some(ended) = ended.take() {
+                return ended;
+            }
+        }
+    }
+
     /// Answers what the client was asked.
     pub fn answer(&mut self, lines: &[String]) {
         for line in lines {
