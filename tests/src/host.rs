@@ -3,8 +3,9 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -127,6 +128,24 @@ pub fn recorded<I: AsRef<OsStr>>(file: &Path, agent: impl IntoIterator<Item = I>
     let agent = agent.into_iter().map(|word| word.as_ref().to_owned());
     let file = file.as_os_str().to_owned();
     shell.into_iter().chain([file]).chain(agent).collect()
+}
+
+/// A script of this name which does what a command does, for a client that starts agents. The
+/// command's environment is not in it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn script(folder: &Path, name: &str, command: &Command) -> io::Result<PathBuf> {
+    let quoted = |word: &OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
+    let command = command.as_std();
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    let words: Vec<_> = words.map(quoted).collect();
+    let script = folder.join(name);
+    fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" ")))?;
+    fs::set_permissions(&script, Permissions::from_mode(0o755))?;
+    Ok(script)
 }
 
 /// The program with that many proxies which see every message and change none, in front of an

@@ -32,6 +32,15 @@ pub async fn watched<F: Future>(transcript: &Transcript, what: &str, wait: F) ->
         .unwrap_or_else(|elapsed| panic!("{what}: {elapsed}; the transcript:\n{transcript}"))
 }
 
+/// The same where there is no transcript.
+///
+/// # Panics
+/// After [`WATCHDOG`], with what was waited for.
+pub async fn in_time<F: Future>(what: &str, wait: F) -> F::Output {
+    let done = tokio::time::timeout(WATCHDOG, wait).await;
+    done.unwrap_or_else(|elapsed| panic!("{what}: {elapsed}"))
+}
+
 /// What answers the other side: it is given each of its requests and notifications, and returns
 /// the lines to send.
 type Answering = Box<dyn FnMut(&Message) -> Vec<String> + Send>;

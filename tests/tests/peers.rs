@@ -1,13 +1,12 @@
 //! A whole turn with real software at both ends: clients and agents that others wrote, with the
 //! three extensions between them.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{component, manifest, peer, recorded, run};
+use acp_chain_tests::host::{component, manifest, peer, recorded, run, script};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::watched;
 use tempfile::TempDir;
@@ -45,13 +44,7 @@ impl Project {
             Some(&manifest),
             recorded(&folder.path().join("received"), agent),
         );
-        let words = [chain.as_std().get_program()]
-            .into_iter()
-            .chain(chain.as_std().get_args());
-        let words: Vec<_> = words.map(|word| quoted(&word.to_string_lossy())).collect();
-        let script = folder.path().join("agent");
-        fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" "))).unwrap();
-        fs::set_permissions(&script, Permissions::from_mode(0o755)).unwrap();
+        script(folder.path(), "agent", &chain).unwrap();
         Self { folder }
     }
 
@@ -113,10 +106,6 @@ impl Project {
     fn received(&self) -> String {
         fs::read_to_string(self.path().join("received")).unwrap()
     }
-}
-
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// The text that streamed back to the client.

@@ -1,14 +1,13 @@
 //! A door with a scripted MCP server behind it, and clients that a test drives by hand.
 
 use std::collections::HashMap;
-use std::future::Future;
 
 use acp_chain::mcp::door::{Arrival, Door, Transport};
 use acp_chain::mcp::{LinkId, ServerId};
 use acp_chain::rpc::{Error, Id, Kind, Message, member};
 use acp_chain_tests::declared::address;
 use acp_chain_tests::host;
-use acp_chain_tests::wire::WATCHDOG;
+pub use acp_chain_tests::wire::in_time as watched;
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -18,12 +17,6 @@ pub const SERVER: ServerId = 1;
 
 /// What MCP clients say first.
 pub const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
-
-/// Waits, but not for ever.
-pub async fn watched<F: Future>(what: &str, wait: F) -> F::Output {
-    let done = tokio::time::timeout(WATCHDOG, wait).await;
-    done.unwrap_or_else(|elapsed| panic!("{what}: {elapsed}"))
-}
 
 type Order = Box<dyn FnOnce(&mut Door) + Send>;
 

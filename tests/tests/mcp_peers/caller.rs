@@ -5,11 +5,9 @@
     reason = "servers of older versions ask for roots and samples, and log"
 )]
 
-use std::future::Future;
-
 use acp_chain_tests::declared::{address, command};
 use acp_chain_tests::host::InProcess;
-use acp_chain_tests::wire::WATCHDOG;
+pub use acp_chain_tests::wire::in_time as watched;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientConfig, CreateMessageRequestParams,
     CreateMessageResult, ElicitRequestParams, ElicitResult, ErrorData, ListRootsResult,
@@ -54,12 +52,6 @@ pub fn either() -> ClientLifecycleMode {
         preferred_versions: vec![ProtocolVersion::V_2026_07_28],
         legacy_version: None,
     }
-}
-
-/// Waits, but not for ever.
-pub async fn watched<F: Future>(what: &str, wait: F) -> F::Output {
-    let done = tokio::time::timeout(WATCHDOG, wait).await;
-    done.unwrap_or_else(|elapsed| panic!("{what}: {elapsed}"))
 }
 
 /// What a server tells its client.
@@ -189,6 +181,12 @@ impl Caller {
         };
         let params = CallToolRequestParams::new(name).with_arguments(arguments);
         watched(name, self.client.call_tool(params)).await
+    }
+
+    /// The next that it is told of how far a call has come.
+    pub async fn progress(&mut self) -> Told {
+        let wants = |told| matches!(told, Told::Progress(_)).then_some(told);
+        self.hears("progress", wants).await
     }
 
     /// Waits until it is told what this wants.

@@ -206,8 +206,8 @@ async fn when_the_session_closes_in_a_call_every_client_is_told_why() {
         for mode in [legacy(), modern()] {
             let (mut chain, declared) = bridged(&[("tools", "{}"), ("pass", "{}")], agent).await;
             let caller = Caller::connect(&declared[0], mode).await;
-            let (called, ()) = tokio::join!(caller.try_call("slow", json!({})), close(&mut chain));
-            match called {
+            let (outcome, ()) = tokio::join!(caller.try_call("slow", json!({})), close(&mut chain));
+            match outcome {
                 Err(ServiceError::McpError(error)) => assert_eq!(error.code.0, -33001),
                 other => panic!("{agent}: {other:?}"),
             }

@@ -57,11 +57,7 @@ async fn tools_are_listed_and_called_with_progress_and_data() {
         let steps = json!({ "duration": 0, "steps": 3 });
         caller.call("trigger-long-running-operation", steps).await;
         for expected in [1.0, 2.0, 3.0] {
-            let progress = caller.hears("progress", |told| match told {
-                Told::Progress(progress) => Some(progress),
-                _ => None,
-            });
-            assert_eq!(progress.await, expected);
+            assert_eq!(caller.progress().await, Told::Progress(expected));
         }
     }
 }
@@ -225,7 +221,9 @@ async fn a_client_that_goes_ends_its_connection() {
                 lines = provider.next() => lines,
             };
             connections = connections.max(provider.connections());
-            lines.into_iter().for_each(|line| client.send(line));
+            for line in lines {
+                client.send(line);
+            }
         }
         assert_eq!(connections, 1);
     }
@@ -255,7 +253,9 @@ async fn turn(
             }
             lines = provider.next() => lines,
         };
-        lines.into_iter().for_each(|line| wire.send(line));
+        for line in lines {
+            wire.send(line);
+        }
     }
 }
 

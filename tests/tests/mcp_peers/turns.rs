@@ -1,9 +1,6 @@
 //! The program with a manifest in front of a real agent, and a client that is played by hand.
 
-use std::ffi::OsStr;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use acp_chain_tests::chain::{Chain, MANIFEST, entry};
 use acp_chain_tests::client::prompt;
@@ -40,20 +37,6 @@ pub fn agent(words: &[&str]) -> Vec<String> {
     let program = program.to_str().expect("UTF-8").to_owned();
     let rest = words[1..].iter().map(|word| (*word).to_owned());
     [program].into_iter().chain(rest).collect()
-}
-
-/// A script of this name which does what a command does, for a client that starts agents.
-pub fn script(folder: &Path, name: &str, command: &Command) -> PathBuf {
-    let quoted = |word: &OsStr| format!("'{}'", word.to_string_lossy().replace('\'', r"'\''"));
-    let command = command.as_std();
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
-    let words: Vec<_> = words.map(quoted).collect();
-    let script = folder.join(name);
-    fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" "))).expect("a script");
-    fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("that can be run");
-    script
 }
 
 /// The files that the client has.
@@ -124,9 +107,9 @@ impl Turns {
                 return self.chain.client.chunks().concat();
             }
             if message.is_request() {
-                answer(&message)
-                    .into_iter()
-                    .for_each(|line| wire.send(line));
+                for line in answer(&message) {
+                    wire.send(line);
+                }
             }
         }
     }

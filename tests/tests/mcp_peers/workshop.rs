@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use acp_chain_tests::host::run;
+use acp_chain_tests::host::{run, script};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
@@ -17,7 +17,7 @@ use tokio::process::Command;
 
 use super::caller::{BOTH, Caller, Told, legacy, modern, text, watched};
 use super::npm::outcome;
-use super::turns::{agent, script};
+use super::turns::agent;
 
 /// The SDK's client, with these prompts for an agent behind a chain without proxies.
 fn client(folder: &Path, agent_command: Vec<String>, prompts: &[&str]) -> Command {
@@ -25,7 +25,7 @@ fn client(folder: &Path, agent_command: Vec<String>, prompts: &[&str]) -> Comman
     let client = agent(&["npm-mcp-client"]);
     let mut client = Command::new(&client[0]);
     client
-        .arg(script(folder, "chain", &chain))
+        .arg(script(folder, "chain", &chain).unwrap())
         .args(prompts)
         .envs(
             chain
@@ -248,11 +248,7 @@ async fn clients_of_every_version_use_a_server_whose_requests_stand_alone() {
             assert_eq!(text(&caller.call("name", json!({})).await), "It is Ada");
             assert_eq!(text(&caller.call("steps", json!({})).await), "three steps");
             for expected in [1.0, 2.0, 3.0] {
-                let progress = caller.hears("progress", |told| match told {
-                    Told::Progress(progress) => Some(progress),
-                    _ => None,
-                });
-                assert_eq!(progress.await, expected);
+                assert_eq!(caller.progress().await, Told::Progress(expected));
             }
             match caller.try_call("refuse", json!({})).await {
                 Err(ServiceError::McpError(error)) => {
@@ -287,13 +283,13 @@ async fn clients_of_every_version_withdraw_calls_and_hear_of_changes() {
                 .unwrap();
         }
         let waited = async { while text(&old.call("waited", json!({})).await) != "2" {} };
-        watched("the withdrawals", waited).await;
+        watched("the withdrawals", Box::pin(waited)).await;
 
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
         let listening = watched("a subscription", new.client.listen(filter)).await;
         let mut listening = listening.unwrap();
         let told = async { while text(&new.call("change", json!({})).await) != "2 told" {} };
-        watched("two listeners", told).await;
+        watched("two listeners", Box::pin(told)).await;
         old.hears("the change", |told| {
             (told == Told::ToolsChanged).then_some(())
         })
