@@ -9,10 +9,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use acp_chain::chain::{self, AgentLink, Chain, Client, Exit, Proxy, Settings, StartError, Terms};
+use acp_chain::chain::{
+    self, AgentLink, Chain, Client, Exit, Member, Proxy, Settings, StartError, Terms,
+};
 use acp_chain::channel::{FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
-use acp_chain::manifest::{Manifest, User};
+use acp_chain::manifest::{Make, Manifest, User};
 use acp_chain::sandbox::{Component, Engine, Guest};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -233,7 +235,7 @@ impl InProcess {
         };
         let (output, input) = tokio::io::split(agent_end);
         let mut chain = Some(Chain {
-            proxies: parts,
+            proxies: parts.into_iter().map(Member::from).collect(),
             agent: AgentLink {
                 output: Box::new(output),
                 input: Box::new(input),
@@ -315,7 +317,10 @@ fn grant(name: &str) -> Grant {
     let example = Manifest::read(&example, &User::default());
     let example = example.unwrap_or_else(|error| panic!("{error}"));
     let entry = example.proxies.iter().find(|entry| entry.id == name);
-    entry.map_or_else(Grant::all, |entry| Grant::clone(&entry.grant))
+    match entry.map(|entry| &entry.make) {
+        Some(Make::Component(component)) => Grant::clone(&component.grant),
+        _ => Grant::all(),
+    }
 }
 
 /// A proxy that is ready for a chain. It is not started again.

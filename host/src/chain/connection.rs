@@ -9,8 +9,12 @@ use std::time::Duration;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
+use super::hop::Member;
 use super::lost::{Lost, read};
+use super::parcel::HopIndex;
+use super::pipes::{Happened, Pipes};
 use super::start::Reader;
+use super::wire::Order;
 use super::{Chain, Exit, Router, Settings};
 use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
@@ -28,7 +32,7 @@ const SLICE: Duration = Duration::from_millis(10);
 const DRAIN: Duration = Duration::from_secs(2);
 
 /// How long the output of an agent may take to end that has exited or reads nothing any more.
-const LAST_OUTPUT: Duration = Duration::from_secs(1);
+pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// What there was to do.
 enum Turn {
@@ -36,6 +40,7 @@ enum Turn {
     Read(Peer, std::io::Result<bool>),
     Finished(super::router::Finished),
     Arrived(Arrival),
+    Happened(Happened),
     Exited,
     More,
 }
@@ -47,8 +52,9 @@ pub struct Side {
     unflushed: bool,
     reader: Reader,
     ended: bool,
-    /// What the client and the agent had taken when this was read last, in bytes.
-    taken: [u64; 2],
+    /// What the client, the agent and the native proxies had taken when this was read last, in
+    /// bytes.
+    taken: [u64; 3],
 }
 
 pub struct Connection {
@@ -56,6 +62,7 @@ pub struct Connection {
     pub(super) client: Side,
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
+    pub(super) pipes: Pipes,
     /// Until when output of an agent is waited for that has exited or reads nothing any more.
     last_output: Option<Instant>,
 }
@@ -69,8 +76,9 @@ impl Connection {
         settings: Settings,
         initialize: Message,
     ) -> Self {
-        let agent = chain.agent;
-        let mut router = Router::new(chain.proxies, settings.trace);
+        let (agent, mut members): (_, Vec<Member>) = (chain.agent, chain.proxies);
+        let pipes = Pipes::of(&mut members, settings.message_limit);
+        let mut router = Router::new(members, settings.trace);
         router.set_door(Door::new(settings.program));
         router.set_log(settings.log);
         for notice in chain.notices {
@@ -84,16 +92,17 @@ impl Connection {
                 unflushed: false,
                 reader,
                 ended: false,
-                taken: [0; 2],
+                taken: [0; 3],
             },
             agent: Side {
                 input: Some(agent.input),
                 unflushed: false,
                 reader: LineReader::new(agent.output, settings.message_limit),
                 ended: false,
-                taken: [0; 2],
+                taken: [0; 3],
             },
             process: agent.process,
+            pipes,
             last_output: None,
         };
         // Requests may have come in one burst with it.
@@ -113,6 +122,7 @@ impl Connection {
                     break;
                 }
             }
+            self.obey();
             if self.router.is_ready() {
                 // Proxies may keep each other busy for ever; whoever else runs here has a turn.
                 tokio::task::yield_now().await;
@@ -126,7 +136,11 @@ impl Connection {
             if self.client.ended {
                 let owed = self.router.is_owed(Peer::Client) || !self.router.is_idle();
                 let both = [Peer::Client, Peer::Agent];
-                if !owed && both.iter().all(|peer| self.router.outbox(*peer).is_empty()) {
+                let all_taken = self.router.most_on_wires(None) == 0;
+                if !owed
+                    && all_taken
+                    && both.iter().all(|peer| self.router.outbox(*peer).is_empty())
+                {
                     break true;
                 }
                 drained.get_or_insert_with(|| Instant::now() + DRAIN);
@@ -148,17 +162,19 @@ impl Connection {
     }
 
     /// Waits for anything to do, and does it.
-    async fn turn(&mut self) {
+    pub(super) async fn turn(&mut self) {
         let read_client = self.reads(Peer::Client);
         let read_agent = self.reads(Peer::Agent);
+        let reads: Vec<_> = self.hears();
         let more = self.router.is_ready();
         let event = {
-            let (client_box, agent_box, busy, arrival) = self.router.split();
+            let (client_box, agent_box, busy, arrival, mut wires) = self.router.split();
             tokio::select! {
                 written = write(&mut self.client.input, client_box, &mut self.client.unflushed) => Turn::Wrote(Peer::Client, written),
                 written = write(&mut self.agent.input, agent_box, &mut self.agent.unflushed) => Turn::Wrote(Peer::Agent, written),
                 filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
                 filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
+                happened = self.pipes.next(&mut wires, &reads) => Turn::Happened(happened),
                 () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                 finished = busy => Turn::Finished(finished),
                 arrival = arrival, if read_agent => Turn::Arrived(arrival),
@@ -194,6 +210,7 @@ impl Connection {
                 }
             }
             Turn::Finished(finished) => self.router.finished(finished),
+            Turn::Happened(happened) => self.happened(happened),
             Turn::Arrived(arrival) => self.router.receive_from_door(arrival),
             Turn::Exited => {
                 // What it started may keep its output open; what it wrote itself is still read.
@@ -210,20 +227,77 @@ impl Connection {
     /// something to send could keep a side from being heard.
     fn reads(&mut self, peer: Peer) -> bool {
         let limits = match peer {
-            Peer::Client => [FLOOD, UNREAD],
-            Peer::Agent => [UNREAD, FLOOD],
+            Peer::Client => [FLOOD, UNREAD, UNREAD],
+            Peer::Agent => [UNREAD, FLOOD, UNREAD],
         };
-        let before = self.side(peer).taken;
-        let ends = [Peer::Client, Peer::Agent].into_iter();
-        let has_room = ends.zip(limits).zip(before).all(|((end, limit), before)| {
-            let outbox = self.router.outbox(end);
-            outbox.len() < limit || outbox.taken() - before >= UNREAD as u64
-        });
+        let (before, taken) = (self.side(peer).taken, self.taken());
+        let waits = self.waits(None).into_iter().zip(limits);
+        let has_room =
+            waits
+                .zip(before.into_iter().zip(taken))
+                .all(|((waits, limit), (before, taken))| {
+                    waits < limit || taken - before >= UNREAD as u64
+                });
         has_room && self.router.waiting() < UNREAD && !self.side(peer).ended
     }
 
-    fn taken(&mut self) -> [u64; 2] {
-        [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).taken())
+    /// Which native proxies are read. What they say goes either way, so only what could not wait
+    /// any longer keeps them from being heard: not what waits for themselves, or they might never
+    /// come to take it.
+    fn hears(&mut self) -> Vec<(HopIndex, bool)> {
+        let wires = self.router.natives();
+        let has_room = self.router.waiting() < FLOOD;
+        let hears = wires.into_iter().map(|hop| {
+            let waits = self.waits(Some(hop));
+            (hop, has_room && waits.iter().all(|waits| *waits < FLOOD))
+        });
+        hears.collect()
+    }
+
+    /// How much waits for the client, the agent, and a native proxy other than this.
+    fn waits(&mut self, but: Option<HopIndex>) -> [usize; 3] {
+        let [client, agent] = [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len());
+        [client, agent, self.router.most_on_wires(but)]
+    }
+
+    fn taken(&mut self) -> [u64; 3] {
+        let [client, agent] =
+            [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).taken());
+        [client, agent, self.router.taken_on_wires()]
+    }
+
+    /// Does what the router wants done to the programs of native proxies.
+    pub(super) fn obey(&mut self) {
+        for order in self.router.take_orders() {
+            match order {
+                Order::End(hop) => self.pipes.end(hop),
+                Order::Launch(hop) => {
+                    let launched = self.pipes.launch(hop);
+                    self.router.launched(hop, launched);
+                }
+            }
+        }
+    }
+
+    fn happened(&mut self, happened: Happened) {
+        match happened {
+            Happened::Wrote => {}
+            Happened::Read(hop) => {
+                while let Some(frame) = self.pipes.next_frame(hop) {
+                    match read(frame) {
+                        Ok(message) => self.router.receive_from_wire(hop, message),
+                        Err(lost) => self.router.lose_line_of_wire(
+                            hop,
+                            &lost.error,
+                            lost.answers(),
+                            lost.id_for_sender(Peer::Agent).as_ref(),
+                        ),
+                    }
+                }
+            }
+            Happened::Stalled(hop) => self.router.wire_stalled(hop),
+            Happened::Broke(hop, failure) => self.router.wire_broke(hop, &failure),
+        }
     }
 
     fn side(&mut self, peer: Peer) -> &mut Side {

@@ -22,13 +22,18 @@ impl Connection {
     /// the answers that it is owed.
     pub async fn close(mut self, patience: bool) -> Exit {
         self.router.close_books();
-        self.agent.input = None;
         let text = "acp-chain: the connection ended before there was an answer";
         let error = Error::new(code::INTERNAL_ERROR, text);
         self.router.settle_debts(Peer::Client, &error);
         let outbox = self.router.outbox(Peer::Client);
         let flush = timeout(FLUSH, flush(&mut self.client.input, outbox));
-        let (ended, _) = tokio::join!(end(&mut self.process, patience), flush);
+        let (pipes, input) = (&mut self.pipes, &mut self.agent.input);
+        let ending = async {
+            pipes.close(patience).await;
+            *input = None;
+            end(&mut self.process, patience).await
+        };
+        let (ended, _) = tokio::join!(ending, flush);
         let Some(ended) = ended else {
             return Exit::default();
         };
@@ -56,7 +61,9 @@ impl Connection {
         tracing::error!("{error}");
         self.router.lose(Peer::Agent, &error);
         self.settle().await;
+        let _ = timeout(SETTLE, self.hear_out()).await;
         self.router.close_books();
+        self.pipes.close(true).await;
         self.router.settle_debts(Peer::Client, &error);
         tokio::select! {
             () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}
@@ -75,7 +82,7 @@ impl Connection {
                 // Proxies may go on for ever; the time that they have must be able to run out.
                 tokio::task::yield_now().await;
                 if !self.router.is_ready() && !self.router.is_idle() {
-                    let (_, _, busy, _) = self.router.split();
+                    let (_, _, busy, ..) = self.router.split();
                     let finished = busy.await;
                     self.router.advance(Instant::now());
                     self.router.finished(finished);
@@ -84,6 +91,15 @@ impl Connection {
         };
         if timeout(SETTLE, finish).await.is_err() {
             tracing::warn!("the proxies were not done with everything at the end");
+        }
+    }
+
+    /// Lets native proxies answer what the client still waits for.
+    async fn hear_out(&mut self) {
+        while self.router.waits_for_wires() && self.router.is_owed(Peer::Client) {
+            self.router.pump(BUDGET);
+            self.obey();
+            self.turn().await;
         }
     }
 

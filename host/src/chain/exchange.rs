@@ -15,6 +15,10 @@ pub enum Origin {
     Edge(Peer, Id),
     /// A proxy, under this number of its own.
     Hop(HopIndex, MessageId),
+    /// A native proxy, under this id of its own.
+    Wire(HopIndex, Id),
+    /// The host, which tells a native proxy that was started again what the client said first.
+    Introduction,
     /// The seat of an MCP server, under this number of its own.
     Seat(ServerId, Question),
     /// An MCP client of the agent's, under this id of its own.
@@ -34,6 +38,8 @@ pub enum Stage {
     Held(HopIndex, MessageId),
     /// With the client or the agent at the far side.
     Out,
+    /// With a native proxy.
+    Wire(HopIndex),
     /// With an MCP client of the agent's.
     Link(LinkId),
     /// At the seat of an MCP server.

@@ -8,8 +8,9 @@ use tokio::time::Instant;
 use super::breaker::Breaker;
 use super::lines::{Census, Parked};
 use super::parcel::{ExchangeId, HopIndex, Parcel};
+use super::wire::{Native, Wire};
 use crate::channel::{
-    Failure, FailurePolicy, Grant, MessageId, Part, Source, Started, Subscription,
+    Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Source, Started, Subscription,
 };
 use crate::limits::Limits;
 
@@ -23,6 +24,27 @@ pub struct Proxy {
     pub source: Box<dyn Source>,
     /// What it is allowed.
     pub terms: Terms,
+}
+
+/// A proxy of either sort.
+#[derive(Debug)]
+pub enum Member {
+    /// A component, which is called.
+    Component(Proxy),
+    /// A program, which reads and writes on its own.
+    Native(Native),
+}
+
+impl From<Proxy> for Member {
+    fn from(proxy: Proxy) -> Self {
+        Self::Component(proxy)
+    }
+}
+
+impl From<Native> for Member {
+    fn from(native: Native) -> Self {
+        Self::Native(native)
+    }
 }
 
 /// Under which terms a proxy works.
@@ -51,6 +73,8 @@ pub enum Life {
     Idle(Box<dyn Part>),
     /// It is being called or started, and will come back.
     Busy,
+    /// A native proxy that runs: what waits for it leaves on its wire.
+    Runs,
     /// It broke, and is about to be started again. What comes for it waits.
     Down,
     /// It broke, for this reason, and is given up.
@@ -75,10 +99,18 @@ pub struct Held {
     pub until: Instant,
 }
 
+/// What a proxy is made of, as far as it matters on the way.
+pub enum Make {
+    /// A component, and where another instance of it comes from.
+    Component(Box<dyn Source>),
+    /// A program.
+    Native(Box<Wire>),
+}
+
 pub struct Hop {
     pub name: String,
     pub terms: Terms,
-    pub source: Box<dyn Source>,
+    pub make: Make,
     pub life: Life,
     /// Why it is to be ended as soon as it comes back.
     pub doom: Option<Failure>,
@@ -118,19 +150,49 @@ pub struct Hop {
 }
 
 impl Hop {
-    pub fn new(proxy: Proxy) -> Self {
-        let Started { part, registration } = proxy.started;
-        let has_tools = registration.tools && proxy.terms.grant.tools;
+    pub fn new(member: Member) -> Self {
+        match member {
+            Member::Component(proxy) => {
+                let Started { part, registration } = proxy.started;
+                let mut hop = Self::of(
+                    proxy.name,
+                    proxy.terms,
+                    Make::Component(proxy.source),
+                    Life::Idle(part),
+                );
+                hop.has_tools = registration.tools && hop.terms.grant.tools;
+                hop.subscriptions = registration.subscriptions;
+                hop
+            }
+            Member::Native(native) => {
+                let limits = Limits {
+                    body: usize::MAX,
+                    ..Limits::default()
+                };
+                let terms = Terms {
+                    limits: limits.into(),
+                    grant: Grant::all().into(),
+                    on_failure: native.on_failure,
+                };
+                let wire = Make::Native(Box::new(Wire::new(native.dialect)));
+                let mut hop = Self::of(native.name, terms, wire, Life::Runs);
+                hop.subscriptions = everything();
+                hop
+            }
+        }
+    }
+
+    fn of(name: String, terms: Terms, make: Make, life: Life) -> Self {
         Self {
-            name: proxy.name,
-            breaker: Breaker::new(&proxy.terms.limits),
-            terms: proxy.terms,
-            source: proxy.source,
-            life: Life::Idle(part),
+            name,
+            breaker: Breaker::new(&terms.limits),
+            terms,
+            make,
+            life,
             doom: None,
             told: false,
-            subscriptions: registration.subscriptions,
-            has_tools,
+            subscriptions: Vec::new(),
+            has_tools: false,
             inbox: VecDeque::new(),
             lines: Census::default(),
             waiting: 0,
@@ -144,6 +206,22 @@ impl Hop {
             refused: 0,
             queued: false,
             arrivals: 0,
+        }
+    }
+
+    /// The wire of a native proxy.
+    pub fn wire(&self) -> Option<&Wire> {
+        match &self.make {
+            Make::Native(wire) => Some(wire),
+            Make::Component(_) => None,
+        }
+    }
+
+    /// The wire of a native proxy.
+    pub fn wire_mut(&mut self) -> Option<&mut Wire> {
+        match &mut self.make {
+            Make::Native(wire) => Some(wire),
+            Make::Component(_) => None,
         }
     }
 
@@ -180,7 +258,7 @@ impl Hop {
 
     /// Whether something can become of what waits for it.
     pub fn takes_messages(&self) -> bool {
-        matches!(self.life, Life::Idle(_) | Life::Ended(_))
+        matches!(self.life, Life::Idle(_) | Life::Runs | Life::Ended(_))
     }
 
     pub fn next_arrival(&mut self) -> u64 {
@@ -254,6 +332,17 @@ impl Hop {
         all.sort_by_key(|parcel| parcel.arrival);
         all
     }
+}
+
+/// What a native proxy sees.
+fn everything() -> Vec<Subscription> {
+    let all = Pattern::new("*").map(|method| Subscription {
+        method,
+        sender: None,
+        kinds: Kinds::ALL,
+        with_body: true,
+    });
+    all.into_iter().collect()
 }
 
 /// For how much of a message the client and the agent are to be slowed down, in bytes.

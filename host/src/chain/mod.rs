@@ -17,12 +17,15 @@ mod lines;
 mod lobby;
 mod lost;
 mod parcel;
+mod pipes;
 mod router;
 mod serve;
 mod start;
 mod timers;
+mod wire;
 
-pub use hop::{Proxy, Terms};
+pub use hop::{Member, Proxy, Terms};
 pub use router::Router;
 pub use serve::{Client, Exit, Settings, serve};
 pub use start::{AgentLink, Chain, StartError};
+pub use wire::{Launch, Native, Program};

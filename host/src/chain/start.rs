@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::Proxy;
+use super::Member;
 use crate::native::Process;
 use crate::rpc::LineReader;
 
@@ -13,18 +13,18 @@ pub(super) type Reader = LineReader<Box<dyn AsyncRead + Send + Unpin>>;
 #[derive(Debug)]
 pub struct Chain {
     /// The proxies, the client's neighbour first.
-    pub proxies: Vec<Proxy>,
+    pub proxies: Vec<Member>,
     /// The agent.
     pub agent: AgentLink,
     /// What the user is to be told in the first turn.
     pub notices: Vec<String>,
 }
 
-/// The two streams of an agent, and its process if it has one.
+/// The two streams of an agent, or of a native proxy, and its process if it has one.
 pub struct AgentLink {
-    /// What the agent writes.
+    /// What it writes.
     pub output: Box<dyn AsyncRead + Send + Unpin>,
-    /// What the agent reads.
+    /// What it reads.
     pub input: Box<dyn AsyncWrite + Send + Unpin>,
     /// The process, which ends with the connection.
     pub process: Option<Process>,

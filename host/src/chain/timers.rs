@@ -14,6 +14,8 @@ pub enum Timer {
     Expire(HopIndex, MessageId),
     /// A proxy that broke is started again.
     Restart(HopIndex),
+    /// A native proxy ought to have answered its first message.
+    Introduction(HopIndex),
 }
 
 /// The timers of one connection. Time is what it is told.

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use super::folders;
 use super::words::{self, Abilities};
 use crate::channel::{WORDS, quote};
-use crate::manifest::{Manifest, ProxyEntry};
+use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
+use crate::native::AgentCommand;
 use crate::sandbox::{Component, Engine};
 
 #[derive(Debug, clap::Args)]
@@ -18,9 +19,12 @@ pub struct Check {
 
 impl Check {
     pub fn main(self) -> ExitCode {
-        let read = super::user().and_then(|user| Manifest::read(&self.manifest, &user));
-        let manifest = match read {
-            Ok(manifest) => manifest,
+        let read = super::user().and_then(|user| {
+            let manifest = Manifest::read(&self.manifest, &user)?;
+            Ok((manifest, user))
+        });
+        let (manifest, user) = match read {
+            Ok(read) => read,
             Err(error) => {
                 eprintln!("acp-chain: {error}");
                 return ExitCode::FAILURE;
@@ -41,15 +45,18 @@ impl Check {
         let mut valid = true;
         for entry in &manifest.proxies {
             println!("  │");
-            valid &= check_proxy(&engine, &manifest, entry);
+            valid &= match &entry.make {
+                Make::Component(component) => check_proxy(&engine, &manifest, entry, component),
+                Make::Native(native) => {
+                    check_program(entry, native, &user);
+                    true
+                }
+            };
         }
         println!("  │");
         match &manifest.agent {
             Some(agent) => {
-                let words = std::iter::once(&agent.program).chain(&agent.args);
-                let words = words.map(|word| quote(&word.to_string_lossy(), WORDS));
-                let words: Vec<_> = words.collect();
-                println!("agent  {}", words.join(" "));
+                println!("agent  {}", command_line(agent));
             }
             None => println!("agent  named on the command line"),
         }
@@ -60,11 +67,31 @@ impl Check {
     }
 }
 
+/// Prints a proxy of the chain that is a program.
+fn check_program(entry: &ProxyEntry, native: &NativeEntry, user: &User) {
+    println!("{}  {}", entry.id, command_line(&native.command));
+    let config = folders::config_file();
+    for line in words::of_program(native, entry.on_failure, user, config.as_deref()) {
+        println!("  │  {line}");
+    }
+}
+
+fn command_line(command: &AgentCommand) -> String {
+    let words = std::iter::once(&command.program).chain(&command.args);
+    let words = words.map(|word| quote(&word.to_string_lossy(), WORDS));
+    words.collect::<Vec<_>>().join(" ")
+}
+
 /// Prints one proxy of the chain; says whether it could be run.
-fn check_proxy(engine: &Engine, manifest: &Manifest, entry: &ProxyEntry) -> bool {
-    let path = quote(&entry.path.display().to_string(), WORDS);
+fn check_proxy(
+    engine: &Engine,
+    manifest: &Manifest,
+    entry: &ProxyEntry,
+    terms: &ComponentEntry,
+) -> bool {
+    let path = quote(&terms.path.display().to_string(), WORDS);
     println!("{}  {path}", entry.id);
-    let component = match Component::load(engine, &entry.path) {
+    let component = match Component::load(engine, &terms.path) {
         Ok(component) => component,
         Err(error) => {
             println!("  │  cannot be used");
@@ -78,7 +105,7 @@ fn check_proxy(engine: &Engine, manifest: &Manifest, entry: &ProxyEntry) -> bool
         tools: component.has_tools(),
     };
     println!("  │  {} kB", component.size() / 1000);
-    for line in words::terms(entry, &abilities) {
+    for line in words::terms(terms, entry.on_failure, &abilities) {
         println!("  │  {line}");
     }
     true

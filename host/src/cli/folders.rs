@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use directories::ProjectDirs;
 
-use crate::manifest::Manifest;
+use crate::manifest::{Make, Manifest};
 
 fn folders() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "acp-chain")
@@ -35,14 +35,22 @@ pub fn log_file() -> Option<PathBuf> {
 pub fn check(manifest: &Manifest) -> Result<(), String> {
     let own = [config_file(), code_cache(), log_file()];
     let own = own.into_iter().flatten();
-    let components = manifest.proxies.iter().map(|entry| entry.path.clone());
+    // A command without a slash is looked up where no directory is granted by name.
+    let components = manifest.proxies.iter().map(|entry| match &entry.make {
+        Make::Component(component) => component.path.clone(),
+        Make::Native(native) => PathBuf::from(&native.command.program),
+    });
+    let components = components.filter(|path| path.is_absolute());
     let sensitive: Vec<_> = own
         .chain(components)
         .chain([manifest.path.clone()])
         .map(|path| path.canonicalize().unwrap_or(path))
         .collect();
     for entry in &manifest.proxies {
-        for directory in entry.directories.iter().filter(|given| given.write) {
+        let Make::Component(component) = &entry.make else {
+            continue;
+        };
+        for directory in component.directories.iter().filter(|given| given.write) {
             // One that is not there keeps the proxy from starting.
             let Ok(given) = directory.path.canonicalize() else {
                 continue;

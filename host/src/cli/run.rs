@@ -5,13 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 
-use super::folders;
-use crate::chain::{self, AgentLink, Chain, Client, Proxy, Settings, StartError, Terms};
-use crate::channel::{FailurePolicy, Source, Started};
-use crate::manifest::{Manifest, ProxyEntry};
+use super::{folders, words};
+use crate::chain::{
+    self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Settings, StartError,
+    Terms,
+};
+use crate::channel::{Failure, FailurePolicy, Source, Started};
+use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
 use crate::native::{AgentCommand, Process, stdio};
-use crate::sandbox::{Component, Guest};
+use crate::sandbox::{Component, ComponentError, Guest};
 use crate::trace::Trace;
 
 #[derive(Debug, clap::Args)]
@@ -79,16 +83,19 @@ impl Run {
         let manifest = match &self.manifest {
             Some(path) => {
                 let user = super::user().map_err(|error| failed(&error))?;
-                Some(Manifest::read(path, &user).map_err(|error| failed(&error))?)
+                let manifest = Manifest::read(path, &user).map_err(|error| failed(&error))?;
+                check_grant(&manifest, &user)?;
+                Some(manifest)
             }
             None => None,
         };
         let command = self.command(manifest.as_ref())?;
         // The agent starts while the components are loaded.
-        let (process, input, output) = Process::spawn(&command).map_err(|error| StartError {
-            message: error.to_string(),
-            exit_code: error.exit_code(),
-        })?;
+        let (process, input, output) =
+            Process::spawn(&command, None).map_err(|error| StartError {
+                message: error.to_string(),
+                exit_code: error.exit_code(),
+            })?;
         let (proxies, notices) = match manifest {
             Some(manifest) => start_proxies(&manifest).await?,
             None => (Vec::new(), Vec::new()),
@@ -109,6 +116,7 @@ impl Run {
             return Ok(AgentCommand {
                 program: program.clone(),
                 args: args.to_vec(),
+                env: Vec::new(),
             });
         }
         manifest
@@ -123,35 +131,60 @@ impl Run {
 }
 
 /// The proxies of a manifest, and what the user is to be told of those that are not there.
-async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>), StartError> {
+async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Member>, Vec<String>), StartError> {
     let (mut proxies, mut notices) = (Vec::new(), Vec::new());
     if manifest.proxies.is_empty() {
         return Ok((proxies, notices));
     }
     folders::check(manifest).map_err(|error| failed(&error))?;
     let engine = super::engine().map_err(|error| failed(&error))?;
-    let loading: Vec<_> = manifest
+    // Programs start while components are loaded.
+    let starting: Vec<_> = manifest
         .proxies
         .iter()
-        .map(|entry| {
-            let (engine, path) = (engine.clone(), entry.path.clone());
-            tokio::task::spawn_blocking(move || Component::load(&engine, &path))
+        .map(|entry| match &entry.make {
+            Make::Component(component) => {
+                let (engine, path) = (engine.clone(), component.path.clone());
+                let load = move || Component::load(&engine, &path);
+                Starting::Component(component, tokio::task::spawn_blocking(load))
+            }
+            Make::Native(native) => {
+                let mut launch = launch(&entry.id, native);
+                let link = launch();
+                Starting::Native(native, launch, link)
+            }
         })
         .collect();
-    for (entry, loading) in manifest.proxies.iter().zip(loading) {
-        let component = loading.await.map_err(|error| failed(&error))?;
-        let component = component.map_err(|error| failed(&manifest.about(entry, &error)))?;
-        let guest = Guest {
-            engine: engine.clone(),
-            component,
-            name: entry.id.as_str().into(),
-            config: entry.config.as_str().into(),
-            limits: entry.limits.clone(),
-            grant: entry.grant.clone(),
-            directories: entry.directories.clone(),
+    for (entry, starting) in manifest.proxies.iter().zip(starting) {
+        let started = match starting {
+            Starting::Component(terms, loading) => {
+                let component = loading.await.map_err(|error| failed(&error))?;
+                let component =
+                    component.map_err(|error| failed(&manifest.about(entry, &error)))?;
+                let guest = Guest {
+                    engine: engine.clone(),
+                    component,
+                    name: entry.id.as_str().into(),
+                    config: terms.config.as_str().into(),
+                    limits: terms.limits.clone(),
+                    grant: terms.grant.clone(),
+                    directories: terms.directories.clone(),
+                };
+                let started = guest.start(1, None).await;
+                started.map(|started| new_proxy(entry, terms, guest, started).into())
+            }
+            Starting::Native(native, launch, link) => link.map(|link| {
+                let native = Native {
+                    name: entry.id.clone(),
+                    dialect: native.dialect,
+                    on_failure: entry.on_failure.unwrap_or_default(),
+                    program: Some(Program { link, launch }),
+                };
+                native.into()
+            }),
         };
-        match guest.start(1, None).await {
-            Ok(started) => proxies.push(new_proxy(entry, guest, started)),
+        match started {
+            Ok(started) => proxies.push(started),
             Err(failure) => {
                 let (id, details) = (&entry.id, failure.details());
                 tracing::error!("the proxy `{id}` did not start: {failure}{details}");
@@ -169,12 +202,57 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Proxy>, Vec<String>),
     Ok((proxies, notices))
 }
 
-fn new_proxy(entry: &ProxyEntry, guest: Guest, started: Started) -> Proxy {
+/// A proxy on its way into the chain.
+enum Starting<'m> {
+    Component(
+        &'m ComponentEntry,
+        JoinHandle<Result<Component, ComponentError>>,
+    ),
+    Native(&'m NativeEntry, Launch, Result<AgentLink, Failure>),
+}
+
+/// What starts a program, as often as it takes.
+fn launch(id: &str, native: &NativeEntry) -> Launch {
+    let (id, command) = (id.to_owned(), native.command.clone());
+    Box::new(move || {
+        let spawned = Process::spawn(&command, Some(&id));
+        let (process, input, output) = spawned.map_err(|error| Failure::new(error.to_string()))?;
+        Ok(AgentLink {
+            output: Box::new(output),
+            input: Box::new(input),
+            process: Some(process),
+        })
+    })
+}
+
+/// An error if the manifest has a program among its proxies, and the user does not let it.
+fn check_grant(manifest: &Manifest, user: &User) -> Result<(), StartError> {
+    let mut entries = manifest.proxies.iter();
+    let native = entries.find(|entry| matches!(entry.make, Make::Native(_)));
+    match native.filter(|_| !user.native) {
+        Some(entry) => {
+            let file = folders::config_file();
+            let wrong = format!(
+                "it is a program with all of your rights: {}",
+                words::not_granted(file.as_deref())
+            );
+            Err(failed(&manifest.about(entry, &wrong)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn new_proxy(
+    entry: &ProxyEntry,
+    component: &ComponentEntry,
+    guest: Guest,
+    started: Started,
+) -> Proxy {
     let registration = &started.registration;
     for subscription in &registration.subscriptions {
         tracing::debug!(proxy = entry.id, "asks for {subscription}");
     }
-    if registration.tools && !entry.grant.tools {
+    if registration.tools && !component.grant.tools {
         let id = &entry.id;
         tracing::warn!(
             "the proxy `{id}` has tools, which the agent does not get: its grant lacks `tools = true`"
@@ -183,8 +261,8 @@ fn new_proxy(entry: &ProxyEntry, guest: Guest, started: Started) -> Proxy {
     Proxy {
         name: entry.id.clone(),
         terms: Terms {
-            limits: entry.limits.clone(),
-            grant: entry.grant.clone(),
+            limits: component.limits.clone(),
+            grant: component.grant.clone(),
             on_failure: entry.on_failure.unwrap_or(registration.on_failure),
         },
         started,

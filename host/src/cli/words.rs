@@ -2,7 +2,7 @@
 
 use crate::channel::{CHANGE, FailurePolicy, Grant, Methods, OBSERVE, Pattern, WORDS, quote};
 use crate::limits::{Limits, TABLE};
-use crate::manifest::ProxyEntry;
+use crate::manifest::{ComponentEntry, NativeEntry, User};
 
 /// What methods are about, for people who do not know the protocol.
 const MEANINGS: &[(&str, &str)] = &[
@@ -93,8 +93,56 @@ pub struct Abilities {
     pub tools: bool,
 }
 
-/// The terms of a proxy, one line each.
-pub fn terms(entry: &ProxyEntry, abilities: &Abilities) -> Vec<String> {
+/// The terms of a proxy that is a program, one line each.
+pub fn of_program(
+    entry: &NativeEntry,
+    policy: Option<FailurePolicy>,
+    user: &User,
+    config: Option<&std::path::Path>,
+) -> Vec<String> {
+    let mut lines = vec![
+        "! it is a program with all of your rights: no sandbox holds it, and no grant or limit"
+            .to_owned(),
+        "sees, changes and answers everything; sends anything of its own".to_owned(),
+    ];
+    let names: Vec<_> = entry.command.env.iter().map(|(name, _)| name).collect();
+    if !names.is_empty() {
+        let names = names
+            .iter()
+            .map(|name| quote(&name.to_string_lossy(), WORDS));
+        let names: Vec<_> = names.collect();
+        lines.push(format!("its environment also has: {}", names.join(", ")));
+    }
+    if let Some(dialect) = entry.dialect {
+        lines.push(format!(
+            "is spoken to in the dialect `{}`",
+            dialect.as_str()
+        ));
+    }
+    lines.push(match user.native {
+        true => "would start: your config.toml has `native = true`".to_owned(),
+        false => format!("would not start: {}", not_granted(config)),
+    });
+    let policy = policy.unwrap_or_default();
+    lines.push(format!("when it breaks: {}", failure(Some(policy))));
+    lines
+}
+
+/// Why a program is no proxy yet, and what would make it one.
+pub fn not_granted(config: Option<&std::path::Path>) -> String {
+    let file = match config {
+        Some(path) => quote(&path.display().to_string(), WORDS),
+        None => "your config.toml, for which you need a home folder".to_owned(),
+    };
+    format!("no sandbox holds it; to let programs be proxies, write `native = true` into {file}")
+}
+
+/// The terms of a proxy that is a component, one line each.
+pub fn terms(
+    entry: &ComponentEntry,
+    policy: Option<FailurePolicy>,
+    abilities: &Abilities,
+) -> Vec<String> {
     let Grant {
         observe,
         change,
@@ -143,7 +191,7 @@ pub fn terms(entry: &ProxyEntry, abilities: &Abilities) -> Vec<String> {
     }
     lines.push(way_out(abilities.wasi, !entry.directories.is_empty()).to_owned());
     lines.push(format!("uses: {}", limits(&entry.limits)));
-    lines.push(format!("when it breaks: {}", failure(entry.on_failure)));
+    lines.push(format!("when it breaks: {}", failure(policy)));
     lines
 }
 

@@ -7,7 +7,7 @@ mod error;
 mod terms;
 mod user;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use toml::Spanned;
 pub use error::ManifestError;
 pub use user::User;
 
-use self::terms::{GrantTable, LimitsTable, OnFailure, read_limits};
+use self::terms::{GrantTable, LimitsTable, OnFailure, Wrong, read_limits};
 use crate::channel::{FailurePolicy, Grant};
 use crate::limits::Limits;
-use crate::native::AgentCommand;
+use crate::native::{AgentCommand, Dialect};
 use crate::sandbox::Directory;
 
 /// What a manifest asks for.
@@ -40,12 +40,37 @@ pub struct Manifest {
 pub struct ProxyEntry {
     /// Its name in messages to people, logs and traces.
     pub id: String,
+    /// What becomes of it when it breaks, unless it is a component that is to decide that.
+    pub on_failure: Option<FailurePolicy>,
+    /// What it is.
+    pub make: Make,
+}
+
+/// What a proxy is.
+#[derive(Clone, Debug)]
+pub enum Make {
+    /// A component in a sandbox.
+    Component(ComponentEntry),
+    /// A program with all of the user's rights.
+    Native(NativeEntry),
+}
+
+/// A proxy that is a program.
+#[derive(Clone, Debug)]
+pub struct NativeEntry {
+    /// The program.
+    pub command: AgentCommand,
+    /// How it spells what only proxies speak; without it, what it answers tells.
+    pub dialect: Option<Dialect>,
+}
+
+/// A proxy that is a component.
+#[derive(Clone, Debug)]
+pub struct ComponentEntry {
     /// The component file.
     pub path: PathBuf,
     /// The table `[proxy.config]` as JSON text.
     pub config: String,
-    /// What becomes of it when it breaks, unless the component is to decide that.
-    pub on_failure: Option<FailurePolicy>,
     /// The defaults, changed by `[proxy.limits]`.
     pub limits: Arc<Limits>,
     /// The defaults, changed by `[proxy.grant]`.
@@ -74,14 +99,15 @@ struct AgentTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct ProxyTable {
     id: Spanned<String>,
-    path: PathBuf,
-    #[serde(default)]
-    config: toml::Table,
+    path: Option<PathBuf>,
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    env: Option<BTreeMap<Spanned<String>, String>>,
+    dialect: Option<Dialect>,
+    config: Option<toml::Table>,
     on_failure: Option<OnFailure>,
-    #[serde(default)]
-    limits: LimitsTable,
-    #[serde(default)]
-    grant: GrantTable,
+    limits: Option<LimitsTable>,
+    grant: Option<GrantTable>,
 }
 
 impl Manifest {
@@ -96,8 +122,12 @@ impl Manifest {
     /// What is wrong with a proxy, and where that proxy is named.
     #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
-        let (manifest, id, path) = (self.path.display(), &entry.id, entry.path.display());
-        format!("{manifest}: proxy `{id}` ({path}): {wrong}")
+        let (manifest, id) = (self.path.display(), &entry.id);
+        let what = match &entry.make {
+            Make::Component(component) => component.path.display().to_string(),
+            Make::Native(native) => native.command.program.to_string_lossy().into_owned(),
+        };
+        format!("{manifest}: proxy `{id}` ({what}): {wrong}")
     }
 
     /// Reads the text of a manifest that lies at `path`.
@@ -118,45 +148,102 @@ impl Manifest {
                     "two proxies have the id `{id}`; ids are unique"
                 )));
             }
-            let config = to_json(toml::Value::Table(entry.config)).map_err(|what| {
-                ManifestError::at(
-                    path,
-                    text,
-                    span.start,
-                    format!("the config of `{id}` {what}"),
-                )
-            })?;
+            let on_failure = entry.on_failure.map(FailurePolicy::from);
+            let id = id.clone();
             let wrong = |(at, what)| ManifestError::at(path, text, at, what);
-            let limits = read_limits(entry.limits, Limits::default(), Some(&user.ceilings));
-            let (grant, directories) = entry.grant.read(folder).map_err(wrong)?;
+            let make = entry.read(span.start, folder, user).map_err(wrong)?;
             proxies.push(ProxyEntry {
-                id: id.clone(),
-                path: folder.join(&entry.path),
-                config: config.to_string(),
-                on_failure: entry.on_failure.map(FailurePolicy::from),
-                limits: limits.map_err(wrong)?.into(),
-                grant: grant.into(),
-                directories: directories.into(),
+                id,
+                on_failure,
+                make,
             });
         }
         Ok(Self {
             path: path.to_owned(),
-            agent: file.agent.map(|agent| agent.into_command(folder)),
+            agent: file
+                .agent
+                .map(|agent| command(&agent.command, agent.args, folder)),
             proxies,
         })
     }
 }
 
-impl AgentTable {
-    /// A command with a slash is a path, and begins at the manifest's folder.
-    fn into_command(self, folder: &Path) -> AgentCommand {
-        AgentCommand {
-            program: match self.command.contains('/') {
-                true => folder.join(&self.command).into_os_string(),
-                false => self.command.into(),
-            },
-            args: self.args.into_iter().map(OsString::from).collect(),
+impl ProxyTable {
+    /// What the proxy is. The table begins at `start`.
+    fn read(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
+        let Some(program) = self.command else {
+            return self.read_component(start, folder, user);
+        };
+        let id = self.id.get_ref();
+        let component_only = [
+            ("path", self.path.is_some()),
+            ("config", self.config.is_some()),
+            ("limits", self.limits.is_some()),
+            ("grant", self.grant.is_some()),
+        ];
+        if let Some((key, _)) = component_only.iter().find(|(_, given)| *given) {
+            let what = format!(
+                "`{key}` is for components; `{id}` has a `command`, and so is a program, which \
+                 nothing limits but the rights of its user"
+            );
+            return Err((start, what));
         }
+        let mut command = command(&program, self.args.unwrap_or_default(), folder);
+        for (name, value) in self.env.unwrap_or_default() {
+            if name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']) {
+                let what = format!("{:?} is no name of a variable", name.get_ref());
+                return Err((name.span().start, what));
+            }
+            command.env.push((name.into_inner().into(), value.into()));
+        }
+        Ok(Make::Native(NativeEntry {
+            command,
+            dialect: self.dialect,
+        }))
+    }
+
+    fn read_component(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
+        let wrong = |what: String| (start, what);
+        let id = self.id.get_ref();
+        let Some(path) = self.path else {
+            return Err(wrong(format!(
+                "`{id}` needs a `path`, if it is a component, or a `command`, if it is a program"
+            )));
+        };
+        let native_only = [
+            ("args", self.args.is_some()),
+            ("env", self.env.is_some()),
+            ("dialect", self.dialect.is_some()),
+        ];
+        if let Some((key, _)) = native_only.iter().find(|(_, given)| *given) {
+            return Err(wrong(format!(
+                "`{key}` is for programs, which have a `command`; `{id}` is a component"
+            )));
+        }
+        let config = to_json(toml::Value::Table(self.config.unwrap_or_default()))
+            .map_err(|what| wrong(format!("the config of `{id}` {what}")))?;
+        let limits = self.limits.unwrap_or_default();
+        let limits = read_limits(limits, Limits::default(), Some(&user.ceilings))?;
+        let (grant, directories) = self.grant.unwrap_or_default().read(folder)?;
+        Ok(Make::Component(ComponentEntry {
+            path: folder.join(path),
+            config: config.to_string(),
+            limits: limits.into(),
+            grant: grant.into(),
+            directories: directories.into(),
+        }))
+    }
+}
+
+/// A command with a slash is a path, and begins at the manifest's folder.
+fn command(program: &str, args: Vec<String>, folder: &Path) -> AgentCommand {
+    AgentCommand {
+        program: match program.contains('/') {
+            true => folder.join(program).into_os_string(),
+            false => program.into(),
+        },
+        args: args.into_iter().map(OsString::from).collect(),
+        env: Vec::new(),
     }
 }
 
@@ -230,19 +317,22 @@ mod tests {
         )
         .unwrap();
         assert_eq!(manifest.agent.unwrap().program, "/project/bin/agent");
-        let [one, two] = &manifest.proxies[..] else {
+        let [first, second] = &manifest.proxies[..] else {
             panic!("two proxies")
         };
-        assert_eq!((&*one.id, &*one.config), ("one", "{}"));
+        let (Make::Component(one), Make::Component(two)) = (&first.make, &second.make) else {
+            panic!("two components")
+        };
+        assert_eq!((&*first.id, &*one.config), ("one", "{}"));
         assert_eq!(one.path, Path::new("/project/one.wasm"));
         assert_eq!(*one.limits, Limits::default());
-        assert_eq!((&*one.grant, one.on_failure), (&Grant::default(), None));
+        assert_eq!((&*one.grant, first.on_failure), (&Grant::default(), None));
         assert_eq!(two.path, Path::new("/opt/two.wasm"));
         assert_eq!(two.config, r#"{"list":[1,2.5,"x"],"since":"2026-01-02"}"#);
         assert_eq!(two.limits.memory, 512 << 20);
         assert_eq!(two.limits.time.as_millis(), 100);
         assert_eq!(two.limits.held, 7);
-        assert_eq!(two.on_failure, Some(FailurePolicy::Bypass));
+        assert_eq!(second.on_failure, Some(FailurePolicy::Bypass));
         assert!(two.grant.originate.contain("session/update"));
         assert_eq!(two.grant.change, Grant::default().change);
         let [notes] = &*two.directories else {
@@ -253,12 +343,38 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_with_a_command_is_a_program() {
+        let manifest = parse(
+            r#"
+            [[proxy]]
+            id = "one"
+            command = "bin/proxy"
+            args = ["--fast"]
+            env = { KEY = "value" }
+            dialect = "_proxy"
+            on-failure = "bypass"
+            "#,
+        )
+        .unwrap();
+        let entry = &manifest.proxies[0];
+        let Make::Native(native) = &entry.make else {
+            panic!("a program")
+        };
+        assert_eq!(native.command.program, "/project/bin/proxy");
+        assert_eq!(native.command.args, ["--fast"]);
+        assert_eq!(native.command.env, [("KEY".into(), "value".into())]);
+        assert_eq!(native.dialect, Some(Dialect::Underscore));
+        assert_eq!(entry.on_failure, Some(FailurePolicy::Bypass));
+    }
+
+    #[test]
     fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
         let error = parse("[[proxy]]\nid = \"one\"\npth = \"one.wasm\"\n").unwrap_err();
         assert_eq!(
             error,
             "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
-             `id`, `path`, `config`, `on-failure`, `limits`, `grant`"
+             `id`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
+             `grant`"
         );
         let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
         assert!(
@@ -279,7 +395,42 @@ mod tests {
                 "[[proxy]]\nid = 7\npath = \"p\"\n",
                 ":2:6: invalid type: integer `7`, expected a string",
             ),
-            ("[[proxy]]\nid = \"a\"\n", ":1:1: missing field `path`"),
+            (
+                "[[proxy]]\nid = \"a\"\n",
+                ":1:1: `a` needs a `path`, if it is a component, or a `command`",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\npath=\"p\"\n",
+                ":1:1: `path` is for components; `a` has a `command`",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\ngrant.tools=true\n",
+                ":1:1: `grant` is for components",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nlimits.held=1\n",
+                ":1:1: `limits` is for components",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nconfig={}\n",
+                ":1:1: `config` is for components",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\npath=\"p\"\nargs=[]\n",
+                ":1:1: `args` is for programs",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\npath=\"p\"\ndialect=\"proxy\"\n",
+                ":1:1: `dialect` is for programs",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\ndialect=\"prxy\"\n",
+                "unknown variant `prxy`, expected one of `proxy`, `proxy-meta`, `_proxy`",
+            ),
+            (
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nenv={\"A=B\"=\"\"}\n",
+                ":4:6: \"A=B\" is no name of a variable",
+            ),
             ("[[proxy]\n", ":1:9: "),
             (
                 "[[proxy]]\nid=\"a/b\"\npath=\"p\"\n",

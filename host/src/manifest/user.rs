@@ -16,6 +16,8 @@ use crate::limits::Limits;
 pub struct User {
     /// How far manifests may raise the limits of proxies.
     pub ceilings: Limits,
+    /// Whether manifests may start programs as proxies, which have all of the user's rights.
+    pub native: bool,
 }
 
 #[derive(Default, Deserialize)]
@@ -23,12 +25,15 @@ pub struct User {
 struct File {
     #[serde(default)]
     ceilings: LimitsTable,
+    #[serde(default)]
+    native: bool,
 }
 
 impl Default for User {
     fn default() -> Self {
         Self {
             ceilings: Limits::ceilings(),
+            native: false,
         }
     }
 }
@@ -54,7 +59,10 @@ impl User {
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
         let ceilings = read_limits(file.ceilings, Limits::ceilings(), None)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
-        Ok(Self { ceilings })
+        Ok(Self {
+            ceilings,
+            native: file.native,
+        })
     }
 }
 
@@ -71,6 +79,12 @@ mod tests {
         let ceilings = user.unwrap().ceilings;
         assert_eq!((ceilings.memory, ceilings.held), (2 << 30, 7));
         assert_eq!(ceilings.requests, Limits::ceilings().requests);
+    }
+
+    #[test]
+    fn only_the_user_lets_programs_be_proxies() {
+        let native = |text| User::parse(text, Path::new("/c.toml")).unwrap().native;
+        assert!(native("native = true\n") && !native("native = false\n") && !native(""));
     }
 
     #[test]

@@ -26,17 +26,28 @@ pub struct AgentCommand {
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
+    /// What its environment has beside ours.
+    pub env: Vec<(OsString, OsString)>,
 }
 
 /// Why a process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// There is no such program.
-    #[error("the agent command `{0}` was not found; give a full path, or add its folder to PATH")]
-    NotFound(String),
+    #[error(
+        "the {part} command `{command}` was not found; give a full path, or add its folder to PATH"
+    )]
+    NotFound {
+        /// `agent` or `proxy`.
+        part: &'static str,
+        /// The program.
+        command: String,
+    },
     /// It is there, but cannot be run.
-    #[error("the agent command `{command}` cannot be run: {error}")]
+    #[error("the {part} command `{command}` cannot be run: {error}")]
     NotRunnable {
+        /// `agent` or `proxy`.
+        part: &'static str,
         /// The program.
         command: String,
         /// What the system says.
@@ -49,7 +60,7 @@ impl SpawnError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::NotFound(_) => 127,
+            Self::NotFound { .. } => 127,
             Self::NotRunnable { .. } => 126,
         }
     }
@@ -78,15 +89,23 @@ pub struct Ended {
 }
 
 impl Process {
-    /// Starts a process; gives it with its standard input and output.
-    pub fn spawn(command: &AgentCommand) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+    /// Starts a process; gives it with its standard input and output. A proxy has its id for a
+    /// name, the agent none.
+    pub fn spawn(
+        command: &AgentCommand,
+        proxy: Option<&str>,
+    ) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+        let part = proxy.map_or("agent", |_| "proxy");
+        let who = proxy.map_or("the agent".to_owned(), |id| format!("the proxy `{id}`:"));
         let program = || command.program.to_string_lossy().into_owned();
         let not_runnable = |error| SpawnError::NotRunnable {
+            part,
             command: program(),
             error,
         };
         let mut child = Command::new(&command.program)
             .args(&command.args)
+            .envs(command.env.iter().map(|(key, value)| (key, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -94,7 +113,10 @@ impl Process {
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => SpawnError::NotFound(program()),
+                io::ErrorKind::NotFound => SpawnError::NotFound {
+                    part,
+                    command: program(),
+                },
                 _ => not_runnable(error),
             })?;
         let missing = || not_runnable(io::Error::other("it has no standard streams"));
@@ -105,15 +127,15 @@ impl Process {
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr = child.stderr.take().ok_or_else(missing)?;
-        tracing::info!("the agent `{}` runs as process {group}", program());
+        tracing::info!("{who} `{}` runs as process {group}", program());
         let guard = Guard::new(group)
-            .inspect_err(|error| tracing::warn!("the agent goes unguarded: {error}"))
+            .inspect_err(|error| tracing::warn!("{who} goes unguarded: {error}"))
             .ok();
         let tail = Tail::default();
         let process = Self {
             child,
             group,
-            drain: tokio::spawn(tail.clone().drain(stderr)),
+            drain: tokio::spawn(tail.clone().drain(proxy.unwrap_or(part).to_owned(), stderr)),
             stderr: tail,
             guard,
             gone: false,

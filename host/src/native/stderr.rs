@@ -17,12 +17,12 @@ pub struct Tail(Arc<Mutex<VecDeque<u8>>>);
 
 impl Tail {
     /// Reads a stream to its end.
-    pub async fn drain(self, mut stream: impl AsyncRead + Unpin) {
+    pub async fn drain(self, name: String, mut stream: impl AsyncRead + Unpin) {
         let mut buffer = vec![0; 4096];
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             let read = &buffer[..count];
             for line in String::from_utf8_lossy(read).lines() {
-                tracing::debug!(target: "agent", "{}", quote(line, WORDS));
+                tracing::debug!(target: "stderr", "{name}: {}", quote(line, WORDS));
             }
             let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(read);

@@ -254,6 +254,24 @@ impl Message {
         out.push_str("\n");
     }
 
+    /// The line to write that carries this request or notification within the params of another:
+    /// `{method, params?}`. Without an id it is a notification.
+    pub fn write_within(&self, outer: &str, id: Option<&str>, out: &mut super::Outbox) {
+        // Strings always serialize.
+        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let id = id.map_or(String::new(), |id| format!(r#","id":{id}"#));
+        out.push_str(&format!(
+            r#"{{"jsonrpc":"2.0"{id},"method":{},"params":{{"method":{}"#,
+            quoted(outer),
+            quoted(&self.method)
+        ));
+        if let Some(span) = self.body.clone().filter(|_| self.body() != "null") {
+            out.push_str(",\"params\":");
+            out.push(&self.line.slice(span));
+        }
+        out.push_str("}}\n");
+    }
+
     fn text(&self, span: Range<usize>) -> &str {
         // The line was checked when it was parsed, and spans lie on its values' borders.
         std::str::from_utf8(&self.line[span]).unwrap_or_default()
@@ -366,6 +384,25 @@ mod tests {
             Message::parse(Bytes::from_static(b"{\"\xff\":1}")),
             Err(Malformed::NotUtf8(_))
         ));
+    }
+
+    #[test]
+    fn a_message_within_another_keeps_the_bytes_of_its_params() {
+        let within = |text: &str, id| {
+            let mut out = Outbox::default();
+            parse(text).unwrap().write_within("outer", id, &mut out);
+            out.into_text()
+        };
+        assert_eq!(
+            within(r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a" : 1e400}}"#, Some("9")),
+            r#"{"jsonrpc":"2.0","id":9,"method":"outer","params":{"method":"m","params":{"a" : 1e400}}}"#
+                .to_owned()
+                + "\n"
+        );
+        assert_eq!(
+            within(r#"{"jsonrpc":"2.0","method":"m","params":null}"#, None),
+            r#"{"jsonrpc":"2.0","method":"outer","params":{"method":"m"}}"#.to_owned() + "\n"
+        );
     }
 
     #[test]

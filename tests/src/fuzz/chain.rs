@@ -162,7 +162,7 @@ impl Driver {
     fn collect(&mut self) {
         loop {
             let finished = {
-                let (_, _, busy, _) = self.router.split();
+                let (_, _, busy, ..) = self.router.split();
                 let mut busy = std::pin::pin!(busy);
                 match busy.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                     Poll::Ready(finished) => finished,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use acp_chain::limits::{Limits, Quantity, TABLE};
-use acp_chain::manifest::{Manifest, ManifestError, ProxyEntry, User};
+use acp_chain::manifest::{Make, Manifest, ManifestError, ProxyEntry, User};
 use serde_json::{Map, Value};
 
 const FOLDER: &str = "/project";
@@ -55,6 +55,17 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
         "{id}"
     );
     assert!(id != "client" && id != "agent", "{id}");
+    let entry = match &entry.make {
+        Make::Component(component) => component,
+        Make::Native(native) => {
+            let command = table["command"].as_str().expect("it has a command");
+            assert!(native.command.program.to_string_lossy().ends_with(command));
+            for component_only in ["path", "config", "limits", "grant"] {
+                assert!(table.get(component_only).is_none());
+            }
+            return;
+        }
+    };
     let path = table["path"].as_str().expect("it has a path");
     assert_eq!(entry.path, Path::new(FOLDER).join(path));
     assert!(entry.path.is_absolute());

@@ -112,8 +112,8 @@ impl Router {
     }
 
     /// What waits for the client, what waits for the agent, a future that is done when a busy proxy
-    /// is, for [`Router::finished`], and one that is done when something comes by the door, for
-    /// [`Router::receive_from_door`]. The futures are cancel safe, and do not return while no proxy is
+    /// is, for [`Router::finished`], one that is done when something comes by the door, for
+    /// [`Router::receive_from_door`], and what waits for each native proxy. The futures are cancel safe, and do not return while no proxy is
     /// busy, and nothing comes.
     pub fn split(
         &mut self,
@@ -122,6 +122,7 @@ impl Router {
         &mut Outbox,
         impl Future<Output = Finished>,
         impl Future<Output = Arrival>,
+        Vec<(HopIndex, &mut Outbox)>,
     ) {
         let busy = &mut self.busy;
         let finished = async {
@@ -131,11 +132,14 @@ impl Router {
             }
         };
         let arrival = self.door.next();
+        let hops = self.hops.iter_mut().enumerate();
+        let wires = hops.filter_map(|(index, hop)| Some((index, &mut hop.wire_mut()?.outbox)));
         (
             &mut self.client.outbox,
             &mut self.agent.outbox,
             finished,
             arrival,
+            wires.collect(),
         )
     }
 
@@ -165,7 +169,7 @@ impl Router {
         }
     }
 
-    fn deliver_answer(&mut self, index: HopIndex, parcel: Parcel) {
+    pub(super) fn deliver_answer(&mut self, index: HopIndex, parcel: Parcel) {
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.remove(&number));
@@ -173,8 +177,10 @@ impl Router {
         if let Some(number) = parcel.exchange {
             self.setup_is_over(number, &exchange);
         }
-        let Origin::Hop(_, id) = exchange.origin else {
-            return;
+        let id = match exchange.origin {
+            Origin::Hop(_, id) => id,
+            Origin::Wire(_, id) => return self.answer_wire(index, &id, &parcel),
+            _ => return,
         };
         // An earlier instance may have asked.
         if self.hops[index].asked.remove(&id).is_some() {
@@ -196,6 +202,9 @@ impl Router {
         if let Life::Ended(reason) = &hop.life {
             let reason = format!("it broke before: {reason}");
             return self.fail(index, parcel, &reason);
+        }
+        if hop.wire().is_some() {
+            return self.leave_to_wire(index, parcel);
         }
         let (len, longest) = (parcel.message.len(), hop.terms.limits.body);
         if with_body && len > longest {

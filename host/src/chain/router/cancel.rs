@@ -1,6 +1,8 @@
 //! Cancellation: `$/cancel_request` names an id of one hop only, so the host translates it at every
 //! hop, and no proxy sees it (RFD request-cancellation).
 
+use std::collections::HashMap;
+
 use super::Router;
 use crate::chain::exchange::Stage;
 use crate::chain::hop::Item;
@@ -16,21 +18,14 @@ const LONGEST: usize = 4096;
 
 impl Router {
     pub(super) fn receive_cancel(&mut self, from: Peer, message: &Message) {
-        let Some(id) = cancelled_id(message) else {
-            tracing::warn!(
+        match withdrawn(&self.edge(from).open, message) {
+            Ok(Some((number, cancel))) => self.withdraw(number, cancel),
+            // The answer and the cancellation crossed.
+            Ok(None) => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
+            Err(NamesNone) => tracing::warn!(
                 "dropped a {CANCEL} from the {} that names no request",
                 from.as_str()
-            );
-            return;
-        };
-        match self.edge(from).open.get(&id).copied() {
-            Some(number) => {
-                // It is kept as long as the request is open.
-                let cancel = Some(message).filter(|message| message.len() <= LONGEST);
-                self.withdraw(number, cancel.cloned().unwrap_or_else(new_cancel));
-            }
-            // The answer and the cancellation crossed.
-            None => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
+            ),
         }
     }
 
@@ -48,7 +43,7 @@ impl Router {
                 self.hops[hop].push(Item::Cancel(id));
                 self.make_ready(hop);
             }
-            Stage::Out | Stage::Link(_) => self.send_cancel(number),
+            Stage::Out | Stage::Link(_) | Stage::Wire(_) => self.send_cancel(number),
             Stage::Seat(_) => self.withdraw_from_seat(number),
             // Whoever gets the request next is told behind it.
             Stage::Moving | Stage::Returning => {}
@@ -64,9 +59,32 @@ impl Router {
         }
         if let Some(cancel) = &exchange.cancel {
             let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
+            if let Stage::Wire(index) = exchange.stage {
+                // Plain on every hop, whichever way the request went.
+                if let Some(wire) = self.hops[index].wire_mut() {
+                    cancel.write(None, &mut wire.outbox);
+                }
+                return;
+            }
             self.edge(toward).send(&cancel, None);
         }
     }
+}
+
+/// A cancellation that names no request.
+pub(super) struct NamesNone;
+
+/// Which of somebody's open requests is withdrawn, and what is passed on; nothing if it is answered
+/// already.
+pub(super) fn withdrawn(
+    open: &HashMap<Id, ExchangeId>,
+    message: &Message,
+) -> Result<Option<(ExchangeId, Message)>, NamesNone> {
+    let id = cancelled_id(message).ok_or(NamesNone)?;
+    // It is kept as long as the request is open.
+    let cancel = Some(message).filter(|message| message.len() <= LONGEST);
+    let cancel = cancel.cloned().unwrap_or_else(new_cancel);
+    Ok(open.get(&id).map(|number| (*number, cancel)))
 }
 
 /// A cancellation of the host's own.

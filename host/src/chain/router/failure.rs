@@ -6,9 +6,10 @@ use super::Router;
 use super::calls::Work;
 use super::cancel::new_cancel;
 use crate::chain::exchange::Stage;
-use crate::chain::hop::{Item, Life};
+use crate::chain::hop::{Item, Life, Make};
 use crate::chain::parcel::{HopIndex, Parcel};
 use crate::chain::timers::Timer;
+use crate::chain::wire::Order;
 use crate::channel::{Failure, MessageId, Started, WORDS, quote};
 use crate::rpc::{Error, Kind, Message, code};
 
@@ -55,7 +56,7 @@ impl Router {
     /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
     pub(super) fn doom(&mut self, index: HopIndex, reason: &str) {
         let hop = &mut self.hops[index];
-        if hop.doom.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy) {
+        if hop.doom.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
             hop.doom = Some(Failure::new(reason));
             self.doomed.push(index);
         }
@@ -64,7 +65,7 @@ impl Router {
     pub(super) fn end_doomed(&mut self) {
         while let Some(index) = self.doomed.pop() {
             let hop = &mut self.hops[index];
-            if !matches!(hop.life, Life::Busy)
+            if (!matches!(hop.life, Life::Busy) || hop.wire().is_some())
                 && let Some(failure) = hop.doom.take()
             {
                 self.fall(index, &failure);
@@ -99,6 +100,7 @@ impl Router {
         for number in asked {
             self.withdraw(number, new_cancel());
         }
+        self.cut(index, failure);
         let reason = failure.to_string();
         for parcel in had {
             self.fail(index, parcel, &reason);
@@ -134,9 +136,14 @@ impl Router {
         let hop = &mut self.hops[index];
         if matches!(hop.life, Life::Down) {
             hop.life = Life::Busy;
-            let starting = hop.source.start(hop.next_number, hop.saved.clone());
             tracing::info!("the proxy `{}` is started again", hop.name);
-            self.set_to_work(index, Work::Start(starting));
+            match &hop.make {
+                Make::Component(source) => {
+                    let starting = source.start(hop.next_number, hop.saved.clone());
+                    self.set_to_work(index, Work::Start(starting));
+                }
+                Make::Native(_) => self.orders.push(Order::Launch(index)),
+            }
         }
     }
 
@@ -173,6 +180,7 @@ impl Router {
         while let Some(timer) = self.timers.due(now) {
             match timer {
                 Timer::Restart(index) => self.restart(index),
+                Timer::Introduction(index) => self.introduction_is_due(index),
                 Timer::Expire(index, id) => {
                     // In its turn, for the proxy may be about to settle it.
                     self.hops[index].inbox.push_front(Item::Expired(id));

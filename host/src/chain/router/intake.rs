@@ -1,5 +1,7 @@
 //! Messages that come in at the ends, and ends that fall silent.
 
+use std::collections::HashMap;
+
 use super::Router;
 use super::cancel::CANCEL;
 use super::mcp::{Provider, is_mcp};
@@ -55,19 +57,7 @@ impl Router {
             );
             return self.refuse_request(from, &id, reason);
         }
-        if id.as_str().len() > LONGEST_ID {
-            let reason = format!("an id may have {LONGEST_ID} bytes");
-            return self.refuse_request(from, &id, reason);
-        }
-        if self.edge(from).open.len() >= OPEN {
-            let reason = format!("{OPEN} requests are open already");
-            return self.refuse_request(from, &id, reason);
-        }
-        if self.edge(from).open.contains_key(&id) {
-            let reason = format!(
-                "the id {} belongs to a request that is still open",
-                id.as_str()
-            );
+        if let Some(reason) = unfit(&id, &self.edge(from).open) {
             return self.refuse_request(from, &id, reason);
         }
         let route = self.route(message.session());
@@ -210,6 +200,24 @@ impl Router {
 }
 
 /// Methods that exist only between a conductor and its proxies (RFD proxy-chains).
-fn is_host_method(method: &str) -> bool {
-    matches!(method, "proxy/initialize" | "proxy/successor")
+/// Whether a method is spoken between a conductor and its proxies only.
+pub(super) fn is_host_method(method: &str) -> bool {
+    matches!(
+        method,
+        "proxy/initialize" | "proxy/successor" | "_proxy/initialize" | "_proxy/successor"
+    )
+}
+
+/// Why a request with this id cannot be taken from somebody who has these open.
+pub(super) fn unfit(id: &Id, open: &HashMap<Id, ExchangeId>) -> Option<String> {
+    if id.as_str().len() > LONGEST_ID {
+        return Some(format!("an id may have {LONGEST_ID} bytes"));
+    }
+    if open.len() >= OPEN {
+        return Some(format!("{OPEN} requests are open already"));
+    }
+    open.contains_key(id).then(|| {
+        let id = id.as_str();
+        format!("the id {id} belongs to a request that is still open")
+    })
 }

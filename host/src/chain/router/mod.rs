@@ -9,6 +9,7 @@ mod mcp;
 mod notice;
 mod travel;
 mod verdict;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -26,9 +27,10 @@ use self::calls::Busy;
 use self::mcp::Servers;
 use super::edge::Edge;
 use super::exchange::Exchange;
-use super::hop::{Hop, Proxy};
+use super::hop::{Hop, Member};
 use super::parcel::{ExchangeId, HopIndex, Route};
 use super::timers::Timers;
+use super::wire::Order;
 use crate::channel::Peer;
 use crate::limits::FLOOD;
 use crate::mcp::door::Door;
@@ -48,6 +50,8 @@ pub struct Router {
     busy: FuturesUnordered<Busy>,
     /// Proxies that are to be ended.
     doomed: Vec<HopIndex>,
+    /// What is to be done to the programs of native proxies.
+    orders: Vec<Order>,
     /// The MCP servers of the sessions.
     servers: Servers,
     /// By which an agent without MCP over ACP reaches them.
@@ -66,8 +70,9 @@ pub struct Router {
 impl Router {
     /// A router with these proxies, the client's neighbour first.
     #[must_use]
-    pub fn new(proxies: Vec<Proxy>, trace: Option<Trace>) -> Self {
-        let hops: Vec<_> = proxies.into_iter().map(Hop::new).collect();
+    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
+        let members = proxies.into_iter().map(P::into);
+        let hops: Vec<_> = members.map(Hop::new).collect();
         Self {
             client: Edge::default(),
             agent: Edge::default(),
@@ -78,6 +83,7 @@ impl Router {
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
             doomed: Vec::new(),
+            orders: Vec::new(),
             servers: Servers::default(),
             door: Door::new(PathBuf::new()),
             timers: Timers::default(),
@@ -110,9 +116,11 @@ impl Router {
         self.hops.iter().map(Hop::backlog).sum()
     }
 
-    /// Whether so much waits for an end that no proxy may add to it.
+    /// Whether so much waits for an end, or a native proxy, that no proxy may add to it.
     fn is_flooded(&self) -> bool {
-        self.client.outbox.len() >= FLOOD || self.agent.outbox.len() >= FLOOD
+        self.client.outbox.len() >= FLOOD
+            || self.agent.outbox.len() >= FLOOD
+            || self.most_on_wires(None) >= FLOOD
     }
 
     /// Whether a request of this end still has no answer.

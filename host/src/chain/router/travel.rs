@@ -56,7 +56,12 @@ impl Router {
         exchange.stage = Stage::Returning;
         let (mut home, mut target) = (None, Target::End);
         match exchange.origin {
-            Origin::Hop(hop, _) => home = Some(hop),
+            Origin::Hop(hop, _) | Origin::Wire(hop, _) => home = Some(hop),
+            // Only a proxy that broke leaves it unanswered, and that is known.
+            Origin::Introduction => {
+                self.exchanges.remove(&number);
+                return;
+            }
             Origin::Seat(server, question) => {
                 let seat = self.servers.all.get(&server);
                 match seat.filter(|_| exchange.toward == Peer::Agent) {
@@ -117,6 +122,9 @@ impl Router {
 
     /// Lets a message wait for a proxy. Whoever made it answers for the room that it takes.
     fn enter(&mut self, index: HopIndex, parcel: Parcel) {
+        if self.is_awaited_to_begin(index, &parcel) {
+            return self.deliver_answer(index, parcel);
+        }
         let item = Item::Message(parcel);
         if let Some((maker, cost)) = charge(&item) {
             let maker_hop = &mut self.hops[maker];
@@ -200,7 +208,7 @@ impl Router {
                 }
                 Origin::Connecting(link) => self.link_connected(link, &parcel.message),
                 Origin::Leaving(link) => self.drop_connections(link),
-                Origin::Hop(..) | Origin::Seat(..) => {}
+                Origin::Hop(..) | Origin::Wire(..) | Origin::Introduction | Origin::Seat(..) => {}
             }
             return;
         }

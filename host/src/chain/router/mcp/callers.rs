@@ -171,8 +171,12 @@ impl Router {
     fn callers_id(&self, ask: Asked, request: Option<&str>) -> String {
         let origin = self.exchanges.get(&ask).map(|exchange| &exchange.origin);
         match (origin, request) {
-            (Some(Origin::Edge(..)), Some(request)) => serde_json::json!(request).to_string(),
-            (Some(Origin::Edge(_, id) | Origin::Link(_, id)), _) => id.as_str().to_owned(),
+            (Some(Origin::Edge(..) | Origin::Wire(..)), Some(request)) => {
+                serde_json::json!(request).to_string()
+            }
+            (Some(Origin::Edge(_, id) | Origin::Wire(_, id) | Origin::Link(_, id)), _) => {
+                id.as_str().to_owned()
+            }
             _ => "null".to_owned(),
         }
     }

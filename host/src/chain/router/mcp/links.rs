@@ -287,13 +287,19 @@ impl Router {
 
     /// Goes on with a client that is connected now, or is not.
     pub(in crate::chain::router) fn link_connected(&mut self, link: LinkId, answer: &Message) {
-        let Some(entry) = self.servers.links.get_mut(&link) else {
+        if !self.servers.links.contains_key(&link) {
             return self.drop_connections(link);
-        };
+        }
         // Proxies that the answer passed may have made anything of it.
         let connection = member(answer.body(), "connectionId");
         let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
         let connection = connection.and_then(|id| id.parse().ok());
+        if let Some(id) = connection {
+            self.claim(id, link);
+        }
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
         let own = connection.and_then(|id| self.servers.connections.get(&id));
         let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
         let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);

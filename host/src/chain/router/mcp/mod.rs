@@ -11,6 +11,7 @@ mod seats;
 mod servers;
 mod sessions;
 mod setup;
+mod wires;
 
 pub(super) use servers::{Provider, Servers};
 

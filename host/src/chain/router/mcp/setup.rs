@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 
 use super::servers::{Provider, Server, Servers};
+use crate::chain::exchange::Stage;
 use crate::chain::parcel::{Parcel, Place};
 use crate::chain::router::Router;
 use crate::channel::{Peer, WORDS, quote};
@@ -36,6 +37,9 @@ impl Router {
             let names = entries.iter().filter(|entry| !entry.over_acp);
             let names = names.map(|entry| entry.name.clone()).collect();
             self.servers.clients.insert(number, names);
+        }
+        if let (Provider::Proxy(index), Some(number)) = (provider, parcel.exchange) {
+            self.keep_names(index, number);
         }
         let mut changed = false;
         for entry in &mut entries {
@@ -75,7 +79,9 @@ impl Router {
         let hop = &self.hops[index];
         let held = hop.held.values().map(|held| &held.parcel);
         let mut has = held.chain(hop.in_hand.as_ref().map(|(_, parcel)| parcel));
-        if has.any(|held| held.exchange == server.setup) {
+        let setup = server.setup.and_then(|setup| self.exchanges.get(&setup));
+        let is_asked = setup.is_some_and(|setup| setup.stage == Stage::Wire(index));
+        if is_asked || has.any(|held| held.exchange == server.setup) {
             server.setup = parcel.exchange;
             return true;
         }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::{PROMPT, Says, agent, client, forwards, heard, scripted, slow, under, update};
-use crate::chain::Terms;
 use crate::chain::router::Router;
+use crate::chain::{Proxy, Terms};
 use crate::channel::{Decision, Event, FailurePolicy, Grant, Methods, Peer};
 use crate::limits::Limits;
 use crate::rpc;
@@ -449,7 +449,7 @@ fn a_message_too_long_for_a_proxy_does_not_break_it() {
 
 #[test]
 fn ids_and_open_requests_of_an_end_are_bounded() {
-    let mut router = Router::new(Vec::new(), None);
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
     let id = "x".repeat(crate::limits::LONGEST_ID);
     client(
         &mut router,

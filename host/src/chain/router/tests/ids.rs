@@ -1,6 +1,7 @@
 //! Ids, and who answers a request.
 
 use super::{PROMPT, Says, agent, client, forwards, heard, say, scripted};
+use crate::chain::Proxy;
 use crate::chain::router::Router;
 use crate::channel::{Decision, Event, Peer};
 
@@ -30,7 +31,7 @@ fn an_id_is_the_hosts_on_the_far_side_and_comes_back_as_it_went() {
 
 #[test]
 fn an_id_that_is_in_flight_is_refused_and_a_free_one_is_not() {
-    let mut router = Router::new(vec![], None);
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
     client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
     client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
     let answers = heard(&mut router, Peer::Client);
@@ -52,7 +53,7 @@ fn an_id_that_is_in_flight_is_refused_and_a_free_one_is_not() {
 
 #[test]
 fn what_conductors_speak_with_proxies_is_refused_at_the_ends() {
-    let mut router = Router::new(vec![], None);
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
     for from in [Peer::Client, Peer::Agent] {
         say(
             &mut router,

@@ -3,6 +3,7 @@
 mod cancel;
 mod failure;
 mod ids;
+mod native;
 mod order;
 
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,313 @@
+//! The programs of native proxies: their streams are read and written here.
+//!
+//! A program that has ended, or takes nothing any more, is ended as a whole before anybody hears
+//! that it broke; what it said before is read first.
+
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::time::{Sleep, sleep};
+
+use super::AgentLink;
+use super::connection::LAST_OUTPUT;
+use super::hop::Member;
+use super::parcel::HopIndex;
+use super::start::Reader;
+use super::wire::Launch;
+use crate::channel::Failure;
+use crate::limits::FLOOD;
+use crate::native::{self, Process};
+use crate::rpc::{Frame, LineReader, Outbox};
+
+/// How long a program may take nothing while too much waits for it.
+const STALL: Duration = Duration::from_secs(30);
+
+/// What happened to a native proxy.
+pub enum Happened {
+    /// It took something.
+    Wrote,
+    /// There is more of what it says.
+    Read(HopIndex),
+    /// It takes nothing, though much waits for it.
+    Stalled(HopIndex),
+    /// Its program has ended.
+    Broke(HopIndex, Failure),
+}
+
+type Ending = Pin<Box<dyn Future<Output = (HopIndex, Option<Failure>)> + Send>>;
+
+/// The programs of a chain, the client's neighbour first.
+pub struct Pipes {
+    all: Vec<Pipe>,
+    /// Programs that are being ended; whether anybody is to hear of it.
+    endings: FuturesUnordered<Ending>,
+    message_limit: usize,
+    /// Whose turn it is.
+    turn: usize,
+}
+
+struct Pipe {
+    hop: HopIndex,
+    launch: Launch,
+    program: Option<Running>,
+}
+
+struct Running {
+    /// None when it takes nothing any more.
+    input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    unflushed: bool,
+    reader: Reader,
+    /// Whether it has said all.
+    ended: bool,
+    process: Option<Process>,
+    /// Until when its last output is waited for.
+    last_output: Option<Pin<Box<Sleep>>>,
+    /// Until when it has to take something.
+    stall: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pipes {
+    /// Takes the programs from the native proxies among these.
+    pub fn of(members: &mut [Member], message_limit: usize) -> Self {
+        let mut all = Vec::new();
+        for (hop, member) in members.iter_mut().enumerate() {
+            if let Member::Native(native) = member
+                && let Some(program) = native.program.take()
+            {
+                all.push(Pipe {
+                    hop,
+                    launch: program.launch,
+                    program: Some(Running::new(program.link, message_limit)),
+                });
+            }
+        }
+        Self {
+            all,
+            endings: FuturesUnordered::new(),
+            message_limit,
+            turn: 0,
+        }
+    }
+
+    /// Starts another program in the place of one that ended.
+    pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
+        let limit = self.message_limit;
+        if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
+            pipe.program = Some(Running::new((pipe.launch)()?, limit));
+        }
+        Ok(())
+    }
+
+    /// Ends a program of which nobody wants to hear any more.
+    pub fn end(&mut self, hop: HopIndex) {
+        let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
+        if let Some(program) = pipe.and_then(|pipe| pipe.program.take()) {
+            self.endings.push(Box::pin(async move {
+                program.end(false).await;
+                (hop, None)
+            }));
+        }
+    }
+
+    /// Ends all programs, the client's neighbour first.
+    pub async fn close(&mut self, patience: bool) {
+        for pipe in &mut self.all {
+            if let Some(program) = pipe.program.take() {
+                program.end(patience).await;
+            }
+        }
+        while self.endings.next().await.is_some() {}
+    }
+
+    /// What a native proxy has said.
+    pub fn next_frame(&mut self, hop: HopIndex) -> Option<Frame> {
+        let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop)?;
+        pipe.program.as_mut()?.reader.next_frame()
+    }
+
+    /// Waits for anything that happens to a native proxy. `reads` says whether there is room for
+    /// what it says. Cancel safe.
+    pub async fn next(
+        &mut self,
+        outboxes: &mut [(HopIndex, &mut Outbox)],
+        reads: &[(HopIndex, bool)],
+    ) -> Happened {
+        std::future::poll_fn(|context| self.poll(outboxes, reads, context)).await
+    }
+
+    fn poll(
+        &mut self,
+        outboxes: &mut [(HopIndex, &mut Outbox)],
+        reads: &[(HopIndex, bool)],
+        context: &mut Context,
+    ) -> Poll<Happened> {
+        while let Poll::Ready(Some((hop, failure))) = self.endings.poll_next_unpin(context) {
+            if let Some(failure) = failure {
+                return Poll::Ready(Happened::Broke(hop, failure));
+            }
+        }
+        let count = self.all.len();
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            let pipe = &mut self.all[at];
+            let hop = pipe.hop;
+            let Some(program) = &mut pipe.program else {
+                continue;
+            };
+            let outbox = outboxes.iter_mut().find(|(of, _)| *of == hop);
+            let Some((_, outbox)) = outbox else { continue };
+            let reads = reads.iter().any(|(of, reads)| *of == hop && *reads);
+            let Poll::Ready(done) = program.poll(outbox, reads, context) else {
+                continue;
+            };
+            self.turn = at + 1;
+            return Poll::Ready(match done {
+                Done::Wrote => Happened::Wrote,
+                Done::Read => Happened::Read(hop),
+                Done::Stalled => Happened::Stalled(hop),
+                Done::Ended => {
+                    if let Some(program) = pipe.program.take() {
+                        let ending = program.mourn();
+                        self.endings
+                            .push(Box::pin(async move { (hop, Some(ending.await)) }));
+                    }
+                    Happened::Wrote
+                }
+            });
+        }
+        Poll::Pending
+    }
+}
+
+enum Done {
+    Wrote,
+    Read,
+    Stalled,
+    Ended,
+}
+
+impl Running {
+    fn new(link: AgentLink, message_limit: usize) -> Self {
+        Self {
+            input: Some(link.input),
+            unflushed: false,
+            reader: LineReader::new(link.output, message_limit),
+            ended: false,
+            process: link.process,
+            last_output: None,
+            stall: None,
+        }
+    }
+
+    fn poll(&mut self, outbox: &mut Outbox, reads: bool, context: &mut Context) -> Poll<Done> {
+        if self.ended {
+            return Poll::Ready(Done::Ended);
+        }
+        if let Some(written) = self.poll_write(outbox, context) {
+            self.stall = None;
+            if let Err(error) = written {
+                tracing::debug!("a proxy takes nothing any more: {error}");
+                self.input = None;
+                self.wait_for_last_output();
+            }
+            return Poll::Ready(Done::Wrote);
+        }
+        if outbox.len() >= FLOOD {
+            let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(STALL)));
+            if stall.as_mut().poll(context).is_ready() {
+                self.stall = None;
+                return Poll::Ready(Done::Stalled);
+            }
+        }
+        if reads && let Poll::Ready(filled) = pin!(self.reader.fill()).poll(context) {
+            return Poll::Ready(match filled {
+                Ok(more) => {
+                    // What is left then is half a line.
+                    self.ended = !more;
+                    Done::Read
+                }
+                Err(_) => Done::Ended,
+            });
+        }
+        if self.last_output.is_none()
+            && let Some(process) = &mut self.process
+            && pin!(process.wait()).poll(context).is_ready()
+        {
+            // What it started may keep its output open.
+            process.kill();
+            self.wait_for_last_output();
+        }
+        match &mut self.last_output {
+            // It is others that take their time with what it said.
+            Some(_) if !reads => {}
+            Some(last_output) => {
+                if last_output.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(Done::Ended);
+                }
+            }
+            None => {}
+        }
+        Poll::Pending
+    }
+
+    /// Writes some of what waits, or flushes when nothing does.
+    fn poll_write(
+        &mut self,
+        outbox: &mut Outbox,
+        context: &mut Context,
+    ) -> Option<std::io::Result<()>> {
+        let input = self.input.as_mut()?;
+        if !outbox.is_empty() {
+            return match pin!(input.write_buf(outbox)).poll(context) {
+                Poll::Ready(Ok(0)) => Some(Err(std::io::ErrorKind::WriteZero.into())),
+                Poll::Ready(written) => {
+                    self.unflushed = true;
+                    Some(written.map(drop))
+                }
+                Poll::Pending => None,
+            };
+        }
+        if self.unflushed
+            && let Poll::Ready(flushed) = pin!(input.flush()).poll(context)
+        {
+            self.unflushed = false;
+            return flushed.err().map(Err);
+        }
+        None
+    }
+
+    fn wait_for_last_output(&mut self) {
+        self.last_output
+            .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
+    }
+
+    async fn end(self, patience: bool) {
+        drop(self.input);
+        if let Some(mut process) = self.process {
+            let _ = process.end(patience).await;
+        }
+    }
+
+    /// Ends what is left of the program; says what became of it.
+    async fn mourn(self) -> Failure {
+        let reads = self.input.is_some();
+        drop(self.input);
+        let mut how = match reads {
+            true => "closed its output".to_owned(),
+            false => "closed its input".to_owned(),
+        };
+        let Some(mut process) = self.process else {
+            return Failure::new(format!("it {how}"));
+        };
+        if let Ok(ended) = process.end(true).await
+            && ended.by_itself
+        {
+            how = native::describe(ended.status);
+        }
+        let printed = process.last_words().await;
+        Failure::new(format!("it {how}")).with_details(printed)
+    }
+}

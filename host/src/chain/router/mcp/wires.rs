@@ -1,0 +1,104 @@
+//! MCP over ACP by way of native proxies: there a caller's message ends, and sets out again.
+
+use super::MESSAGE;
+use super::servers::Provider;
+use crate::chain::exchange::Stage;
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Target, Via};
+use crate::chain::router::Router;
+use crate::channel::Peer;
+use crate::mcp::wire::Wrapped;
+use crate::mcp::{LinkId, declaration};
+use crate::rpc::{Error, Message, code};
+
+impl Router {
+    /// Takes a message of MCP's from a native proxy: one that it passes on, or that it says as the
+    /// provider of a server of its own.
+    pub(in crate::chain::router) fn wire_speaks_mcp(
+        &mut self,
+        index: HopIndex,
+        mut parcel: Parcel,
+    ) {
+        let wrapped = Wrapped::read(parcel.message.body());
+        let (connection, server) = (wrapped.connection.as_deref(), wrapped.server.as_deref());
+        let via = self.via_of(connection, server, wrapped.request.as_deref());
+        if parcel.toward == Peer::Agent {
+            let provider = Provider::Proxy(index);
+            let own = self.servers.of_provider(provider, connection, server);
+            let passes_on = own.is_none() && via.is_some() && *parcel.method == *MESSAGE;
+            if !passes_on {
+                return self.hear_provider(provider, parcel.exchange, &parcel.message);
+            }
+            parcel.via = via.unwrap_or_default();
+            return self.travel(parcel);
+        }
+        parcel.via = via.unwrap_or_default();
+        let target = self
+            .seat_of(&parcel.message)
+            .and_then(|target| match target {
+                Target::Seat(_, at) if at < parcel.at => Ok(target),
+                _ => {
+                    let text = "acp-chain: the MCP server is none of the client's side";
+                    Err(Error::new(code::INVALID_PARAMS, text))
+                }
+            });
+        match (target, parcel.exchange) {
+            (Ok(target), _) => {
+                parcel.target = target;
+                self.travel(parcel);
+            }
+            (Err(error), Some(number)) => {
+                self.answer_at(number, parcel.at - 1, Message::error(&error), None);
+            }
+            (Err(error), None) => self.dropped(&error),
+        }
+    }
+
+    /// By which way the caller speaks to whom a message belongs that a native proxy passes on.
+    fn via_of(
+        &self,
+        connection: Option<&str>,
+        server: Option<&str>,
+        request: Option<&str>,
+    ) -> Option<Via> {
+        if let Some(connection) = connection {
+            let open = self.servers.connections.get(&connection.parse().ok()?);
+            return open.map(|open| open.via);
+        }
+        let known = server.and_then(declaration::server_of);
+        let known = known.and_then(|id| self.servers.alone.get(&(id, request?.into())));
+        if known.is_some() {
+            return known.copied();
+        }
+        // It is on its way to the seat, under an id of the host's own making.
+        let (link, _) = request?.split_once('-')?;
+        let link: LinkId = link.parse().ok()?;
+        let is_open = self.servers.links.contains_key(&link);
+        Some(Via::Link(link)).filter(|_| is_open)
+    }
+
+    /// A client's connection that a native proxy has made for it is the client's own.
+    pub(super) fn claim(&mut self, connection: u64, link: LinkId) {
+        let has_wires = self.hops.iter().any(|hop| hop.wire().is_some());
+        let server = self.servers.links.get(&link).map(|link| link.server);
+        if let Some(open) = self.servers.connections.get_mut(&connection)
+            && has_wires
+            && open.via == Via::Agent
+            && Some(open.server) == server
+        {
+            open.via = Via::Link(link);
+        }
+    }
+
+    /// What the client calls its servers stays known when a native proxy asks for a session in its
+    /// turn.
+    pub(super) fn keep_names(&mut self, index: HopIndex, number: ExchangeId) {
+        let asked = self.servers.clients.iter().filter(|(setup, _)| {
+            let exchange = self.exchanges.get(setup);
+            exchange.is_some_and(|exchange| exchange.stage == Stage::Wire(index))
+        });
+        let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();
+        if !names.is_empty() {
+            self.servers.clients.insert(number, names);
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! Native proxies: messages leave to them, and come in from them.
+
+use super::Router;
+use super::cancel::{CANCEL, NamesNone, new_cancel, withdrawn};
+use super::intake::{is_host_method, unfit};
+use super::mcp::{Provider, is_mcp};
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::hop::Life;
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::chain::timers::Timer;
+use crate::chain::wire::{Introduction, Order, START_UP, Wire};
+use crate::channel::{Failure, Peer, WORDS, quote};
+use crate::native::{Dialect, is_successor};
+use crate::rpc::{Error, Id, Kind, Message, code, member};
+
+/// What begins the work of all parts of a chain.
+const INITIALIZE: &str = "initialize";
+
+impl Router {
+    /// The native proxies.
+    #[must_use]
+    pub fn natives(&self) -> Vec<HopIndex> {
+        let hops = self.hops.iter().enumerate();
+        let native = hops.filter(|(_, hop)| hop.wire().is_some());
+        native.map(|(index, _)| index).collect()
+    }
+
+    /// What is to be done to the programs of native proxies.
+    pub fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.orders)
+    }
+
+    /// Lets a message leave to a native proxy.
+    pub(super) fn leave_to_wire(&mut self, index: HopIndex, parcel: Parcel) {
+        self.trace(&parcel);
+        let Some(number) = parcel.exchange else {
+            if let Some(wire) = self.hops[index].wire_mut() {
+                wire.send(parcel.toward, &parcel.message, None);
+            }
+            return;
+        };
+        self.stage(number, Stage::Wire(index));
+        if parcel.toward == Peer::Agent && &*parcel.method == INITIALIZE {
+            self.introduce(index, number, Some(parcel));
+        } else if let Some(wire) = self.hops[index].wire_mut() {
+            wire.send(parcel.toward, &parcel.message, Some(&number.to_string()));
+        }
+        self.send_cancel(number);
+    }
+
+    /// Lets the answer to a native proxy's own request leave to it.
+    pub(super) fn answer_wire(&mut self, index: HopIndex, id: &Id, parcel: &Parcel) {
+        let Some(wire) = self.hops[index].wire_mut() else {
+            return;
+        };
+        // An earlier process may have asked.
+        if wire.open.get(id) != parcel.exchange.as_ref() {
+            return;
+        }
+        wire.open.remove(id);
+        if &*parcel.method == INITIALIZE && parcel.message.kind() == Kind::Result {
+            wire.capabilities = Some(parcel.message.clone());
+        }
+        parcel.message.write(Some(id.as_str()), &mut wire.outbox);
+        self.trace(parcel);
+    }
+
+    /// Takes in a message from a native proxy.
+    pub fn receive_from_wire(&mut self, index: HopIndex, message: Message) {
+        if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
+            match message.kind() {
+                Kind::Request => self.wire_asks(index, message),
+                Kind::Notification => self.wire_tells(index, &message),
+                Kind::Result | Kind::Error => self.wire_answers(index, message),
+            }
+        }
+    }
+
+    fn wire_asks(&mut self, index: HopIndex, message: Message) {
+        // A request has an id.
+        let id = message.id().unwrap_or_else(Id::null);
+        let Some(wire) = self.hops[index].wire() else {
+            return;
+        };
+        if let Some(reason) = unfit(&id, &wire.open) {
+            return self.refuse_wire(index, &id, code::INVALID_REQUEST, &reason);
+        }
+        let (to, message) = match self.opened(index, message) {
+            Ok(opened) => opened,
+            Err((code, reason)) => return self.refuse_wire(index, &id, code, &reason),
+        };
+        let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
+        if begins && let Some(wire) = self.hops[index].wire_mut() {
+            match (&mut wire.introduction, &wire.capabilities) {
+                // The others have begun their work long since.
+                (Some(introduction), Some(known)) if introduction.is_repeated => {
+                    return known.write(Some(id.as_str()), &mut wire.outbox);
+                }
+                (Some(introduction), _) => introduction.parcel = None,
+                (None, _) => {}
+            }
+        }
+        let route = self.route(message.session());
+        let Some(at) = route.position(index) else {
+            return;
+        };
+        let origin = Origin::Wire(index, id.clone());
+        let number = self.open(origin, to, route.clone(), &message);
+        if let Some(wire) = self.hops[index].wire_mut() {
+            wire.open.insert(id, number);
+        }
+        let mut parcel = Parcel::new(message, route, at, to);
+        parcel.exchange = Some(number);
+        if is_mcp(&parcel.method) {
+            return self.wire_speaks_mcp(index, parcel);
+        }
+        if to == Peer::Agent
+            && let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index), at)
+        {
+            let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
+            return self.answer_at(number, at + 1, Message::error(&error), None);
+        }
+        self.travel(parcel);
+    }
+
+    fn wire_tells(&mut self, index: HopIndex, message: &Message) {
+        let (to, message) = match self.opened(index, message.clone()) {
+            Ok(opened) => opened,
+            Err((_, reason)) => return self.lost_on_wire(index, &reason),
+        };
+        if &**message.method() == CANCEL {
+            // Whichever way it was sent: the id is that of a request of its own.
+            let Some(wire) = self.hops[index].wire() else {
+                return;
+            };
+            return match withdrawn(&wire.open, &message) {
+                Ok(Some((number, cancel))) => self.withdraw(number, cancel),
+                // The answer and the cancellation crossed.
+                Ok(None) => tracing::debug!("a {CANCEL} of a proxy came too late"),
+                Err(NamesNone) => {
+                    self.lost_on_wire(index, &format!("a {CANCEL} that names no request"));
+                }
+            };
+        }
+        let route = self.route(message.session());
+        let Some(at) = route.position(index) else {
+            return;
+        };
+        let parcel = Parcel::new(message, route, at, to);
+        match is_mcp(&parcel.method) {
+            true => self.wire_speaks_mcp(index, parcel),
+            false => self.travel(parcel),
+        }
+    }
+
+    /// Which way a message of a native proxy's goes, and what of it.
+    fn opened(&self, index: HopIndex, message: Message) -> Result<(Peer, Message), (i64, String)> {
+        let method = message.method();
+        if !is_successor(method) {
+            return match is_host_method(method) {
+                true => {
+                    let reason = format!("{method} is the host's own to send");
+                    Err((code::INVALID_REQUEST, reason))
+                }
+                false => Ok((Peer::Client, message)),
+            };
+        }
+        let inner = member(message.body(), "method");
+        let inner = inner.and_then(|text| serde_json::from_str::<String>(text).ok());
+        let Some(inner) = inner else {
+            let reason = format!("a {method} has to have a method in its params");
+            return Err((code::INVALID_PARAMS, reason));
+        };
+        if is_host_method(&inner) {
+            let name = &self.hops[index].name;
+            let reason = format!("{inner} is the host's own to send, not that of `{name}`");
+            return Err((code::INVALID_REQUEST, reason));
+        }
+        let params = member(message.body(), "params").unwrap_or("null");
+        let inner = match message.kind() {
+            Kind::Request => Message::request(&inner, params),
+            _ => Message::notification(&inner, params),
+        };
+        Ok((Peer::Agent, inner))
+    }
+
+    fn wire_answers(&mut self, index: HopIndex, message: Message) {
+        let id = message.id().unwrap_or_else(Id::null);
+        let Some(number) = self.awaited_of_wire(index, &id) else {
+            let id = quote(id.as_str(), WORDS);
+            return self.lost_on_wire(index, &format!("a response to no open request: id {id}"));
+        };
+        let Some(wire) = self.hops[index].wire_mut() else {
+            return;
+        };
+        let introduction = wire.introduction.as_ref();
+        if introduction.is_some_and(|introduction| introduction.number == number) {
+            return self.introduced(index, number, message);
+        }
+        self.answer_from_wire(index, number, message);
+    }
+
+    fn answer_from_wire(&mut self, index: HopIndex, number: ExchangeId, message: Message) {
+        let exchange = self.exchanges.get(&number);
+        let at = exchange.and_then(|exchange| exchange.route.position(index));
+        if let Some(at) = at {
+            self.answer_at(number, at, message, None);
+        }
+    }
+
+    fn awaited_of_wire(&self, index: HopIndex, id: &Id) -> Option<ExchangeId> {
+        let number = id.as_str().parse().ok()?;
+        let exchange = self.exchanges.get(&number)?;
+        (exchange.stage == Stage::Wire(index)).then_some(number)
+    }
+
+    /// A line of a native proxy is no message. `answers` is the id of what it may have been the
+    /// answer to, `own` that of a request which it may have been.
+    pub fn lose_line_of_wire(
+        &mut self,
+        index: HopIndex,
+        error: &Error,
+        answers: Option<&Id>,
+        own: Option<&Id>,
+    ) {
+        self.lost_on_wire(index, &format!("a line: {}", error.message));
+        if let Some(number) = answers.and_then(|id| self.awaited_of_wire(index, id)) {
+            let (name, why) = (&self.hops[index].name, &error.message);
+            let text = format!("acp-chain: the answer of the proxy `{name}` is lost: {why}");
+            let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+            return self.answer_from_wire(index, number, error);
+        }
+        if let (Some(id), Some(wire)) = (own, self.hops[index].wire_mut()) {
+            Message::error(error).write(Some(id.as_str()), &mut wire.outbox);
+        }
+    }
+
+    fn refuse_wire(&mut self, index: HopIndex, id: &Id, code: i64, reason: &str) {
+        self.lost_on_wire(index, &format!("a request: {reason}"));
+        let error = Error::new(code, format!("acp-chain: {reason}"));
+        if let Some(wire) = self.hops[index].wire_mut() {
+            Message::error(&error).write(Some(id.as_str()), &mut wire.outbox);
+        }
+    }
+
+    /// Counts what a native proxy says to no effect; the log gets the first, and ever fewer of the
+    /// others.
+    fn lost_on_wire(&mut self, index: HopIndex, what: &str) {
+        let hop = &mut self.hops[index];
+        let Some(wire) = hop.wire_mut() else { return };
+        wire.lost += 1;
+        let count = wire.lost;
+        if count.is_power_of_two() {
+            let name = &hop.name;
+            tracing::warn!(count, "dropped what the proxy `{name}` sent: {what}");
+        }
+    }
+
+    /// Tells a native proxy that it begins.
+    fn introduce(&mut self, index: HopIndex, number: ExchangeId, parcel: Option<Parcel>) {
+        let due = self.now + START_UP;
+        let Some(wire) = self.hops[index].wire_mut() else {
+            return;
+        };
+        if let Some(parcel) = &parcel {
+            wire.initialize = Some(parcel.message.clone());
+        }
+        wire.introduce(number);
+        let new = Introduction {
+            number,
+            due,
+            is_repeated: parcel.is_none(),
+            parcel,
+        };
+        let old = wire.introduction.replace(new);
+        self.timers.set(due, Timer::Introduction(index));
+        if let Some(old) = old {
+            self.timers.clear(old.due, Timer::Introduction(index));
+        }
+    }
+
+    /// A native proxy has answered that it begins, or refused to.
+    fn introduced(&mut self, index: HopIndex, number: ExchangeId, message: Message) {
+        let hop = &mut self.hops[index];
+        let name = hop.name.clone();
+        let Some(wire) = hop.wire_mut() else { return };
+        let Some(introduction) = &wire.introduction else {
+            return;
+        };
+        let (due, is_repeated) = (introduction.due, introduction.is_repeated);
+        // What it has passed on, it has understood; then this is the answer of another.
+        let has_begun = !is_repeated && introduction.parcel.is_none();
+        if message.kind() == Kind::Error && !has_begun {
+            let tried = wire.dialect;
+            let is_unknown = member(message.body(), "code") == Some("-32601");
+            if is_unknown && !wire.is_settled {
+                wire.dialect = Dialect::Underscore;
+                wire.is_settled = true;
+                tracing::info!(
+                    "the proxy `{name}` does not know {}; trying {}",
+                    tried.initialize(),
+                    wire.dialect.initialize()
+                );
+                return wire.introduce(number);
+            }
+            if is_unknown || is_repeated {
+                let reason = match is_unknown {
+                    true => format!(
+                        "it does not know `{}`, so it is no proxy, or one of another `dialect`",
+                        tried.initialize()
+                    ),
+                    false => format!("it refused `{}`", tried.initialize()),
+                };
+                return self.fall(index, &Failure::new(reason));
+            }
+        }
+        wire.introduction = None;
+        wire.is_settled = true;
+        let dialect = wire.dialect.as_str();
+        self.timers.clear(due, Timer::Introduction(index));
+        tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
+        if is_repeated {
+            self.exchanges.remove(&number);
+            self.hops[index].life = Life::Runs;
+            self.make_ready(index);
+            return self.provider_restarted(index);
+        }
+        self.answer_from_wire(index, number, message);
+    }
+
+    /// A native proxy ought to have answered by now that it begins.
+    pub(super) fn introduction_is_due(&mut self, index: HopIndex) {
+        let now = self.now;
+        let Some(wire) = self.hops[index].wire_mut() else {
+            return;
+        };
+        let Some(introduction) = &mut wire.introduction else {
+            return;
+        };
+        if wire.open.is_empty() {
+            let (method, limit) = (wire.dialect.initialize(), START_UP.as_secs());
+            let reason = format!("it did not answer `{method}` within {limit} s");
+            return self.fall(index, &Failure::new(reason));
+        }
+        // It is others that it waits for.
+        introduction.due = now + START_UP;
+        self.timers.set(now + START_UP, Timer::Introduction(index));
+    }
+
+    /// The program of a native proxy runs again, or does not.
+    pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
+        if let Err(failure) = launched {
+            return self.fall(index, &failure);
+        }
+        let hop = &mut self.hops[index];
+        let initialize = hop.wire().and_then(|wire| wire.initialize.clone());
+        let Some(initialize) = initialize else {
+            hop.life = Life::Runs;
+            return self.make_ready(index);
+        };
+        // What waits for it goes on waiting until it has begun.
+        let route = self.route(None);
+        let number = self.open(Origin::Introduction, Peer::Agent, route, &initialize);
+        self.stage(number, Stage::Wire(index));
+        self.introduce(index, number, None);
+    }
+
+    /// The program of a native proxy has ended.
+    pub fn wire_broke(&mut self, index: HopIndex, failure: &Failure) {
+        if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
+            self.fall(index, failure);
+        }
+        self.end_doomed();
+    }
+
+    /// Ends a native proxy that does not keep up.
+    pub fn wire_stalled(&mut self, index: HopIndex) {
+        self.doom(index, "it does not read what it is sent");
+        self.end_doomed();
+    }
+
+    /// Cuts off a native proxy that broke: what it was asked is answered, what it asked withdrawn.
+    pub(super) fn cut(&mut self, index: HopIndex, failure: &Failure) {
+        let hop = &mut self.hops[index];
+        let name = hop.name.clone();
+        let Some(wire) = hop.wire_mut() else { return };
+        wire.outbox.clear();
+        let introduction = wire.introduction.take();
+        let mut own: Vec<_> = wire.open.drain().map(|(_, number)| number).collect();
+        own.sort_unstable();
+        self.orders.push(Order::End(index));
+        let mut first = None;
+        if let Some(introduction) = introduction {
+            self.timers
+                .clear(introduction.due, Timer::Introduction(index));
+            first = introduction.parcel;
+        }
+        for number in own {
+            self.withdraw(number, new_cancel());
+        }
+        let staged = self.exchanges.iter();
+        let staged = staged.filter(|(_, exchange)| exchange.stage == Stage::Wire(index));
+        let mut staged: Vec<_> = staged.map(|(number, _)| *number).collect();
+        staged.sort_unstable();
+        for number in staged {
+            // It went no further, so it may go on if the user wants that.
+            if let Some(parcel) = first.take_if(|parcel| parcel.exchange == Some(number)) {
+                self.fail(index, parcel, &failure.to_string());
+                continue;
+            }
+            let Some(exchange) = self.exchanges.get(&number) else {
+                continue;
+            };
+            let method = quote(&exchange.method, WORDS);
+            let text = format!("acp-chain: the proxy `{name}` failed on {method}: {failure}");
+            let error = Error::new(code::INTERNAL_ERROR, text);
+            self.answer_from_wire(index, number, Message::error(&error));
+        }
+    }
+
+    /// How many bytes wait for native proxies: the most that wait for one of them but this.
+    #[must_use]
+    pub fn most_on_wires(&self, but: Option<HopIndex>) -> usize {
+        let hops = self.hops.iter().enumerate();
+        let others = hops.filter(|(index, _)| Some(*index) != but);
+        let waits = others.filter_map(|(_, hop)| hop.wire().map(|wire| wire.outbox.len()));
+        waits.max().unwrap_or_default()
+    }
+
+    /// How many bytes native proxies ever took.
+    #[must_use]
+    pub fn taken_on_wires(&self) -> u64 {
+        let wires = self.hops.iter().filter_map(|hop| hop.wire());
+        wires.map(|wire: &Wire| wire.outbox.taken()).sum()
+    }
+
+    /// Whether native proxies have yet to answer something.
+    #[must_use]
+    pub fn waits_for_wires(&self) -> bool {
+        let mut open = self.exchanges.values();
+        open.any(|exchange| matches!(exchange.stage, Stage::Wire(_)))
+    }
+
+    /// Whether a message is an answer that its native proxy needs in order to begin again.
+    pub(super) fn is_awaited_to_begin(&self, index: HopIndex, parcel: &Parcel) -> bool {
+        parcel.home == Some(index)
+            && matches!(self.hops[index].life, Life::Busy)
+            && self.hops[index].wire().is_some()
+            && parcel.route.place(parcel.at) == Place::Hop(index)
+    }
+}

@@ -1,0 +1,123 @@
+//! A native proxy as the router sees it: an end in both directions, in the midst of the chain.
+//!
+//! A message that comes to it leaves on its wire, and its way ends there. What it says sets out
+//! from its place: plain messages to the client's side, what it wraps to the agent's.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::AgentLink;
+use super::parcel::{ExchangeId, HopIndex, Parcel};
+use crate::channel::{Failure, FailurePolicy, Peer};
+use crate::native::Dialect;
+use crate::rpc::{Id, Message, Outbox};
+
+/// How long a native proxy may take to answer its first message, while it waits for nobody else.
+pub const START_UP: Duration = Duration::from_secs(30);
+
+/// A native proxy that is ready for a chain.
+#[derive(Debug)]
+pub struct Native {
+    /// Its id in the manifest.
+    pub name: String,
+    /// How it spells what only proxies speak; without it, what it answers tells.
+    pub dialect: Option<Dialect>,
+    /// What becomes of it when it breaks.
+    pub on_failure: FailurePolicy,
+    /// The program.
+    pub program: Option<Program>,
+}
+
+/// A program that runs, and how to run it again.
+pub struct Program {
+    /// Its streams.
+    pub link: AgentLink,
+    /// Starts another in its place.
+    pub launch: Launch,
+}
+
+/// Starts a program.
+pub type Launch = Box<dyn FnMut() -> Result<AgentLink, Failure> + Send>;
+
+impl std::fmt::Debug for Program {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Program")
+            .field("link", &self.link)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the router wants done to the program of a native proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// It is ended, and nothing more of it is read.
+    End(HopIndex),
+    /// Another one is started.
+    Launch(HopIndex),
+}
+
+/// The wire of a native proxy.
+#[derive(Debug)]
+pub struct Wire {
+    /// What waits to be written to it.
+    pub outbox: Outbox,
+    /// Its own requests that have no answer yet.
+    pub open: HashMap<Id, ExchangeId>,
+    pub dialect: Dialect,
+    /// Whether the dialect was given, or shown by what it said or answered.
+    pub is_settled: bool,
+    /// What the client said first, for those that are started again.
+    pub initialize: Option<Message>,
+    /// What the agent's side answered to that.
+    pub capabilities: Option<Message>,
+    /// Its first message, while it is not answered.
+    pub introduction: Option<Introduction>,
+    /// Lines of its that came to nothing.
+    pub lost: u64,
+}
+
+/// The first message of a native proxy, while it is not answered.
+#[derive(Debug)]
+pub struct Introduction {
+    pub number: ExchangeId,
+    /// When it should have been answered.
+    pub due: Instant,
+    /// The client's own message, as long as the proxy may still be passed by.
+    pub parcel: Option<Parcel>,
+    /// Whether the proxy was started again, and the client knows nothing of this.
+    pub is_repeated: bool,
+}
+
+impl Wire {
+    pub fn new(dialect: Option<Dialect>) -> Self {
+        Self {
+            outbox: Outbox::default(),
+            open: HashMap::new(),
+            dialect: dialect.unwrap_or(Dialect::Proxy),
+            is_settled: dialect.is_some(),
+            initialize: None,
+            capabilities: None,
+            introduction: None,
+            lost: 0,
+        }
+    }
+
+    /// Queues a request, under an id, or a notification that goes this way.
+    pub fn send(&mut self, toward: Peer, message: &Message, id: Option<&str>) {
+        match toward {
+            Peer::Agent => message.write(id, &mut self.outbox),
+            Peer::Client => {
+                message.write_within(self.dialect.successor(), id, &mut self.outbox);
+            }
+        }
+    }
+
+    /// Queues the request by which it begins its work.
+    pub fn introduce(&mut self, number: ExchangeId) {
+        let params = self.initialize.as_ref().map_or("null", Message::body);
+        let message = Message::request(self.dialect.initialize(), params);
+        message.write(Some(&number.to_string()), &mut self.outbox);
+    }
+}
