@@ -39,15 +39,19 @@ impl Chain {
     /// If it cannot be started.
     #[must_use]
     pub fn start(manifest: &str, agent: &str) -> Self {
+        Self::launch(manifest, |folder| logged(folder, &[agent]))
+    }
+
+    /// The same for a user who lets programs be proxies, with an agent's whole command line.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    pub fn granted(manifest: &str, agent: &[&str]) -> Self {
         Self::launch(manifest, |folder| {
-            let (log, manifest) = (folder.join("log"), folder.join(MANIFEST));
-            let options = [
-                "--log-file".as_ref(),
-                log.as_os_str(),
-                "--manifest".as_ref(),
-                manifest.as_os_str(),
-            ];
-            host::run_with(options, [agent])
+            let mut command = logged(folder, agent);
+            command.env("XDG_CONFIG_HOME", host::grants_native(folder));
+            command
         })
     }
 
@@ -125,6 +129,18 @@ impl Chain {
         assert!(status.success() && stderr.is_empty(), "{status}: {stderr}");
         fs::read_to_string(log).expect("a log")
     }
+}
+
+/// The program with the manifest and the log of a chain's folder.
+fn logged(folder: &Path, agent: &[&str]) -> Command {
+    let (log, manifest) = (folder.join("log"), folder.join(MANIFEST));
+    let options = [
+        "--log-file".as_ref(),
+        log.as_os_str(),
+        "--manifest".as_ref(),
+        manifest.as_os_str(),
+    ];
+    host::run_with(options, agent)
 }
 
 /// The words of an error.

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use acp_chain::chain::{
-    self, AgentLink, Chain, Client, Exit, Member, Proxy, Settings, StartError, Terms,
+    self, AgentLink, Chain, Client, Exit, Member, Native, Program, Proxy, Settings, StartError,
+    Terms,
 };
-use acp_chain::channel::{FailurePolicy, Grant, Source};
+use acp_chain::channel::{Failure, FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
 use acp_chain::manifest::{Make, Manifest, User};
 use acp_chain::sandbox::{Component, Engine, Guest};
@@ -124,6 +125,19 @@ pub fn check(manifest: &Path) -> Command {
     command
 }
 
+/// A home for settings, within a folder, of a user who lets programs be proxies.
+///
+/// # Panics
+/// If it cannot be written.
+#[must_use]
+pub fn grants_native(folder: &Path) -> PathBuf {
+    let home = folder.join("config");
+    let settings = home.join("acp-chain");
+    fs::create_dir_all(&settings).expect("a folder for settings");
+    fs::write(settings.join("config.toml"), "native = true\n").expect("settings");
+    home
+}
+
 /// An agent of which all that it receives is copied to a file as well.
 pub fn recorded<I: AsRef<OsStr>>(file: &Path, agent: impl IntoIterator<Item = I>) -> Vec<OsString> {
     let shell = ["sh", "-c", r#"tee "$0" | "$@""#].map(OsString::from);
@@ -222,10 +236,16 @@ impl InProcess {
     /// # Panics
     /// If a proxy does not start.
     pub async fn start(proxies: &[(&str, &str)]) -> Self {
-        let mut parts = Vec::new();
+        let mut members = Vec::new();
         for (at, (name, config)) in proxies.iter().enumerate() {
-            parts.push(proxy(&format!("{name}-{at}"), name, config).await);
+            members.push(proxy(&format!("{name}-{at}"), name, config).await.into());
         }
+        Self::of(members, &Transcript::new())
+    }
+
+    /// Starts a chain of these proxies, of any sort, whose ends write into this record.
+    #[must_use]
+    pub fn of(members: Vec<Member>, transcript: &Transcript) -> Self {
         let (client, client_end) = tokio::io::duplex(PIPE);
         let (agent, agent_end) = tokio::io::duplex(PIPE);
         let (output, input) = tokio::io::split(client_end);
@@ -235,7 +255,7 @@ impl InProcess {
         };
         let (output, input) = tokio::io::split(agent_end);
         let mut chain = Some(Chain {
-            proxies: parts.into_iter().map(Member::from).collect(),
+            proxies: members,
             agent: AgentLink {
                 output: Box::new(output),
                 input: Box::new(input),
@@ -258,11 +278,10 @@ impl InProcess {
                 ..Settings::default()
             },
         ));
-        let transcript = Transcript::new();
         Self {
-            client: Wire::over("client", &transcript, client),
-            agent: Wire::over("agent", &transcript, agent),
-            transcript,
+            client: Wire::over("client", transcript, client),
+            agent: Wire::over("agent", transcript, agent),
+            transcript: transcript.clone(),
             host,
         }
     }
@@ -309,6 +328,27 @@ impl InProcess {
             .unwrap_or_else(|error| panic!("{error}: {}", asked.line));
         params["mcpServers"].as_array().cloned().unwrap_or_default()
     }
+}
+
+/// A native proxy that the test plays, as it plays the ends. It is not started again.
+#[must_use]
+pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
+    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let (output, input) = tokio::io::split(theirs);
+    let native = Native {
+        name: end.to_owned(),
+        dialect: None,
+        on_failure: FailurePolicy::Refuse,
+        program: Some(Program {
+            link: AgentLink {
+                output: Box::new(output),
+                input: Box::new(input),
+                process: None,
+            },
+            launch: Box::new(|| Err(Failure::new("it is played once"))),
+        }),
+    };
+    (native, Wire::over(end, transcript, ours))
 }
 
 /// What our extensions are granted by the example of a manifest; all others may do everything.

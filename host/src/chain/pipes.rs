@@ -241,16 +241,10 @@ impl Running {
             self.wait_for_last_output();
         }
         match &mut self.last_output {
-            // It is others that take their time with what it said.
-            Some(_) if !reads => {}
-            Some(last_output) => {
-                if last_output.as_mut().poll(context).is_ready() {
-                    return Poll::Ready(Done::Ended);
-                }
-            }
-            None => {}
+            // Otherwise it is others that take their time with what it said.
+            Some(last_output) if reads => last_output.as_mut().poll(context).map(|()| Done::Ended),
+            _ => Poll::Pending,
         }
-        Poll::Pending
     }
 
     /// Writes some of what waits, or flushes when nothing does.

@@ -166,7 +166,7 @@ async fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
     let manifest = project.manifest();
     project
         .is_refused(&format!(
-            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `config`, `on-failure`, `limits`, `grant`",
+            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, `grant`",
             manifest.display()
         ))
         .await;
