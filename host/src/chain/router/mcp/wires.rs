@@ -23,7 +23,7 @@ impl Router {
         let via = self.via_of(connection, server, wrapped.request.as_deref());
         if parcel.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
-            let own = self.servers.of_provider(provider, connection, server);
+            let own = self.servers.of_provider(provider, &wrapped);
             let passes_on = own.is_none() && via.is_some() && *parcel.method == *MESSAGE;
             if !passes_on {
                 return self.hear_provider(provider, parcel.exchange, &parcel.message);
