@@ -3,6 +3,7 @@
 mod begin;
 mod failure;
 mod grant;
+mod mcp;
 mod mixed;
 mod turns;
 
