@@ -8,10 +8,12 @@
 //! | `npm-agent`             | `tests/peers/npm/agent.mjs`, an agent over the npm SDK            |
 //! | `npm-mcp-agent`         | `tests/peers/npm/mcp-agent.mjs`, the same with MCP over ACP       |
 //! | `npm-mcp-client`        | `tests/peers/npm/mcp-client.mjs`, a client with an MCP server     |
+//! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
 //! | `echo-agent`            | the example agent of the Python SDK                               |
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
+//! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -55,17 +57,20 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
 
 fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     crates::install(workspace, progress, "elizacp", &ELIZACP, &[])?;
-    let folder = workspace.path("tests/peers/one-shot-client");
-    let path = folder
-        .to_str()
-        .context("the checkout's path is not UTF-8")?;
-    crates::install(
-        workspace,
-        progress,
-        "one-shot-client",
-        &["--path", path],
-        &[&folder.join("Cargo.lock"), &folder.join("src")],
-    )
+    for name in ["one-shot-client", "pass-proxy"] {
+        let folder = workspace.path("tests/peers").join(name);
+        let path = folder
+            .to_str()
+            .context("the checkout's path is not UTF-8")?;
+        crates::install(
+            workspace,
+            progress,
+            name,
+            &["--path", path],
+            &[&folder.join("Cargo.lock"), &folder.join("src")],
+        )?;
+    }
+    Ok(())
 }
 
 fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
@@ -74,7 +79,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         workspace.target("peers/npm"),
     );
     let programs = npm::install(workspace, progress, &sources, &into)?;
-    for name in ["agent", "mcp-agent", "mcp-client"] {
+    for name in ["agent", "mcp-agent", "mcp-client", "proxy"] {
         // Beside `node_modules`, where it finds the SDK.
         let file = format!("{name}.mjs");
         let program = into.join(&file);

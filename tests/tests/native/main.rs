@@ -5,6 +5,7 @@ mod failure;
 mod grant;
 mod mcp;
 mod mixed;
+mod peers;
 mod turns;
 
 use acp_chain_tests::chain::Chain;

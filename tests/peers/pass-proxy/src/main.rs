@@ -1,0 +1,8 @@
+//! A proxy over the Rust SDK that passes everything on.
+
+use agent_client_protocol::{Error, Proxy, Stdio};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    Proxy.v1().connect_to(Stdio::new()).await
+}

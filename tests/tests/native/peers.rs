@@ -1,0 +1,91 @@
+//! Proxies that were made with the SDKs of others, and one with none.
+
+use acp_chain_tests::chain::{Chain, entry};
+use acp_chain_tests::host::peer;
+
+use crate::initialized;
+
+/// The manifest's entry of a proxy that passes everything on.
+fn passing(id: &str) -> String {
+    let (command, args) = match id {
+        "python" => {
+            let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python/pass_proxy.py");
+            ("python3".to_owned(), format!("['{script}']"))
+        }
+        program => {
+            let program = peer("bin").join(program);
+            (program.display().to_string(), "[]".to_owned())
+        }
+    };
+    format!("[[proxy]]\nid = {id:?}\ncommand = '{command}'\nargs = {args}\n")
+}
+
+/// A turn in which the agent streams and asks, and one that is withdrawn.
+async fn turns_pass(mut chain: Chain) {
+    let client = &mut chain.client;
+    let new = r#"{"cwd":"/","mcpServers":[]}"#;
+    let session = client.wire.request("session/new", new).await;
+    assert!(session.result.is_some(), "{}", session.line);
+    let session: serde_json::Value =
+        serde_json::from_str(session.result.as_deref().unwrap()).unwrap();
+    let session = session["sessionId"].as_str().unwrap();
+    let prompt = |text: &str| acp_chain_tests::client::prompt(session, text);
+
+    let id = client.wire.ask(
+        "session/prompt",
+        &prompt("stream 20 word\npermission edit Edit /a"),
+    );
+    let asked = loop {
+        let message = client.wire.receive().await.expect("a message");
+        if message.method.as_deref() == Some("session/request_permission") {
+            break message;
+        }
+    };
+    let outcome = r#"{"outcome":{"outcome":"selected","optionId":"allow-once"}}"#;
+    for line in asked.result(outcome) {
+        client.wire.send(line);
+    }
+    let end = client.wire.response(&id).await;
+    assert!(
+        end.result
+            .as_deref()
+            .is_some_and(|result| result.contains("end_turn")),
+        "{}",
+        end.line
+    );
+    let mut expected: Vec<_> = (0..20).map(|count| format!("word {count}")).collect();
+    expected.push("selected allow-once".to_owned());
+    assert_eq!(client.chunks(), expected);
+
+    let id = client.wire.ask("session/prompt", &prompt("wait"));
+    let cancel = format!(r#"{{"requestId":{id}}}"#);
+    client.wire.notify("$/cancel_request", &cancel);
+    let end = client.wire.response(&id).await;
+    let error = end.error.unwrap_or_default();
+    assert!(error.contains("-32800"), "{}", end.line);
+    chain.finish().await;
+}
+
+#[tokio::test]
+async fn turns_pass_a_proxy_of_the_rust_sdk() {
+    turns_pass(initialized(&passing("pass-proxy"), &[]).await).await;
+}
+
+#[tokio::test]
+async fn turns_pass_a_proxy_of_the_npm_sdk() {
+    turns_pass(initialized(&passing("npm-proxy"), &[]).await).await;
+}
+
+#[tokio::test]
+async fn turns_pass_a_proxy_in_plain_python() {
+    turns_pass(initialized(&passing("python"), &[]).await).await;
+}
+
+#[tokio::test]
+async fn turns_pass_proxies_of_three_kinds_and_a_component() {
+    let manifest = passing("npm-proxy")
+        + &passing("python")
+        + &entry("pass", "pass", "")
+        + &passing("pass-proxy");
+    turns_pass(initialized(&manifest, &[]).await).await;
+}
