@@ -51,7 +51,7 @@ pub struct Side {
     /// Whether something was written since the last flush.
     unflushed: bool,
     reader: Reader,
-    ended: bool,
+    pub(super) ended: bool,
     /// What the client, the agent and the native proxies had taken when this was read last, in
     /// bytes.
     taken: [u64; 3],

@@ -6,7 +6,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use super::Exit;
-use super::connection::{BUDGET, Connection};
+use super::connection::{BUDGET, Connection, LAST_OUTPUT};
+use super::parcel::HopIndex;
 use crate::channel::Peer;
 use crate::native::{self, Ended, Process};
 use crate::rpc::{Error, Outbox, code};
@@ -22,14 +23,18 @@ impl Connection {
     /// the answers that it is owed.
     pub async fn close(mut self, patience: bool) -> Exit {
         self.router.close_books();
+        self.client.ended = true;
         let text = "acp-chain: the connection ended before there was an answer";
         let error = Error::new(code::INTERNAL_ERROR, text);
         self.router.settle_debts(Peer::Client, &error);
+        if patience {
+            self.let_go(self.router.natives()).await;
+        }
         let outbox = self.router.outbox(Peer::Client);
         let flush = timeout(FLUSH, flush(&mut self.client.input, outbox));
         let (pipes, input) = (&mut self.pipes, &mut self.agent.input);
         let ending = async {
-            pipes.close(patience).await;
+            pipes.close(false).await;
             *input = None;
             end(&mut self.process, patience).await
         };
@@ -62,8 +67,10 @@ impl Connection {
         self.router.lose(Peer::Agent, &error);
         self.settle().await;
         let _ = timeout(SETTLE, self.hear_out()).await;
+        let natives = self.router.natives();
+        self.let_go(natives.into_iter().rev().collect()).await;
         self.router.close_books();
-        self.pipes.close(true).await;
+        self.pipes.close(false).await;
         self.router.settle_debts(Peer::Client, &error);
         tokio::select! {
             () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}
@@ -100,6 +107,22 @@ impl Connection {
             self.router.pump(BUDGET);
             self.obey();
             self.turn().await;
+        }
+    }
+
+    /// Lets native proxies go, one after the other, each with what it still has to say.
+    async fn let_go(&mut self, natives: Vec<HopIndex>) {
+        for hop in natives {
+            self.pipes.let_go(hop);
+            let last_words = async {
+                while self.pipes.is_running(hop) {
+                    self.router.pump(BUDGET);
+                    self.turn().await;
+                }
+            };
+            if timeout(LAST_OUTPUT, last_words).await.is_err() {
+                self.pipes.end(hop);
+            }
         }
     }
 

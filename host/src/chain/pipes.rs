@@ -37,12 +37,13 @@ pub enum Happened {
     Broke(HopIndex, Failure),
 }
 
-type Ending = Pin<Box<dyn Future<Output = (HopIndex, Option<Failure>)> + Send>>;
+/// What became of which program, counted from the first in its place.
+type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
 
 /// The programs of a chain, the client's neighbour first.
 pub struct Pipes {
     all: Vec<Pipe>,
-    /// Programs that are being ended; whether anybody is to hear of it.
+    /// Programs that are being ended, and why, if anybody is to hear of it.
     endings: FuturesUnordered<Ending>,
     message_limit: usize,
     /// Whose turn it is.
@@ -53,6 +54,8 @@ struct Pipe {
     hop: HopIndex,
     launch: Launch,
     program: Option<Running>,
+    /// How many there were in its place.
+    count: u64,
 }
 
 struct Running {
@@ -62,6 +65,8 @@ struct Running {
     reader: Reader,
     /// Whether it has said all.
     ended: bool,
+    /// Whether it is to go when it has taken what waits for it, and nobody is to hear of it.
+    leaves: bool,
     process: Option<Process>,
     /// Until when its last output is waited for.
     last_output: Option<Pin<Box<Sleep>>>,
@@ -81,6 +86,7 @@ impl Pipes {
                     hop,
                     launch: program.launch,
                     program: Some(Running::new(program.link, message_limit)),
+                    count: 1,
                 });
             }
         }
@@ -96,6 +102,7 @@ impl Pipes {
     pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
         let limit = self.message_limit;
         if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
+            pipe.count += 1;
             pipe.program = Some(Running::new((pipe.launch)()?, limit));
         }
         Ok(())
@@ -104,12 +111,29 @@ impl Pipes {
     /// Ends a program of which nobody wants to hear any more.
     pub fn end(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
-        if let Some(program) = pipe.and_then(|pipe| pipe.program.take()) {
+        let Some(pipe) = pipe else { return };
+        // What is known of it from before does not matter any more.
+        pipe.count += 1;
+        if let Some(program) = pipe.program.take() {
             self.endings.push(Box::pin(async move {
                 program.end(false).await;
-                (hop, None)
+                (hop, 0, None)
             }));
         }
+    }
+
+    /// Lets a program go: its input ends when it has taken what waits for it.
+    pub fn let_go(&mut self, hop: HopIndex) {
+        let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
+        if let Some(program) = pipe.and_then(|pipe| pipe.program.as_mut()) {
+            program.leaves = true;
+        }
+    }
+
+    /// Whether there is more to be read of a program.
+    pub fn is_running(&self, hop: HopIndex) -> bool {
+        let pipe = self.all.iter().find(|pipe| pipe.hop == hop);
+        pipe.is_some_and(|pipe| pipe.program.is_some())
     }
 
     /// Ends all programs, the client's neighbour first.
@@ -144,8 +168,10 @@ impl Pipes {
         reads: &[(HopIndex, bool)],
         context: &mut Context,
     ) -> Poll<Happened> {
-        while let Poll::Ready(Some((hop, failure))) = self.endings.poll_next_unpin(context) {
-            if let Some(failure) = failure {
+        while let Poll::Ready(Some((hop, count, failure))) = self.endings.poll_next_unpin(context) {
+            let mut pipes = self.all.iter();
+            let is_last = pipes.any(|pipe| pipe.hop == hop && pipe.count == count);
+            if let Some(failure) = failure.filter(|_| is_last) {
                 return Poll::Ready(Happened::Broke(hop, failure));
             }
         }
@@ -170,9 +196,11 @@ impl Pipes {
                 Done::Stalled => Happened::Stalled(hop),
                 Done::Ended => {
                     if let Some(program) = pipe.program.take() {
-                        let ending = program.mourn();
-                        self.endings
-                            .push(Box::pin(async move { (hop, Some(ending.await)) }));
+                        let (count, leaves) = (pipe.count, program.leaves);
+                        self.endings.push(Box::pin(async move {
+                            let failure = program.mourn().await;
+                            (hop, count, Some(failure).filter(|_| !leaves))
+                        }));
                     }
                     Happened::Wrote
                 }
@@ -196,6 +224,7 @@ impl Running {
             unflushed: false,
             reader: LineReader::new(link.output, message_limit),
             ended: false,
+            leaves: false,
             process: link.process,
             last_output: None,
             stall: None,
@@ -214,6 +243,9 @@ impl Running {
                 self.wait_for_last_output();
             }
             return Poll::Ready(Done::Wrote);
+        }
+        if self.leaves && outbox.is_empty() {
+            self.input = None;
         }
         if outbox.len() >= FLOOD {
             let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(STALL)));

@@ -35,12 +35,15 @@ pub fn log_file() -> Option<PathBuf> {
 pub fn check(manifest: &Manifest) -> Result<(), String> {
     let own = [config_file(), code_cache(), log_file()];
     let own = own.into_iter().flatten();
-    // A command without a slash is looked up where no directory is granted by name.
-    let components = manifest.proxies.iter().map(|entry| match &entry.make {
-        Make::Component(component) => component.path.clone(),
-        Make::Native(native) => PathBuf::from(&native.command.program),
+    // Of a program the arguments matter as well: one may be what it interprets.
+    let components = manifest.proxies.iter().flat_map(|entry| match &entry.make {
+        Make::Component(component) => vec![component.path.clone()],
+        Make::Native(native) => {
+            let words = std::iter::once(&native.command.program).chain(&native.command.args);
+            let files = words.filter_map(|word| PathBuf::from(word).canonicalize().ok());
+            files.collect()
+        }
     });
-    let components = components.filter(|path| path.is_absolute());
     let sensitive: Vec<_> = own
         .chain(components)
         .chain([manifest.path.clone()])

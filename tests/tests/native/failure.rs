@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use acp_chain_tests::chain::{Chain, error_of};
+use acp_chain_tests::host::{self, InProcess, played};
 use acp_chain_tests::process::gone;
+use acp_chain_tests::transcript::Transcript;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{AGENT, initialized, program};
@@ -190,4 +192,38 @@ async fn nothing_of_a_native_proxy_outlives_the_host() {
         gone(&transcript, pid).await.unwrap();
         gone(&transcript, child).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn what_the_client_says_last_reaches_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let received = folder.path().join("received");
+    let manifest = program("a", &[], "") + &program("b", &[], "");
+    let agent = host::recorded(&received, [AGENT]);
+    let agent: Vec<_> = agent.iter().map(|word| word.to_str().unwrap()).collect();
+    let mut chain = Chain::granted(&manifest, &agent);
+    chain.client.initialize().await;
+    chain.client.wire.notify("test/last", "{}");
+    chain.finish().await;
+    let received = std::fs::read_to_string(received).unwrap();
+    assert!(received.contains("test/last"), "{received}");
+}
+
+/// No time passes that anybody waits for: it is the test's.
+#[tokio::test(start_paused = true)]
+async fn a_proxy_that_reads_nothing_is_ended() {
+    let transcript = Transcript::new();
+    let (native, mut proxy) = played("full", &transcript);
+    let mut chain = InProcess::of(vec![native.into()], &transcript);
+    let begin = chain.client.ask("initialize", "{}");
+    proxy.line().await;
+    proxy.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    chain.client.response(&begin).await;
+    let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(17 << 20));
+    let id = chain.client.ask("test/long", &long);
+    let answer = chain.client.response(&id).await;
+    assert_eq!(
+        error_of(&answer),
+        "acp-chain: the proxy `full` failed on test/long: it does not read what it is sent"
+    );
 }

@@ -115,3 +115,31 @@ async fn a_cancelled_turn_ends_behind_components_and_native_proxies() {
     );
     chain.finish().await;
 }
+
+#[tokio::test]
+async fn while_the_client_does_not_read_memory_does_not_grow() {
+    let manifest = program("a", &[], "") + &component("c") + &program("b", &[], "");
+    let mut chain = initialized(&manifest, &[]).await;
+    let text = "line 200000\n".repeat(500) + "permission edit Edit /a";
+    let id = chain.client.prompt(&text);
+    // The agent is far ahead by now, if anybody let it.
+    for _ in 0..100 {
+        chain.client.wire.bytes().await.expect("a line");
+    }
+    let peak = chain.client.peak_memory().expect("it runs");
+    assert!(peak < 64 << 20, "{peak} bytes");
+    let asked = loop {
+        let message = chain.client.wire.receive().await.expect("a message");
+        if message.method.as_deref() == Some("session/request_permission") {
+            break message;
+        }
+    };
+    for line in asked.result(r#"{"outcome":{"outcome":"cancelled"}}"#) {
+        chain.client.wire.send(line);
+    }
+    let end = chain.client.wire.response(&id).await;
+    assert!(end.result.is_some(), "{}", end.line);
+    let peak = chain.client.peak_memory().expect("it runs");
+    assert!(peak < 64 << 20, "{peak} bytes");
+    chain.finish().await;
+}
