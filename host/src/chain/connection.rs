@@ -246,10 +246,11 @@ impl Connection {
     /// come to take it.
     fn hears(&mut self) -> Vec<(HopIndex, bool)> {
         let wires = self.router.natives();
-        let has_room = self.router.waiting() < FLOOD;
         let hears = wires.into_iter().map(|hop| {
+            let for_others = self.router.waiting() - self.router.waiting_for(hop);
             let waits = self.waits(Some(hop));
-            (hop, has_room && waits.iter().all(|waits| *waits < FLOOD))
+            let has_room = for_others < FLOOD && waits.iter().all(|waits| *waits < FLOOD);
+            (hop, has_room)
         });
         hears.collect()
     }

@@ -4,25 +4,24 @@
 //! it has no key that the host does not know. Whether the files are there is found out later.
 
 mod error;
+mod proxy;
 mod terms;
 mod user;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Deserialize;
 use toml::Spanned;
 
 pub use error::ManifestError;
+pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
 pub use user::User;
 
-use self::terms::{GrantTable, LimitsTable, OnFailure, Wrong, read_limits};
-use crate::channel::{FailurePolicy, Grant};
-use crate::limits::Limits;
-use crate::native::{AgentCommand, Dialect};
-use crate::sandbox::Directory;
+use self::proxy::{ProxyTable, check_id};
+use crate::channel::FailurePolicy;
+use crate::native::AgentCommand;
 
 /// What a manifest asks for.
 #[derive(Clone, Debug)]
@@ -33,50 +32,6 @@ pub struct Manifest {
     pub agent: Option<AgentCommand>,
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<ProxyEntry>,
-}
-
-/// One `[[proxy]]`.
-#[derive(Clone, Debug)]
-pub struct ProxyEntry {
-    /// Its name in messages to people, logs and traces.
-    pub id: String,
-    /// What becomes of it when it breaks, unless it is a component that is to decide that.
-    pub on_failure: Option<FailurePolicy>,
-    /// What it is.
-    pub make: Make,
-}
-
-/// What a proxy is.
-#[derive(Clone, Debug)]
-pub enum Make {
-    /// A component in a sandbox.
-    Component(ComponentEntry),
-    /// A program with all of the user's rights.
-    Native(NativeEntry),
-}
-
-/// A proxy that is a program.
-#[derive(Clone, Debug)]
-pub struct NativeEntry {
-    /// The program.
-    pub command: AgentCommand,
-    /// How it spells what only proxies speak; without it, what it answers tells.
-    pub dialect: Option<Dialect>,
-}
-
-/// A proxy that is a component.
-#[derive(Clone, Debug)]
-pub struct ComponentEntry {
-    /// The component file.
-    pub path: PathBuf,
-    /// The table `[proxy.config]` as JSON text.
-    pub config: String,
-    /// The defaults, changed by `[proxy.limits]`.
-    pub limits: Arc<Limits>,
-    /// The defaults, changed by `[proxy.grant]`.
-    pub grant: Arc<Grant>,
-    /// The directories that it may open.
-    pub directories: Arc<[Directory]>,
 }
 
 #[derive(Deserialize)]
@@ -93,21 +48,6 @@ struct AgentTable {
     command: String,
     #[serde(default)]
     args: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct ProxyTable {
-    id: Spanned<String>,
-    path: Option<PathBuf>,
-    command: Option<String>,
-    args: Option<Vec<String>>,
-    env: Option<BTreeMap<Spanned<String>, String>>,
-    dialect: Option<Dialect>,
-    config: Option<toml::Table>,
-    on_failure: Option<OnFailure>,
-    limits: Option<LimitsTable>,
-    grant: Option<GrantTable>,
 }
 
 impl Manifest {
@@ -168,73 +108,6 @@ impl Manifest {
     }
 }
 
-impl ProxyTable {
-    /// What the proxy is. The table begins at `start`.
-    fn read(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
-        let Some(program) = self.command else {
-            return self.read_component(start, folder, user);
-        };
-        let id = self.id.get_ref();
-        let component_only = [
-            ("path", self.path.is_some()),
-            ("config", self.config.is_some()),
-            ("limits", self.limits.is_some()),
-            ("grant", self.grant.is_some()),
-        ];
-        if let Some((key, _)) = component_only.iter().find(|(_, given)| *given) {
-            let what = format!(
-                "`{key}` is for components; `{id}` has a `command`, and so is a program, which \
-                 nothing limits but the rights of its user"
-            );
-            return Err((start, what));
-        }
-        let mut command = command(&program, self.args.unwrap_or_default(), folder);
-        for (name, value) in self.env.unwrap_or_default() {
-            if name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']) {
-                let what = format!("{:?} is no name of a variable", name.get_ref());
-                return Err((name.span().start, what));
-            }
-            command.env.push((name.into_inner().into(), value.into()));
-        }
-        Ok(Make::Native(NativeEntry {
-            command,
-            dialect: self.dialect,
-        }))
-    }
-
-    fn read_component(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
-        let wrong = |what: String| (start, what);
-        let id = self.id.get_ref();
-        let Some(path) = self.path else {
-            return Err(wrong(format!(
-                "`{id}` needs a `path`, if it is a component, or a `command`, if it is a program"
-            )));
-        };
-        let native_only = [
-            ("args", self.args.is_some()),
-            ("env", self.env.is_some()),
-            ("dialect", self.dialect.is_some()),
-        ];
-        if let Some((key, _)) = native_only.iter().find(|(_, given)| *given) {
-            return Err(wrong(format!(
-                "`{key}` is for programs, which have a `command`; `{id}` is a component"
-            )));
-        }
-        let config = to_json(toml::Value::Table(self.config.unwrap_or_default()))
-            .map_err(|what| wrong(format!("the config of `{id}` {what}")))?;
-        let limits = self.limits.unwrap_or_default();
-        let limits = read_limits(limits, Limits::default(), Some(&user.ceilings))?;
-        let (grant, directories) = self.grant.unwrap_or_default().read(folder)?;
-        Ok(Make::Component(ComponentEntry {
-            path: folder.join(path),
-            config: config.to_string(),
-            limits: limits.into(),
-            grant: grant.into(),
-            directories: directories.into(),
-        }))
-    }
-}
-
 /// A command with a slash is a path, and begins at the manifest's folder.
 fn command(program: &str, args: Vec<String>, folder: &Path) -> AgentCommand {
     AgentCommand {
@@ -247,46 +120,12 @@ fn command(program: &str, args: Vec<String>, folder: &Path) -> AgentCommand {
     }
 }
 
-fn check_id(id: &str) -> Result<(), String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
-        return Err(format!(
-            "the id {id:?} is not of 1 to 64 letters, digits, `-`, `_` or `.`"
-        ));
-    }
-    if matches!(id, "client" | "agent") {
-        return Err(format!(
-            "`{id}` is the name of an end of the chain, and no id for a proxy"
-        ));
-    }
-    Ok(())
-}
-
-/// A config table as JSON. Dates become strings.
-fn to_json(value: toml::Value) -> Result<serde_json::Value, &'static str> {
-    use serde_json::Value as Json;
-    Ok(match value {
-        toml::Value::String(text) => Json::String(text),
-        toml::Value::Integer(number) => number.into(),
-        toml::Value::Boolean(flag) => flag.into(),
-        toml::Value::Datetime(date) => Json::String(date.to_string()),
-        toml::Value::Float(number) => serde_json::Number::from_f64(number)
-            .map(Json::Number)
-            .ok_or("has a number that is infinite or not a number, which JSON cannot say")?,
-        toml::Value::Array(values) => values.into_iter().map(to_json).collect::<Result<_, _>>()?,
-        toml::Value::Table(table) => {
-            let mut members = serde_json::Map::new();
-            for (key, value) in table {
-                members.insert(key, to_json(value)?);
-            }
-            Json::Object(members)
-        }
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::Grant;
+    use crate::limits::Limits;
+    use crate::native::Dialect;
 
     fn parse(text: &str) -> Result<Manifest, String> {
         let read = Manifest::parse(text, Path::new("/project/acp-chain.toml"), &User::default());

@@ -116,6 +116,12 @@ impl Router {
         self.hops.iter().map(Hop::backlog).sum()
     }
 
+    /// How many of them wait for this proxy.
+    #[must_use]
+    pub fn waiting_for(&self, index: HopIndex) -> usize {
+        self.hops.get(index).map_or(0, Hop::backlog)
+    }
+
     /// Whether so much waits for an end, or a native proxy, that no proxy may add to it.
     fn is_flooded(&self) -> bool {
         self.client.outbox.len() >= FLOOD

@@ -1,0 +1,196 @@
+//! How native proxies begin their work, break, and begin again.
+//!
+//! A native proxy that was started again is told what the client said first; to the parts behind it
+//! that is nothing new, and they do not hear of it.
+
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::hop::Life;
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::chain::router::Router;
+use crate::chain::router::cancel::new_cancel;
+use crate::chain::timers::Timer;
+use crate::chain::wire::{Introduction, Order, START_UP};
+use crate::channel::{Failure, Peer, WORDS, quote};
+use crate::native::Dialect;
+use crate::rpc::{Error, Kind, Message, code, member};
+
+impl Router {
+    /// Tells a native proxy that it begins.
+    pub(super) fn introduce(
+        &mut self,
+        index: HopIndex,
+        number: ExchangeId,
+        parcel: Option<Parcel>,
+    ) {
+        let due = self.now + START_UP;
+        let Some(wire) = self.hops[index].wire_mut() else {
+            return;
+        };
+        if let Some(parcel) = &parcel {
+            wire.initialize = Some(parcel.message.clone());
+        }
+        wire.introduce(number);
+        let new = Introduction {
+            number,
+            due,
+            is_repeated: parcel.is_none(),
+            parcel,
+        };
+        let old = wire.introduction.replace(new);
+        self.timers.set(due, Timer::Introduction(index));
+        if let Some(old) = old {
+            self.timers.clear(old.due, Timer::Introduction(index));
+        }
+    }
+
+    /// A native proxy has answered that it begins, or refused to.
+    pub(super) fn introduced(&mut self, index: HopIndex, number: ExchangeId, message: Message) {
+        let hop = &mut self.hops[index];
+        let name = hop.name.clone();
+        let Some(wire) = hop.wire_mut() else { return };
+        let Some(introduction) = &wire.introduction else {
+            return;
+        };
+        let (due, is_repeated) = (introduction.due, introduction.is_repeated);
+        // What it has passed on, it has understood; then this is the answer of another.
+        let has_begun = !is_repeated && introduction.parcel.is_none();
+        if message.kind() == Kind::Error && !has_begun {
+            let tried = wire.dialect;
+            let is_unknown = member(message.body(), "code") == Some("-32601");
+            if is_unknown && !wire.is_settled {
+                wire.dialect = Dialect::Underscore;
+                wire.is_settled = true;
+                tracing::info!(
+                    "the proxy `{name}` does not know {}; trying {}",
+                    tried.initialize(),
+                    wire.dialect.initialize()
+                );
+                return wire.introduce(number);
+            }
+            if is_unknown || is_repeated {
+                let reason = match is_unknown {
+                    true => format!(
+                        "it does not know `{}`, so it is no proxy, or one of another `dialect`",
+                        tried.initialize()
+                    ),
+                    false => format!("it refused `{}`", tried.initialize()),
+                };
+                return self.fall(index, &Failure::new(reason));
+            }
+        }
+        wire.introduction = None;
+        wire.is_settled = true;
+        let dialect = wire.dialect.as_str();
+        self.timers.clear(due, Timer::Introduction(index));
+        tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
+        if is_repeated {
+            self.exchanges.remove(&number);
+            self.hops[index].life = Life::Runs;
+            self.make_ready(index);
+            return self.provider_restarted(index);
+        }
+        self.answer_from_wire(index, number, message);
+    }
+
+    /// A native proxy ought to have answered by now that it begins.
+    pub(in crate::chain::router) fn introduction_is_due(&mut self, index: HopIndex) {
+        let now = self.now;
+        let Some(wire) = self.hops[index].wire_mut() else {
+            return;
+        };
+        let Some(introduction) = &mut wire.introduction else {
+            return;
+        };
+        if wire.open.is_empty() {
+            let (method, limit) = (wire.dialect.initialize(), START_UP.as_secs());
+            let reason = format!("it did not answer `{method}` within {limit} s");
+            return self.fall(index, &Failure::new(reason));
+        }
+        // It is others that it waits for.
+        introduction.due = now + START_UP;
+        self.timers.set(now + START_UP, Timer::Introduction(index));
+    }
+
+    /// The program of a native proxy runs again, or does not.
+    pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
+        if let Err(failure) = launched {
+            return self.fall(index, &failure);
+        }
+        let hop = &mut self.hops[index];
+        let initialize = hop.wire().and_then(|wire| wire.initialize.clone());
+        let Some(initialize) = initialize else {
+            hop.life = Life::Runs;
+            return self.make_ready(index);
+        };
+        // What waits for it goes on waiting until it has begun.
+        let route = self.route(None);
+        let number = self.open(Origin::Introduction, Peer::Agent, route, &initialize);
+        self.stage(number, Stage::Wire(index));
+        self.introduce(index, number, None);
+    }
+
+    /// The program of a native proxy has ended.
+    pub fn wire_broke(&mut self, index: HopIndex, failure: &Failure) {
+        if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
+            self.fall(index, failure);
+        }
+        self.end_doomed();
+    }
+
+    /// Ends a native proxy that does not keep up.
+    pub fn wire_stalled(&mut self, index: HopIndex) {
+        self.doom(index, "it does not read what it is sent");
+        self.end_doomed();
+    }
+
+    /// Cuts off a native proxy that broke: what it was asked is answered, what it asked withdrawn.
+    pub(in crate::chain::router) fn cut(&mut self, index: HopIndex, failure: &Failure) {
+        let hop = &mut self.hops[index];
+        let name = hop.name.clone();
+        let Some(wire) = hop.wire_mut() else { return };
+        wire.outbox.clear();
+        let introduction = wire.introduction.take();
+        let mut own: Vec<_> = wire.open.drain().map(|(_, number)| number).collect();
+        own.sort_unstable();
+        self.orders.push(Order::End(index));
+        let mut first = None;
+        if let Some(introduction) = introduction {
+            self.timers
+                .clear(introduction.due, Timer::Introduction(index));
+            first = introduction.parcel;
+        }
+        for number in own {
+            self.withdraw(number, new_cancel());
+        }
+        let staged = self.exchanges.iter();
+        let staged = staged.filter(|(_, exchange)| exchange.stage == Stage::Wire(index));
+        let mut staged: Vec<_> = staged.map(|(number, _)| *number).collect();
+        staged.sort_unstable();
+        for number in staged {
+            // It went no further, so it may go on if the user wants that.
+            if let Some(parcel) = first.take_if(|parcel| parcel.exchange == Some(number)) {
+                self.fail(index, parcel, &failure.to_string());
+                continue;
+            }
+            let Some(exchange) = self.exchanges.get(&number) else {
+                continue;
+            };
+            let method = quote(&exchange.method, WORDS);
+            let text = format!("acp-chain: the proxy `{name}` failed on {method}: {failure}");
+            let error = Error::new(code::INTERNAL_ERROR, text);
+            self.answer_from_wire(index, number, Message::error(&error));
+        }
+    }
+
+    /// Whether a message is an answer that its native proxy needs in order to begin again.
+    pub(in crate::chain::router) fn is_awaited_to_begin(
+        &self,
+        index: HopIndex,
+        parcel: &Parcel,
+    ) -> bool {
+        parcel.home == Some(index)
+            && matches!(self.hops[index].life, Life::Busy)
+            && self.hops[index].wire().is_some()
+            && parcel.route.place(parcel.at) == Place::Hop(index)
+    }
+}
