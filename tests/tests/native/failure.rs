@@ -227,3 +227,41 @@ async fn a_proxy_that_reads_nothing_is_ended() {
         "acp-chain: the proxy `full` failed on test/long: it does not read what it is sent"
     );
 }
+
+#[tokio::test]
+async fn a_flood_is_slowed_to_what_the_client_takes() {
+    let line = r#"{"jsonrpc":"2.0","method":"test/flood","params":{}}"#;
+    let manifest = format!("[[proxy]]\nid = 'n'\ncommand = 'yes'\nargs = ['{line}']\n");
+    let mut chain = Chain::granted(&manifest, &[AGENT]);
+    chain.client.wire.ask("initialize", "{}");
+    for _ in 0..100_000 {
+        let read = chain.client.wire.bytes().await.expect("a line");
+        assert_eq!(read, line.as_bytes());
+    }
+    let peak = chain.client.peak_memory().expect("it runs");
+    assert!(peak < 64 << 20, "{peak} bytes");
+    chain.client.signal(Signal::TERM).unwrap();
+    chain.client.exited().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_flood_of_garbage_does_not_flood_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "for i in $(seq 20000); do echo garbage; done";
+    let script_file = folder.path().join("script");
+    std::fs::write(&script_file, script).unwrap();
+    let manifest = format!(
+        "[[proxy]]\nid = 'n'\ncommand = 'sh'\nargs = ['{}']\non-failure = 'refuse'\n",
+        script_file.display()
+    );
+    let mut chain = Chain::granted(&manifest, &[AGENT]);
+    let answer = chain.client.wire.request("initialize", "{}").await;
+    let error = error_of(&answer);
+    assert!(
+        error.contains("the proxy `n` failed on initialize: it exited with code 0"),
+        "{error}"
+    );
+    let log = chain.finish().await;
+    let told = log.matches("dropped what the proxy `n` sent").count();
+    assert!((10..20).contains(&told), "{told}");
+}
