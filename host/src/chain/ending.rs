@@ -29,6 +29,8 @@ impl Connection {
         self.router.settle_debts(Peer::Client, &error);
         if patience {
             self.let_go(self.router.natives()).await;
+            let outbox = self.router.outbox(Peer::Agent);
+            let _ = timeout(FLUSH, flush(&mut self.agent.input, outbox)).await;
         }
         let outbox = self.router.outbox(Peer::Client);
         let flush = timeout(FLUSH, flush(&mut self.client.input, outbox));
