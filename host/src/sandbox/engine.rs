@@ -36,6 +36,9 @@ impl Engine {
         if let Some(directory) = cache {
             let mut cache = CacheConfig::new();
             cache.with_directory(directory);
+            // Else what is used often is compressed again, harder: for seconds, with 150 MiB, in the
+            // middle of a turn.
+            cache.with_optimized_compression_usage_counter_threshold(u64::MAX);
             config.cache(Some(Cache::new(cache)?));
         }
         let wasmtime = wasmtime::Engine::new(&config)?;
