@@ -233,7 +233,7 @@ pub(super) fn string(json: Option<&str>, name: &str) -> Option<String> {
 }
 
 /// The text of a value in the `_meta` of some params or a result.
-pub(super) fn meta<'a>(body: Option<&'a str>, key: &str) -> Option<&'a str> {
+pub fn meta<'a>(body: Option<&'a str>, key: &str) -> Option<&'a str> {
     member(member(body?, "_meta")?, key)
 }
 
@@ -358,7 +358,7 @@ pub(super) const LISTS: [(&str, &str, &str); 3] = [
 pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// What withdraws a request where MCP has a connection. It names an id.
-pub(super) const CANCELLED: &str = "notifications/cancelled";
+pub const CANCELLED: &str = "notifications/cancelled";
 
 /// The outcome of `subscriptions/listen`, under the id that it has for its caller. Any other passes
 /// as it is: there is no `subscription`.

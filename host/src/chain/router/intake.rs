@@ -75,13 +75,7 @@ impl Router {
         if is_mcp(&parcel.method) {
             return self.receive_mcp(from, number, parcel);
         }
-        if from == Peer::Client
-            && let Err(error) = self.adopt(&mut parcel, Provider::Client, at)
-        {
-            let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
-            return self.answer_at(number, at + 1, Message::error(&error), None);
-        }
-        self.travel(parcel);
+        self.set_out(parcel, Provider::Client);
         if is_turn {
             self.send_notices();
         }

@@ -183,15 +183,7 @@ impl Router {
         {
             return self.leave_to_link(link, parcel);
         }
-        let declared = match peer {
-            Peer::Agent => self.declare(parcel),
-            Peer::Client => None,
-        };
-        let message = declared.as_ref().unwrap_or(&parcel.message);
-        let Some(number) = parcel.exchange else {
-            return self.edge(peer).send(message, None);
-        };
-        if parcel.is_response() {
+        if let Some(number) = parcel.exchange.filter(|_| parcel.is_response()) {
             let Some(exchange) = self.exchanges.remove(&number) else {
                 return;
             };
@@ -212,6 +204,14 @@ impl Router {
             }
             return;
         }
+        let declared = match peer {
+            Peer::Agent => self.declare(parcel),
+            Peer::Client => None,
+        };
+        let message = declared.as_ref().unwrap_or(&parcel.message);
+        let Some(number) = parcel.exchange else {
+            return self.edge(peer).send(message, None);
+        };
         if let Some(error) = self.edge(peer).mute.clone() {
             return self.answer(number, peer, Message::error(&error));
         }

@@ -33,13 +33,7 @@ impl Router {
                 parcel.exchange = Some(number);
                 parcel.maker = Some(index);
                 parcel.internal = true;
-                if to == Peer::Agent
-                    && let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index), at)
-                {
-                    let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
-                    return self.answer_at(number, at + 1, Message::error(&error), None);
-                }
-                self.travel(parcel);
+                self.set_out(parcel, Provider::Proxy(index));
             }
             Effect::Notify { to, message } => {
                 let Some((route, at)) = self.stand(index, &message) else {
@@ -133,11 +127,8 @@ impl Router {
                 parcel.message = message;
                 parcel.maker = Some(index);
                 self.note_session(&parcel, old);
-                if parcel.toward == Peer::Agent {
-                    let at = parcel.at;
-                    if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index), at) {
-                        return self.fail(index, parcel, &error.to_string());
-                    }
+                if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index)) {
+                    return self.fail(index, parcel, &error.to_string());
                 }
                 self.depart(index, parcel);
             }

@@ -77,7 +77,7 @@ impl Router {
         let wrapped = Wrapped::read(message.body());
         let connection = wrapped.connection.as_deref();
         let connection = connection.and_then(|connection| connection.parse().ok());
-        let Some(server) = self.servers.all.get_mut(&id) else {
+        let Some(server) = self.servers.all.get(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
         };
         if server.asked.len() >= OPEN {
@@ -86,10 +86,8 @@ impl Router {
         }
         match &*parcel.method {
             CONNECT => {
-                server.asked.insert(ask, None);
                 let of = self.servers.connections.values();
                 if of.filter(|connection| connection.server == id).count() >= OPEN {
-                    self.forget(id, ask);
                     let text = format!("acp-chain: the MCP server has {OPEN} connections already");
                     return Err(Error::new(code::LIMIT, text));
                 }
@@ -229,12 +227,6 @@ impl Router {
             }
             (Ok(connection), _, DISCONNECT) => self.disconnect(connection, None),
             _ => self.dropped(&"a caller tells it on no MCP connection of its own"),
-        }
-    }
-
-    fn forget(&mut self, id: ServerId, ask: Asked) {
-        if let Some(server) = self.servers.all.get_mut(&id) {
-            server.asked.remove(&ask);
         }
     }
 }

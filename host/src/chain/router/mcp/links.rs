@@ -15,22 +15,16 @@ use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
 use crate::limits::{LONGEST_ID, MCP_UNREAD};
 use crate::mcp::door::Arrival;
-use crate::mcp::protocol::Version;
+use crate::mcp::protocol::{self, CANCELLED, Version};
 use crate::mcp::wire::{self, Wrapped};
 use crate::mcp::{Dialect, LinkId, declaration};
-use crate::rpc::{Error, Id, Kind, Message, code, member, resolve};
+use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 /// The most requests that one client may have open.
 const OPEN: usize = 1024;
 
 /// The most that may wait for a client's connection.
 const WAITING: usize = 256;
-
-/// How a client of MCP withdraws a request.
-const CANCELLED: &str = "notifications/cancelled";
-
-/// Where a request of MCP 2026-07-28 says its version.
-const VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
 
 impl Router {
     /// Takes in what came by the door.
@@ -92,7 +86,7 @@ impl Router {
         };
         let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
-        let version = resolve(message.body(), VERSION).ok().flatten();
+        let version = protocol::meta(params(message), protocol::key::VERSION);
         // Some that have introduced themselves go on to name the version that was agreed on.
         dialect != Some(Dialect::Connected)
             && version.is_some_and(|version| {

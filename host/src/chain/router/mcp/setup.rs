@@ -18,18 +18,20 @@ use crate::mcp::door::Transport;
 use crate::mcp::seat::Seat;
 use crate::mcp::stateless::Stateless;
 use crate::mcp::{Dialect, ServerId, tools};
-use crate::rpc::{Kind, Message};
+use crate::rpc::{Error, Kind, Message, code};
 
 impl Router {
     /// Takes over the servers over ACP that somebody declares: from here on they have ids of the
-    /// host's. `at` is the declarer's position on the route.
+    /// host's.
     pub(in crate::chain::router) fn adopt(
         &mut self,
         parcel: &mut Parcel,
         provider: Provider,
-        at: usize,
     ) -> Result<(), DeclarationError> {
-        if parcel.message.kind() != Kind::Request || !declaration::is_setup(&parcel.method) {
+        let is_setup = parcel.toward == Peer::Agent
+            && parcel.message.kind() == Kind::Request
+            && declaration::is_setup(&parcel.method);
+        if !is_setup {
             return Ok(());
         }
         let mut entries = declaration::read(parcel.message.body())?;
@@ -50,7 +52,7 @@ impl Router {
                 continue;
             }
             tracing::debug!("took over the MCP server {:?} of {provider:?}", entry.name);
-            let server = self.found(parcel, provider, at, Some(dialect), own_id);
+            let server = self.found(parcel, provider, Some(dialect), own_id);
             // One too many keeps an id that nobody has, and is told of when it is declared.
             entry.set_server(server.unwrap_or_default());
             changed = true;
@@ -60,6 +62,18 @@ impl Router {
             parcel.message = parcel.message.with_body(&params);
         }
         Ok(())
+    }
+
+    /// Lets a request set out, with the servers over ACP that it declares; one that declares what
+    /// nobody can read is refused.
+    pub(in crate::chain::router) fn set_out(&mut self, mut parcel: Parcel, provider: Provider) {
+        match (self.adopt(&mut parcel, provider), parcel.exchange) {
+            (Err(error), Some(number)) => {
+                let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
+                self.answer_at(number, parcel.at + 1, Message::error(&error), None);
+            }
+            _ => self.travel(parcel),
+        }
     }
 
     /// Whether an entry was taken over already: in this very request, or in one that the proxy
@@ -106,8 +120,8 @@ impl Router {
             tracing::warn!("the tools of `{name}` have no place in {}", parcel.method);
             return;
         };
-        let (provider, at) = (Provider::Tools(index), parcel.at);
-        if let Some(server) = self.found(parcel, provider, at, None, String::new()) {
+        let provider = Provider::Tools(index);
+        if let Some(server) = self.found(parcel, provider, None, String::new()) {
             let name = declaration::name_of_tools(&name);
             entries.push(Entry::over_acp(&name, server));
             let params = declaration::write(parcel.message.body(), &entries);
@@ -115,12 +129,12 @@ impl Router {
         }
     }
 
-    /// Makes a new server, unless its provider has too many.
+    /// Makes a new server of whoever has the request that declares it, unless its provider has too
+    /// many.
     fn found(
         &mut self,
         parcel: &Parcel,
         provider: Provider,
-        at: usize,
         dialect: Option<Dialect>,
         own_id: String,
     ) -> Option<ServerId> {
@@ -147,7 +161,7 @@ impl Router {
             own_id,
             seat,
             route: parcel.route.clone(),
-            at,
+            at: parcel.at,
             setup: parcel.exchange,
             session: match &*parcel.method {
                 // The session that it names is the one that is forked.

@@ -115,13 +115,7 @@ impl Router {
         if is_mcp(&parcel.method) {
             return self.wire_speaks_mcp(index, parcel);
         }
-        if to == Peer::Agent
-            && let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index), at)
-        {
-            let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
-            return self.answer_at(number, at + 1, Message::error(&error), None);
-        }
-        self.travel(parcel);
+        self.set_out(parcel, Provider::Proxy(index));
     }
 
     fn wire_tells(&mut self, index: HopIndex, message: &Message) {
