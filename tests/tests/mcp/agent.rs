@@ -22,6 +22,16 @@ pub async fn session(chain: &mut InProcess, name: &str, servers: &str) -> Vec<Va
     chain.session(name, servers).await
 }
 
+/// A chain with tools of this configuration, its server, and a connection to that on which the agent
+/// has introduced itself.
+pub async fn with_tools(config: &str) -> (InProcess, String, Connection) {
+    let mut chain = native(&[("tools", config)]).await;
+    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
+    let connection = connect(&mut chain.agent, &server).await;
+    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    (chain, server, connection)
+}
+
 /// The id of a server over ACP.
 pub fn id(server: &Value) -> String {
     assert_eq!(server["type"], "acp", "{server}");

@@ -2,13 +2,10 @@
 
 use serde_json::json;
 
-use super::agent::{SESSION, alone, connect, error, id, native, result, session};
+use super::agent::{SESSION, alone, connect, error, id, native, result, session, with_tools};
 
 async fn listed(config: &str) -> (i64, String) {
-    let mut chain = native(&[("tools", config)]).await;
-    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let connection = connect(&mut chain.agent, &server).await;
-    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    let (mut chain, _, connection) = with_tools(config).await;
     let answer = connection.request(&mut chain.agent, "tools/list", "{}");
     error(&answer.await)
 }
@@ -67,10 +64,7 @@ async fn a_call_that_makes_no_sense_is_an_error_of_the_callers() {
 
 #[tokio::test]
 async fn a_tool_that_makes_no_sense_is_an_error_that_names_it() {
-    let mut chain = native(&[("tools", "{}")]).await;
-    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let connection = connect(&mut chain.agent, &server).await;
-    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    let (mut chain, _, connection) = with_tools("{}").await;
     for tool in ["bad-result", "bad-output", "not-json"] {
         let (code, text) = error(&connection.call(&mut chain.agent, tool, "{}").await);
         assert_eq!(code, -32603, "{tool}: {text}");

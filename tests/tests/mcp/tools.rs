@@ -4,7 +4,9 @@ use acp_chain::sandbox::{Component, Engine};
 use acp_chain_tests::host::component;
 use serde_json::{Value, json};
 
-use super::agent::{SESSION, alone, ask_alone, connect, error, id, native, result, session, text};
+use super::agent::{
+    SESSION, alone, ask_alone, connect, error, id, native, result, session, text, with_tools,
+};
 
 const TOOLS: &[(&str, &str)] = &[("tools", "{}")];
 
@@ -88,10 +90,7 @@ async fn an_agent_whose_requests_stand_alone_lists_and_calls_them() {
 
 #[tokio::test]
 async fn a_long_list_comes_in_pages() {
-    let mut chain = native(&[("tools", r#"{"many":250}"#)]).await;
-    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let connection = connect(&mut chain.agent, &server).await;
-    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    let (mut chain, _, connection) = with_tools(r#"{"many":250}"#).await;
     let mut names = Vec::new();
     let mut params = json!({});
     loop {
@@ -116,10 +115,7 @@ async fn a_long_list_comes_in_pages() {
 
 #[tokio::test]
 async fn a_tool_waits_for_the_client() {
-    let mut chain = native(TOOLS).await;
-    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let connection = connect(&mut chain.agent, &server).await;
-    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    let (mut chain, _, connection) = with_tools("{}").await;
     let slow = r#"{"name":"slow","arguments":{}}"#;
     let slow = chain
         .agent
@@ -138,10 +134,7 @@ async fn a_tool_waits_for_the_client() {
 
 #[tokio::test]
 async fn a_call_that_is_withdrawn_is_told_to_the_tool_and_answered() {
-    let mut chain = native(TOOLS).await;
-    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let connection = connect(&mut chain.agent, &server).await;
-    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    let (mut chain, _, connection) = with_tools("{}").await;
     let slow = r#"{"name":"slow","arguments":{}}"#;
     let slow = chain
         .agent
@@ -159,10 +152,7 @@ async fn a_call_that_is_withdrawn_is_told_to_the_tool_and_answered() {
 
 #[tokio::test]
 async fn progress_comes_before_the_result_to_whoever_asked_for_it() {
-    let mut chain = native(TOOLS).await;
-    let server = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let connection = connect(&mut chain.agent, &server).await;
-    connection.initialize(&mut chain.agent, "2025-11-25").await;
+    let (mut chain, server, connection) = with_tools("{}").await;
     let call = r#"{"name":"progress","arguments":{},"_meta":{"progressToken":7}}"#;
     let call = chain
         .agent
