@@ -4,6 +4,8 @@
 //! | program                 | what it is                                                        |
 //! |-------------------------|-------------------------------------------------------------------|
 //! | `elizacp`               | an agent with an MCP client, in Rust                              |
+//! | `agent-client-protocol-conductor` | the reference conductor, in Rust                        |
+//! | `sacp-tee`              | a proxy of an older generation, in Rust; it writes a log          |
 //! | `acpx`                  | a command-line client, from npm                                   |
 //! | `npm-agent`             | `tests/peers/npm/agent.mjs`, an agent over the npm SDK            |
 //! | `npm-mcp-agent`         | `tests/peers/npm/mcp-agent.mjs`, the same with MCP over ACP       |
@@ -28,8 +30,12 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// The agent in Rust; the others are pinned by lock files in `tests/peers`.
-const ELIZACP: [&str; 3] = ["elizacp", "--version", "12.0.0"];
+/// Programs in Rust, and their versions; the others are pinned by lock files in `tests/peers`.
+const CRATES: [(&str, &str); 3] = [
+    ("elizacp", "12.0.0"),
+    ("agent-client-protocol-conductor", "5.0.0"),
+    ("sacp-tee", "10.0.1"),
+];
 
 /// Fetches all peers.
 pub fn fetch(workspace: &Workspace) -> Result<()> {
@@ -56,7 +62,15 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
 }
 
 fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    crates::install(workspace, progress, "elizacp", &ELIZACP, &[])?;
+    for (name, version) in CRATES {
+        crates::install(
+            workspace,
+            progress,
+            name,
+            &[name, "--version", version],
+            &[],
+        )?;
+    }
     for name in ["one-shot-client", "pass-proxy"] {
         let folder = workspace.path("tests/peers").join(name);
         let path = folder
