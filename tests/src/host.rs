@@ -256,16 +256,17 @@ impl InProcess {
         let (output, input) = tokio::io::split(agent_end);
         let mut chain = Some(Chain {
             proxies: members,
-            agent: AgentLink {
+            agent: Some(AgentLink {
                 output: Box::new(output),
                 input: Box::new(input),
                 process: None,
-            },
+            }),
             notices: Vec::new(),
         });
-        let start = async move || {
+        let start = async move |_| {
             chain.take().ok_or_else(|| StartError {
                 message: "this chain starts once".to_owned(),
+                code: 0,
                 exit_code: 1,
             })
         };

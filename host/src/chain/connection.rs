@@ -1,4 +1,5 @@
-//! One client's connection: reads, routes and writes until either end is gone.
+//! One client's connection: reads, routes and writes until either end is gone. A parent is served as
+//! a client which has the agent, too.
 //!
 //! Memory stays bounded by what is read: while a side does not take what it is sent, nothing more
 //! is read from the other.
@@ -13,9 +14,9 @@ use super::hop::Member;
 use super::lost::{Lost, read};
 use super::parcel::HopIndex;
 use super::pipes::{Happened, Pipes};
-use super::start::Reader;
+use super::start::{Reader, Silence};
 use super::wire::Order;
-use super::{Chain, Exit, Router, Settings};
+use super::{Chain, Exit, Role, Router, Settings};
 use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
 use crate::mcp::door::{Arrival, Door};
@@ -57,9 +58,22 @@ pub struct Side {
     taken: [u64; 3],
 }
 
+impl Side {
+    fn new(input: Option<Box<dyn AsyncWrite + Send + Unpin>>, reader: Reader) -> Self {
+        Self {
+            input,
+            unflushed: false,
+            reader,
+            ended: false,
+            taken: [0; 3],
+        }
+    }
+}
+
 pub struct Connection {
     pub(super) router: Router,
     pub(super) client: Side,
+    /// Of a chain that is a proxy it neither takes nor says anything.
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
     pub(super) pipes: Pipes,
@@ -68,40 +82,37 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection whose first message is the client's `initialize`.
+    /// A connection whose first message is the client's `initialize`, or the parent's
+    /// `proxy/initialize`.
     pub fn new(
-        input: Box<dyn AsyncWrite + Send + Unpin>,
+        client: Box<dyn AsyncWrite + Send + Unpin>,
         reader: Reader,
+        role: Role,
         chain: Chain,
         settings: Settings,
         initialize: Message,
     ) -> Self {
-        let (agent, mut members): (_, Vec<Member>) = (chain.agent, chain.proxies);
+        let mut members: Vec<Member> = chain.proxies;
         let pipes = Pipes::of(&mut members, settings.message_limit);
         let mut router = Router::new(members, settings.trace);
         router.set_door(Door::new(settings.program));
         router.set_log(settings.log);
+        if let Role::Proxy(dialect) = role {
+            router.set_parent(dialect);
+        }
         for notice in chain.notices {
             router.tell_user(&notice);
         }
         router.receive(Peer::Client, initialize);
+        let (input, output, process) = match chain.agent {
+            Some(agent) => (Some(agent.input), agent.output, agent.process),
+            None => (None, Box::new(Silence) as _, None),
+        };
         let mut connection = Self {
             router,
-            client: Side {
-                input: Some(input),
-                unflushed: false,
-                reader,
-                ended: false,
-                taken: [0; 3],
-            },
-            agent: Side {
-                input: Some(agent.input),
-                unflushed: false,
-                reader: LineReader::new(agent.output, settings.message_limit),
-                ended: false,
-                taken: [0; 3],
-            },
-            process: agent.process,
+            client: Side::new(Some(client), reader),
+            agent: Side::new(input, LineReader::new(output, settings.message_limit)),
+            process,
             pipes,
             last_output: None,
         };

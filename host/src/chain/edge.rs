@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::parcel::ExchangeId;
 use crate::rpc::{Error, Id, Message, Outbox};
 
-/// The client or the agent.
+/// The client or the agent; of a chain that is itself a proxy, the parent.
 #[derive(Debug, Default)]
 pub struct Edge {
     /// What waits to be written to it.
@@ -23,6 +23,13 @@ impl Edge {
     pub fn send(&mut self, message: &Message, id: Option<&str>) {
         if !self.gone {
             message.write(id, &mut self.outbox);
+        }
+    }
+
+    /// The same, within the params of a call to this method.
+    pub fn send_within(&mut self, outer: &str, message: &Message, id: Option<&str>) {
+        if !self.gone {
+            message.write_within(outer, id, &mut self.outbox);
         }
     }
 }

@@ -1,9 +1,10 @@
-//! Where a client is received before there is a chain: nothing but `initialize` gets past.
+//! Where a client is received before there is a chain: nothing but `initialize` gets past, or a
+//! parent's `proxy/initialize`.
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::lost::read;
-use super::start::Reader;
+use super::start::{Reader, Role};
 use crate::channel::{Peer, WORDS, quote};
 use crate::rpc::{Error, Id, Kind, Message, Outbox, code};
 
@@ -14,15 +15,15 @@ pub struct Lobby {
 }
 
 impl Lobby {
-    /// Waits for `initialize`; refuses everything else. `None` if the client leaves.
-    pub async fn wait(&mut self, reader: &mut Reader) -> Option<Message> {
+    /// Waits for what begins a role; refuses everything else. `None` if the client leaves.
+    pub async fn wait(&mut self, reader: &mut Reader) -> Option<(Role, Message)> {
         let mut more = true;
         loop {
             while let Some(frame) = reader.next_frame() {
                 match read(frame) {
                     Ok(message) if message.kind() == Kind::Request => {
-                        if &**message.method() == "initialize" {
-                            return Some(message);
+                        if let Some(role) = Role::of(message.method()) {
+                            return Some((role, message));
                         }
                         let text = format!("{} came before initialize", message.method());
                         let id = message.id().unwrap_or_else(Id::null);

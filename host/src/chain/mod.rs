@@ -27,5 +27,5 @@ mod wire;
 pub use hop::{Member, Proxy, Terms};
 pub use router::Router;
 pub use serve::{Client, Exit, Settings, serve};
-pub use start::{AgentLink, Chain, StartError};
+pub use start::{AgentLink, Chain, Role, StartError};
 pub use wire::{Launch, Native, Program};

@@ -8,9 +8,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::connection::Connection;
 use super::lobby::Lobby;
-use super::{Chain, StartError};
+use super::{Chain, Role, StartError};
 use crate::limits::LINE;
-use crate::rpc::{Error, Id, LineReader, Outbox, code};
+use crate::rpc::{Error, Id, LineReader, Outbox};
 use crate::trace::Trace;
 
 /// The two streams of the client.
@@ -61,10 +61,11 @@ pub struct Exit {
 
 /// Serves a client until it closes its side, the agent ends, or `stop` is done.
 ///
-/// `start` is called at the client's `initialize`, and again at the next one if it fails.
+/// `start` is called at the client's `initialize`, and again at the next one if it fails. It is told
+/// which role the chain has to play.
 pub async fn serve(
     client: Client,
-    mut start: impl AsyncFnMut() -> Result<Chain, StartError>,
+    mut start: impl AsyncFnMut(Role) -> Result<Chain, StartError>,
     stop: impl Future<Output = ()>,
     settings: Settings,
 ) -> Exit {
@@ -75,32 +76,30 @@ pub async fn serve(
         outbox: Outbox::default(),
     };
     let mut exit = Exit::default();
-    let (initialize, chain) = loop {
+    let (role, initialize, chain) = loop {
         let waited = tokio::select! {
             initialize = lobby.wait(&mut reader) => initialize,
             () = &mut stop => None,
         };
-        let Some(initialize) = waited else {
+        let Some((role, initialize)) = waited else {
             return exit;
         };
         let started = tokio::select! {
-            started = start() => started,
+            started = start(role) => started,
             () = &mut stop => return exit,
         };
-        match started {
-            Ok(chain) => break (initialize, chain),
+        match started.and_then(|chain| chain.fit(role)) {
+            Ok(chain) => break (role, initialize, chain),
             Err(error) => {
                 tracing::error!("the chain did not start: {error}");
                 exit.code = error.exit_code;
                 let text = format!("acp-chain: {error}");
                 let id = initialize.id().unwrap_or_else(Id::null);
-                lobby
-                    .tell(&id, &Error::new(code::INTERNAL_ERROR, text))
-                    .await;
+                lobby.tell(&id, &Error::new(error.code, text)).await;
             }
         }
     };
-    let connection = Connection::new(lobby.input, reader, chain, settings, initialize);
+    let connection = Connection::new(lobby.input, reader, role, chain, settings, initialize);
     connection.run(stop).await
 }
 
@@ -116,9 +115,10 @@ mod tests {
             output: Box::new(tokio::io::empty()),
             input: Box::new(tokio::io::sink()),
         };
-        let start = async || {
+        let start = async |_| {
             Err(StartError {
                 message: String::new(),
+                code: 0,
                 exit_code: 1,
             })
         };

@@ -1,23 +1,64 @@
 //! What a connection needs to begin its work.
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::Member;
-use crate::native::Process;
-use crate::rpc::LineReader;
+use crate::native::{Dialect, Process};
+use crate::rpc::{LineReader, code};
+
+/// What begins the work of all parts of a chain.
+pub(super) const INITIALIZE: &str = "initialize";
 
 /// The lines that come from one end.
 pub(super) type Reader = LineReader<Box<dyn AsyncRead + Send + Unpin>>;
+
+/// What a chain is to whoever started it, which the first message tells (RFD proxy-chains).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An agent: it began with `initialize`.
+    Agent,
+    /// A proxy of a conductor that speaks this dialect: it began with `proxy/initialize`.
+    Proxy(Dialect),
+}
+
+impl Role {
+    /// The role that a method begins; `None` if it begins none.
+    #[must_use]
+    pub fn of(method: &str) -> Option<Self> {
+        match method {
+            INITIALIZE => Some(Self::Agent),
+            _ => Dialect::of_initialize(method).map(Self::Proxy),
+        }
+    }
+}
 
 /// Everything behind the client: the proxies in order, and the agent.
 #[derive(Debug)]
 pub struct Chain {
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<Member>,
-    /// The agent.
-    pub agent: AgentLink,
+    /// The agent. A chain in the [`Role`] of a proxy has none: its parent has it.
+    pub agent: Option<AgentLink>,
     /// What the user is to be told in the first turn.
     pub notices: Vec<String>,
+}
+
+impl Chain {
+    /// This chain, if it can play a role: that of an agent takes an agent.
+    pub(super) fn fit(self, role: Role) -> Result<Self, StartError> {
+        match (role, &self.agent) {
+            (Role::Agent, Some(_)) | (Role::Proxy(_), None) => Ok(self),
+            _ => Err(StartError {
+                message: format!("the chain was not made for the role {role:?}"),
+                code: code::INTERNAL_ERROR,
+                exit_code: 1,
+            }),
+        }
+    }
 }
 
 /// The two streams of an agent, or of a native proxy, and its process if it has one.
@@ -38,12 +79,23 @@ impl std::fmt::Debug for AgentLink {
     }
 }
 
+/// The output of whoever says nothing here.
+pub(super) struct Silence;
+
+impl AsyncRead for Silence {
+    fn poll_read(self: Pin<&mut Self>, _: &mut Context, _: &mut ReadBuf) -> Poll<io::Result<()>> {
+        Poll::Pending
+    }
+}
+
 /// Why a chain could not begin.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
     /// What is wrong, and with what, in one or two sentences.
     pub message: String,
+    /// The code of the error that the client gets (JSON-RPC 2.0 §5.1).
+    pub code: i64,
     /// What the process exits with if nothing better happens.
     pub exit_code: u8,
 }

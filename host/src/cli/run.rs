@@ -9,12 +9,13 @@ use tokio::task::JoinHandle;
 
 use super::{folders, words};
 use crate::chain::{
-    self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Settings, StartError,
-    Terms,
+    self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Role, Settings,
+    StartError, Terms,
 };
 use crate::channel::{Failure, FailurePolicy, Source, Started};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
 use crate::native::{AgentCommand, Process, stdio};
+use crate::rpc::code;
 use crate::sandbox::{Component, ComponentError, Guest};
 use crate::trace::Trace;
 
@@ -27,7 +28,8 @@ pub struct Run {
     /// JSON object a line. It will hold everything that is said, secrets included
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// The agent's command and its arguments; without it the manifest's agent
+    /// The agent's command and its arguments; without it the manifest's agent. Started by a conductor
+    /// as one of its proxies, it takes none
     #[arg(last = true, value_name = "AGENT")]
     agent: Vec<OsString>,
 }
@@ -75,11 +77,17 @@ impl Run {
             output: stdio::input().map_err(unusable)?,
             input: stdio::output().map_err(unusable)?,
         };
-        let exit = chain::serve(client, async || self.start().await, stopped(), settings).await;
+        let exit = chain::serve(
+            client,
+            async |role| self.start(role).await,
+            stopped(),
+            settings,
+        )
+        .await;
         Ok(exit.code)
     }
 
-    async fn start(&self) -> Result<Chain, StartError> {
+    async fn start(&self, role: Role) -> Result<Chain, StartError> {
         let manifest = match &self.manifest {
             Some(path) => {
                 let user = super::user().map_err(|error| failed(&error))?;
@@ -89,25 +97,30 @@ impl Run {
             }
             None => None,
         };
-        let command = self.command(manifest.as_ref())?;
         // The agent starts while the components are loaded.
-        let (process, input, output) =
-            Process::spawn(&command, None).map_err(|error| StartError {
-                message: error.to_string(),
-                exit_code: error.exit_code(),
-            })?;
+        let agent = match role {
+            Role::Agent => Some(start_agent(&self.command(manifest.as_ref())?)?),
+            Role::Proxy(_) if self.agent.is_empty() => None,
+            Role::Proxy(dialect) => {
+                return Err(StartError {
+                    message: format!(
+                        "an agent is named, so this chain is no proxy, and does not know {}; leave out the \
+                         command behind `--`",
+                        dialect.initialize()
+                    ),
+                    code: code::INVALID_REQUEST,
+                    exit_code: 2,
+                });
+            }
+        };
         let (proxies, notices) = match manifest {
             Some(manifest) => start_proxies(&manifest).await?,
             None => (Vec::new(), Vec::new()),
         };
         Ok(Chain {
             proxies,
+            agent,
             notices,
-            agent: AgentLink {
-                output: Box::new(output),
-                input: Box::new(input),
-                process: Some(process),
-            },
         })
     }
 
@@ -123,11 +136,26 @@ impl Run {
             .and_then(|manifest| manifest.agent.clone())
             .ok_or_else(|| StartError {
                 message: "no agent is named; give its command behind `--`, or in the manifest's \
-                      `[agent]`"
+                      `[agent]`, or let a conductor start this as a proxy"
                     .to_owned(),
+                code: code::INTERNAL_ERROR,
                 exit_code: 2,
             })
     }
+}
+
+fn start_agent(command: &AgentCommand) -> Result<AgentLink, StartError> {
+    let spawned = Process::spawn(command, None);
+    let (process, input, output) = spawned.map_err(|error| StartError {
+        message: error.to_string(),
+        code: code::INTERNAL_ERROR,
+        exit_code: error.exit_code(),
+    })?;
+    Ok(AgentLink {
+        output: Box::new(output),
+        input: Box::new(input),
+        process: Some(process),
+    })
 }
 
 /// The proxies of a manifest, and what the user is to be told of those that are not there.
@@ -273,6 +301,7 @@ fn new_proxy(
 fn failed(error: &dyn std::fmt::Display) -> StartError {
     StartError {
         message: error.to_string(),
+        code: code::INTERNAL_ERROR,
         exit_code: 1,
     }
 }

@@ -37,6 +37,15 @@ impl Dialect {
         }
     }
 
+    /// The dialect of a conductor that begins with this method; `None` if no conductor does.
+    #[must_use]
+    pub fn of_initialize(method: &str) -> Option<Self> {
+        let dialects = [Self::Proxy, Self::Underscore];
+        dialects
+            .into_iter()
+            .find(|dialect| dialect.initialize() == method)
+    }
+
     /// What carries a message from or to the successor.
     #[must_use]
     pub fn successor(self) -> &'static str {

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Malformed};
 use super::pointer::{member, spells};
-use super::{Error, Id};
+use super::{Error, Id, Outbox};
 
 /// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub struct Message {
     id: Option<Range<usize>>,
     body: Option<Range<usize>>,
     session: OnceLock<Option<Arc<str>>>,
+    /// Whether the line has another envelope, so that this one's is written anew.
+    is_anew: bool,
 }
 
 impl Message {
@@ -117,7 +119,43 @@ impl Message {
             id,
             body,
             session: OnceLock::new(),
+            is_anew: false,
         })
+    }
+
+    /// The message that this one carries as `{method, params?}` in its params, if it carries one.
+    /// It is of the same kind, and has the same id.
+    #[must_use]
+    pub fn carried(&self) -> Option<Self> {
+        if self.kind.is_response() {
+            return None;
+        }
+        let method = member(self.body(), "method")?;
+        let method = serde_json::from_str::<Cow<str>>(method).ok()?;
+        let params = member(self.body(), "params").filter(|params| *params != "null");
+        let span = |text: &str| {
+            let start = text.as_ptr().addr() - self.line.as_ptr().addr();
+            start..start + text.len()
+        };
+        Some(Self {
+            line: self.line.clone(),
+            kind: self.kind,
+            method: method.into(),
+            id: self.id.clone(),
+            body: params.map(span),
+            session: OnceLock::new(),
+            is_anew: true,
+        })
+    }
+
+    /// The same request or notification, by another method.
+    #[must_use]
+    pub fn with_method(&self, method: &str) -> Self {
+        Self {
+            method: method.into(),
+            is_anew: true,
+            ..self.clone()
+        }
     }
 
     /// A new request. `params` is JSON text; `null` stands for none.
@@ -190,6 +228,7 @@ impl Message {
             id,
             body: span,
             session: OnceLock::new(),
+            is_anew: false,
         }
     }
 
@@ -242,7 +281,15 @@ impl Message {
     }
 
     /// The line to write, with `id` in place of the message's own.
-    pub fn write(&self, id: Option<&str>, out: &mut super::Outbox) {
+    pub fn write(&self, id: Option<&str>, out: &mut Outbox) {
+        if self.is_anew {
+            let own = self.id.clone().map(|span| self.text(span));
+            out.push_str(r#"{"jsonrpc":"2.0""#);
+            push_id(id.or(own), out);
+            out.push_str(",");
+            self.write_call(out);
+            return out.push_str("}\n");
+        }
         match (&self.id, id) {
             (Some(span), Some(id)) => {
                 out.push(&self.line.slice(..span.start));
@@ -256,20 +303,24 @@ impl Message {
 
     /// The line to write that carries this request or notification within the params of another:
     /// `{method, params?}`. Without an id it is a notification.
-    pub fn write_within(&self, outer: &str, id: Option<&str>, out: &mut super::Outbox) {
-        // Strings always serialize.
-        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
-        let id = id.map_or(String::new(), |id| format!(r#","id":{id}"#));
-        out.push_str(&format!(
-            r#"{{"jsonrpc":"2.0"{id},"method":{},"params":{{"method":{}"#,
-            quoted(outer),
-            quoted(&self.method)
-        ));
+    pub fn write_within(&self, outer: &str, id: Option<&str>, out: &mut Outbox) {
+        out.push_str(r#"{"jsonrpc":"2.0""#);
+        push_id(id, out);
+        out.push_str(r#","method":"#);
+        push_quoted(outer, out);
+        out.push_str(r#","params":{"#);
+        self.write_call(out);
+        out.push_str("}}\n");
+    }
+
+    /// The members `method` and `params`.
+    fn write_call(&self, out: &mut Outbox) {
+        out.push_str(r#""method":"#);
+        push_quoted(&self.method, out);
         if let Some(span) = self.body.clone().filter(|_| self.body() != "null") {
-            out.push_str(",\"params\":");
+            out.push_str(r#","params":"#);
             out.push(&self.line.slice(span));
         }
-        out.push_str("}}\n");
     }
 
     fn text(&self, span: Range<usize>) -> &str {
@@ -278,10 +329,21 @@ impl Message {
     }
 }
 
+fn push_id(id: Option<&str>, out: &mut Outbox) {
+    if let Some(id) = id {
+        out.push_str(r#","id":"#);
+        out.push_str(id);
+    }
+}
+
+fn push_quoted(text: &str, out: &mut Outbox) {
+    // A string always serializes.
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpc::Outbox;
 
     fn parse(text: &str) -> Result<Message, Malformed> {
         Message::parse(Bytes::copy_from_slice(text.as_bytes()))
@@ -403,6 +465,37 @@ mod tests {
             within(r#"{"jsonrpc":"2.0","method":"m","params":null}"#, None),
             r#"{"jsonrpc":"2.0","method":"outer","params":{"method":"m"}}"#.to_owned() + "\n"
         );
+    }
+
+    #[test]
+    fn a_carried_message_keeps_the_id_and_the_bytes_of_its_params() {
+        let carried = |text: &str| parse(text).unwrap().carried();
+        for (text, inner) in [
+            (
+                r#"{"jsonrpc":"2.0","id":"\u0061","method":"o","params":{"_meta":{},"params":{"n" : 1e400},"method":"\u006d"},"x":1}"#,
+                r#"{"jsonrpc":"2.0","id":"\u0061","method":"m","params":{"n" : 1e400}}"#,
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"o","params":{"method":"m","params":null}}"#,
+                r#"{"jsonrpc":"2.0","method":"m"}"#,
+            ),
+        ] {
+            let message = carried(text).unwrap();
+            assert_eq!(written(&message, None), inner.to_owned() + "\n");
+        }
+        let request = r#"{"jsonrpc":"2.0","id":1,"method":"o","params":{"method":"m"}}"#;
+        assert_eq!(
+            written(&carried(request).unwrap(), Some("9")),
+            "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"m\"}\n"
+        );
+        for none in [
+            r#"{"jsonrpc":"2.0","method":"o"}"#,
+            r#"{"jsonrpc":"2.0","method":"o","params":{"method":7}}"#,
+            r#"{"jsonrpc":"2.0","method":"o","params":["method","m"]}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"method":"m"}}"#,
+        ] {
+            assert!(carried(none).is_none(), "{none}");
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Router {
                 }
                 return;
             }
-            self.edge(toward).send(&cancel, None);
+            self.send(toward, &cancel, None);
         }
     }
 }

@@ -6,27 +6,36 @@ use super::Router;
 use super::cancel::CANCEL;
 use super::mcp::{Provider, is_mcp};
 use super::notice::PROMPT;
-use crate::chain::exchange::{Origin, Stage};
+use super::parent::sorted;
+use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
 use crate::channel::Peer;
 use crate::limits::{LONGEST_ID, OPEN};
 use crate::rpc::{Error, Id, Kind, Message, code};
 
 impl Router {
-    /// Takes in a message from one end.
+    /// Takes in a message from one end; from a parent, as if it were the client.
     pub fn receive(&mut self, from: Peer, message: Message) {
-        match message.kind() {
-            Kind::Request => self.receive_request(from, message),
-            Kind::Notification if &**message.method() == CANCEL => {
+        let kind = message.kind();
+        if kind.is_response() {
+            return self.receive_response(from, message);
+        }
+        let id = message.id().filter(|_| kind == Kind::Request);
+        let sorted = match self.parent {
+            None => plain(from, message),
+            Some(_) => sorted(message),
+        };
+        match (sorted, id) {
+            (Ok((from, message)), Some(id)) => self.receive_request(from, id, message),
+            (Ok((from, message)), None) if &**message.method() == CANCEL => {
                 self.receive_cancel(from, &message);
             }
-            Kind::Notification if is_host_method(message.method()) => {
-                tracing::warn!("dropped a {} from the {}", message.method(), from.as_str());
+            (Ok((from, message)), None) => self.receive_notification(from, message),
+            (Err(error), Some(id)) => self.refuse_request(from, &id, error),
+            (Err(error), None) => {
+                let from = from.as_str();
+                tracing::warn!("dropped a notification from the {from}: {}", error.message);
             }
-            Kind::Notification => {
-                self.receive_notification(from, message);
-            }
-            Kind::Result | Kind::Error => self.receive_response(from, message),
         }
     }
 
@@ -47,18 +56,9 @@ impl Router {
         self.travel(parcel);
     }
 
-    fn receive_request(&mut self, from: Peer, message: Message) {
-        // A request has an id.
-        let id = message.id().unwrap_or_else(Id::null);
-        if is_host_method(message.method()) {
-            let reason = format!(
-                "{} is spoken between a conductor and its proxies",
-                message.method()
-            );
-            return self.refuse_request(from, &id, reason);
-        }
+    fn receive_request(&mut self, from: Peer, id: Id, message: Message) {
         if let Some(reason) = unfit(&id, &self.edge(from).open) {
-            return self.refuse_request(from, &id, reason);
+            return self.refuse_request(from, &id, Error::new(code::INVALID_REQUEST, reason));
         }
         let route = self.route(message.session());
         let (at, toward) = (route.edge(from), from.opposite());
@@ -102,21 +102,22 @@ impl Router {
         }
     }
 
-    fn refuse_request(&mut self, from: Peer, id: &Id, reason: String) {
+    fn refuse_request(&mut self, from: Peer, id: &Id, error: Error) {
+        let reason = &error.message;
         tracing::warn!("refused a request from the {}: {reason}", from.as_str());
-        let error = Error::new(code::INVALID_REQUEST, reason);
         self.tell(from, Some(id), &error);
     }
 
     /// Answers one end directly, past all proxies; without an id, with the id null.
     pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
         let id = id.map_or("null", Id::as_str);
-        self.edge(to).send(&Message::error(error), Some(id));
+        self.send(to, &Message::error(error), Some(id));
     }
 
     fn receive_response(&mut self, from: Peer, message: Message) {
         let id = message.id();
-        let Some(number) = id.as_ref().and_then(|id| self.awaited(from, id)) else {
+        let awaited = id.as_ref().and_then(|id| self.awaited(from, id));
+        let Some((number, asked)) = awaited else {
             let id = id.as_ref().map_or("null", Id::as_str);
             tracing::warn!(
                 "dropped a response of the {} to no open request: id {id}",
@@ -124,26 +125,32 @@ impl Router {
             );
             return;
         };
-        let message = match from {
+        let message = match asked {
             Peer::Agent => self.note_answer(number, message),
             Peer::Client => message,
         };
-        self.answer(number, from, message);
+        self.answer(number, asked, message);
     }
 
-    /// The request at this end that an id belongs to.
-    fn awaited(&self, from: Peer, id: &Id) -> Option<ExchangeId> {
+    /// The request that an id belongs to, and which end was asked.
+    fn awaited(&self, from: Peer, id: &Id) -> Option<(ExchangeId, Peer)> {
         let number = id.as_str().parse().ok()?;
         let exchange = self.exchanges.get(&number)?;
-        (exchange.stage == Stage::Out && exchange.toward == from).then_some(number)
+        self.is_out_at(from, exchange)
+            .then_some((number, exchange.toward))
+    }
+
+    /// Whether it is this end that has a request; a parent has those of both.
+    fn is_out_at(&self, peer: Peer, exchange: &Exchange) -> bool {
+        exchange.stage == Stage::Out && (exchange.toward == peer || self.parent.is_some())
     }
 
     /// Gives up a request whose answer was lost on the way in. Says whether there was one.
     pub fn lose_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
-        let Some(number) = self.awaited(from, id) else {
+        let Some((number, asked)) = self.awaited(from, id) else {
             return false;
         };
-        self.answer(number, from, Message::error(error));
+        self.answer(number, asked, Message::error(error));
         true
     }
 
@@ -171,15 +178,12 @@ impl Router {
     }
 
     fn fail_outstanding(&mut self, peer: Peer, error: &Error) {
-        let mut lost: Vec<_> = self
-            .exchanges
-            .iter()
-            .filter(|(_, exchange)| exchange.stage == Stage::Out && exchange.toward == peer)
-            .map(|(number, _)| *number)
-            .collect();
-        lost.sort_unstable();
-        for number in lost {
-            self.answer(number, peer, Message::error(error));
+        let all = self.exchanges.iter();
+        let lost = all.filter(|(_, exchange)| self.is_out_at(peer, exchange));
+        let mut lost: Vec<_> = lost.map(|(id, exchange)| (*id, exchange.toward)).collect();
+        lost.sort_unstable_by_key(|(number, _)| *number);
+        for (number, asked) in lost {
+            self.answer(number, asked, Message::error(error));
         }
     }
 
@@ -193,13 +197,40 @@ impl Router {
     }
 }
 
-/// Methods that exist only between a conductor and its proxies (RFD proxy-chains).
-/// Whether a method is spoken between a conductor and its proxies only.
+/// Whether a method is spoken between a conductor and its proxies only (RFD proxy-chains).
 pub(super) fn is_host_method(method: &str) -> bool {
     matches!(
         method,
         "proxy/initialize" | "proxy/successor" | "_proxy/initialize" | "_proxy/successor"
     )
+}
+
+/// What an end says of its own.
+fn plain(from: Peer, message: Message) -> Result<(Peer, Message), Error> {
+    let method = message.method();
+    match is_host_method(method) {
+        true => {
+            let reason = format!("{method} is spoken between a conductor and its proxies");
+            Err(Error::new(code::INVALID_REQUEST, reason))
+        }
+        false => Ok((from, message)),
+    }
+}
+
+/// What a message to or from a successor carries.
+pub(super) fn opened(message: &Message) -> Result<Message, Error> {
+    let method = message.method();
+    match message.carried() {
+        None => {
+            let reason = format!("a {method} has to have a method in its params");
+            Err(Error::new(code::INVALID_PARAMS, reason))
+        }
+        Some(inner) if is_host_method(inner.method()) => {
+            let reason = format!("{} is no message for a {method}", inner.method());
+            Err(Error::new(code::INVALID_REQUEST, reason))
+        }
+        Some(inner) => Ok(inner),
+    }
 }
 
 /// Why a request with this id cannot be taken from somebody who has these open.

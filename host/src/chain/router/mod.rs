@@ -7,6 +7,7 @@ mod failure;
 mod intake;
 mod mcp;
 mod notice;
+mod parent;
 mod travel;
 mod verdict;
 mod wire;
@@ -34,6 +35,7 @@ use super::wire::Order;
 use crate::channel::Peer;
 use crate::limits::FLOOD;
 use crate::mcp::door::Door;
+use crate::native::Dialect;
 use crate::rpc::Outbox;
 use crate::trace::Trace;
 
@@ -41,6 +43,8 @@ use crate::trace::Trace;
 pub struct Router {
     client: Edge,
     agent: Edge,
+    /// How the parent speaks of a chain that is itself a proxy.
+    parent: Option<Dialect>,
     hops: Vec<Hop>,
     route: Route,
     exchanges: HashMap<ExchangeId, Exchange>,
@@ -76,6 +80,7 @@ impl Router {
         Self {
             client: Edge::default(),
             agent: Edge::default(),
+            parent: None,
             route: Route::new(0..hops.len()),
             hops,
             exchanges: HashMap::new(),
@@ -107,7 +112,10 @@ impl Router {
 
     /// What waits to be written to one end.
     pub fn outbox(&mut self, peer: Peer) -> &mut Outbox {
-        &mut self.edge(peer).outbox
+        match peer {
+            Peer::Client => &mut self.client.outbox,
+            Peer::Agent => &mut self.agent.outbox,
+        }
     }
 
     /// How many bytes wait for proxies that are busy.
@@ -132,18 +140,18 @@ impl Router {
     /// Whether a request of this end still has no answer.
     #[must_use]
     pub fn is_owed(&self, peer: Peer) -> bool {
-        !match peer {
+        let edge = match peer {
             Peer::Client => &self.client,
             Peer::Agent => &self.agent,
-        }
-        .open
-        .is_empty()
+        };
+        !edge.open.is_empty()
     }
 
+    /// By which an end is reached: the parent's serves both.
     fn edge(&mut self, peer: Peer) -> &mut Edge {
         match peer {
-            Peer::Client => &mut self.client,
-            Peer::Agent => &mut self.agent,
+            Peer::Agent if self.parent.is_none() => &mut self.agent,
+            _ => &mut self.client,
         }
     }
 

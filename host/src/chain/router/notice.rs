@@ -65,7 +65,7 @@ impl Router {
                 },
             });
             let message = Message::notification("session/update", &update.to_string());
-            self.edge(Peer::Client).send(&message, None);
+            self.send(Peer::Client, &message, None);
         }
     }
 }

@@ -210,12 +210,12 @@ impl Router {
         };
         let message = declared.as_ref().unwrap_or(&parcel.message);
         let Some(number) = parcel.exchange else {
-            return self.edge(peer).send(message, None);
+            return self.send(peer, message, None);
         };
         if let Some(error) = self.edge(peer).mute.clone() {
             return self.answer(number, peer, Message::error(&error));
         }
-        self.edge(peer).send(message, Some(&number.to_string()));
+        self.send(peer, message, Some(&number.to_string()));
         self.stage(number, Stage::Out);
         self.send_cancel(number);
     }

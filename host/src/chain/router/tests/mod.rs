@@ -5,6 +5,7 @@ mod failure;
 mod ids;
 mod native;
 mod order;
+mod parent;
 
 use std::sync::{Arc, Mutex};
 

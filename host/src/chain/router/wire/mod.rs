@@ -4,18 +4,16 @@ mod life;
 
 use super::Router;
 use super::cancel::{CANCEL, NamesNone, withdrawn};
-use super::intake::{is_host_method, unfit};
+use super::intake::{is_host_method, opened, unfit};
 use super::mcp::{Provider, is_mcp};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::hop::Life;
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel};
+use crate::chain::start::INITIALIZE;
 use crate::chain::wire::{Order, Wire};
 use crate::channel::{Peer, WORDS, quote};
 use crate::native::is_successor;
-use crate::rpc::{Error, Id, Kind, Message, code, member};
-
-/// What begins the work of all parts of a chain.
-const INITIALIZE: &str = "initialize";
+use crate::rpc::{Error, Id, Kind, Message, code};
 
 impl Router {
     /// The native proxies.
@@ -71,7 +69,7 @@ impl Router {
         if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
             match message.kind() {
                 Kind::Request => self.wire_asks(index, message),
-                Kind::Notification => self.wire_tells(index, &message),
+                Kind::Notification => self.wire_tells(index, message),
                 Kind::Result | Kind::Error => self.wire_answers(index, message),
             }
         }
@@ -84,11 +82,12 @@ impl Router {
             return;
         };
         if let Some(reason) = unfit(&id, &wire.open) {
-            return self.refuse_wire(index, &id, code::INVALID_REQUEST, &reason);
+            let error = Error::new(code::INVALID_REQUEST, reason);
+            return self.refuse_wire(index, &id, &error);
         }
-        let (to, message) = match self.opened(index, message) {
-            Ok(opened) => opened,
-            Err((code, reason)) => return self.refuse_wire(index, &id, code, &reason),
+        let (to, message) = match sorted(message) {
+            Ok(sorted) => sorted,
+            Err(error) => return self.refuse_wire(index, &id, &error),
         };
         let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
         if begins && let Some(wire) = self.hops[index].wire_mut() {
@@ -118,10 +117,10 @@ impl Router {
         self.set_out(parcel, Provider::Proxy(index));
     }
 
-    fn wire_tells(&mut self, index: HopIndex, message: &Message) {
-        let (to, message) = match self.opened(index, message.clone()) {
-            Ok(opened) => opened,
-            Err((_, reason)) => return self.lost_on_wire(index, &reason),
+    fn wire_tells(&mut self, index: HopIndex, message: Message) {
+        let (to, message) = match sorted(message) {
+            Ok(sorted) => sorted,
+            Err(error) => return self.lost_on_wire(index, &error.message),
         };
         if &**message.method() == CANCEL {
             // Whichever way it was sent: the id is that of a request of its own.
@@ -146,37 +145,6 @@ impl Router {
             true => self.wire_speaks_mcp(index, parcel),
             false => self.travel(parcel),
         }
-    }
-
-    /// Which way a message of a native proxy's goes, and what of it.
-    fn opened(&self, index: HopIndex, message: Message) -> Result<(Peer, Message), (i64, String)> {
-        let method = message.method();
-        if !is_successor(method) {
-            return match is_host_method(method) {
-                true => {
-                    let reason = format!("{method} is the host's own to send");
-                    Err((code::INVALID_REQUEST, reason))
-                }
-                false => Ok((Peer::Client, message)),
-            };
-        }
-        let inner = member(message.body(), "method");
-        let inner = inner.and_then(|text| serde_json::from_str::<String>(text).ok());
-        let Some(inner) = inner else {
-            let reason = format!("a {method} has to have a method in its params");
-            return Err((code::INVALID_PARAMS, reason));
-        };
-        if is_host_method(&inner) {
-            let name = &self.hops[index].name;
-            let reason = format!("{inner} is the host's own to send, not that of `{name}`");
-            return Err((code::INVALID_REQUEST, reason));
-        }
-        let params = member(message.body(), "params").unwrap_or("null");
-        let inner = match message.kind() {
-            Kind::Request => Message::request(&inner, params),
-            _ => Message::notification(&inner, params),
-        };
-        Ok((Peer::Agent, inner))
     }
 
     fn wire_answers(&mut self, index: HopIndex, message: Message) {
@@ -230,9 +198,10 @@ impl Router {
         }
     }
 
-    fn refuse_wire(&mut self, index: HopIndex, id: &Id, code: i64, reason: &str) {
+    fn refuse_wire(&mut self, index: HopIndex, id: &Id, error: &Error) {
+        let reason = &error.message;
         self.lost_on_wire(index, &format!("a request: {reason}"));
-        let error = Error::new(code, format!("acp-chain: {reason}"));
+        let error = Error::new(error.code, format!("acp-chain: {reason}"));
         if let Some(wire) = self.hops[index].wire_mut() {
             Message::error(&error).write(Some(id.as_str()), &mut wire.outbox);
         }
@@ -272,5 +241,20 @@ impl Router {
     pub fn waits_for_wires(&self) -> bool {
         let mut open = self.exchanges.values();
         open.any(|exchange| matches!(exchange.stage, Stage::Wire(_)))
+    }
+}
+
+/// Which way a message of a native proxy's goes, and what of it.
+fn sorted(message: Message) -> Result<(Peer, Message), Error> {
+    let method = message.method();
+    if is_successor(method) {
+        return Ok((Peer::Agent, opened(&message)?));
+    }
+    match is_host_method(method) {
+        true => {
+            let reason = format!("{method} is the host's own to send");
+            Err(Error::new(code::INVALID_REQUEST, reason))
+        }
+        false => Ok((Peer::Client, message)),
     }
 }
