@@ -9,6 +9,8 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON was not a request, notification or response, or came out of turn.
     pub const INVALID_REQUEST: i64 = -32600;
+    /// Whoever was asked does not know the method.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The request's params make no sense to whoever was asked.
     pub const INVALID_PARAMS: i64 = -32602;
     /// A part of the chain could not do its work.

@@ -5,6 +5,7 @@ mod failure;
 mod grant;
 mod mcp;
 mod mixed;
+mod nested;
 mod peers;
 mod turns;
 

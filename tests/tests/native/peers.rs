@@ -1,12 +1,14 @@
 //! Proxies that were made with the SDKs of others, and one with none.
 
-use acp_chain_tests::chain::{Chain, entry};
+use acp_chain_tests::chain::entry;
+use acp_chain_tests::client::prompt;
 use acp_chain_tests::host::peer;
+use acp_chain_tests::process::Process;
 
 use crate::initialized;
 
 /// The manifest's entry of a proxy that passes everything on.
-fn passing(id: &str) -> String {
+pub fn passing(id: &str) -> String {
     let (command, args) = match id {
         "python" => {
             let script = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python/pass_proxy.py");
@@ -20,20 +22,28 @@ fn passing(id: &str) -> String {
     format!("[[proxy]]\nid = {id:?}\ncommand = '{command}'\nargs = {args}\n")
 }
 
-/// A turn in which the agent streams and asks, and one that is withdrawn.
-async fn turns_pass(mut chain: Chain) {
-    let client = &mut chain.client;
+/// Turns in which the agent streams, asks, and is interrupted.
+pub async fn turns_pass(client: &mut Process) {
+    let session = interrupted_turns_pass(client).await;
+    let id = client.wire.ask("session/prompt", &prompt(&session, "wait"));
+    let cancel = format!(r#"{{"requestId":{id}}}"#);
+    client.wire.notify("$/cancel_request", &cancel);
+    let end = client.wire.response(&id).await;
+    let error = end.error.unwrap_or_default();
+    assert!(error.contains("-32800"), "{}", end.line);
+}
+
+/// The same but for `$/cancel_request`.
+async fn interrupted_turns_pass(client: &mut Process) -> String {
     let new = r#"{"cwd":"/","mcpServers":[]}"#;
     let session = client.wire.request("session/new", new).await;
     assert!(session.result.is_some(), "{}", session.line);
     let session: serde_json::Value =
         serde_json::from_str(session.result.as_deref().unwrap()).unwrap();
     let session = session["sessionId"].as_str().unwrap();
-    let prompt = |text: &str| acp_chain_tests::client::prompt(session, text);
-
     let id = client.wire.ask(
         "session/prompt",
-        &prompt("stream 20 word\npermission edit Edit /a"),
+        &prompt(session, "stream 20 word\npermission edit Edit /a"),
     );
     let asked = loop {
         let message = client.wire.receive().await.expect("a message");
@@ -57,28 +67,50 @@ async fn turns_pass(mut chain: Chain) {
     expected.push("selected allow-once".to_owned());
     assert_eq!(client.chunks(), expected);
 
-    let id = client.wire.ask("session/prompt", &prompt("wait"));
-    let cancel = format!(r#"{{"requestId":{id}}}"#);
-    client.wire.notify("$/cancel_request", &cancel);
+    let id = client.wire.ask("session/prompt", &prompt(session, "wait"));
+    let cancel = format!(r#"{{"sessionId":"{session}"}}"#);
+    client.wire.notify("session/cancel", &cancel);
     let end = client.wire.response(&id).await;
-    let error = end.error.unwrap_or_default();
-    assert!(error.contains("-32800"), "{}", end.line);
+    let result = end.result.unwrap_or_default();
+    assert!(result.contains("cancelled"), "{}", end.line);
+    session.to_owned()
+}
+
+/// The same with a chain of these proxies.
+pub async fn turns_pass_chain(manifest: &str) {
+    let mut chain = initialized(manifest, &[]).await;
+    turns_pass(&mut chain.client).await;
     chain.finish().await;
 }
 
 #[tokio::test]
 async fn turns_pass_a_proxy_of_the_rust_sdk() {
-    turns_pass(initialized(&passing("pass-proxy"), &[]).await).await;
+    turns_pass_chain(&passing("pass-proxy")).await;
 }
 
 #[tokio::test]
 async fn turns_pass_a_proxy_of_the_npm_sdk() {
-    turns_pass(initialized(&passing("npm-proxy"), &[]).await).await;
+    turns_pass_chain(&passing("npm-proxy")).await;
 }
 
 #[tokio::test]
 async fn turns_pass_a_proxy_in_plain_python() {
-    turns_pass(initialized(&passing("python"), &[]).await).await;
+    turns_pass_chain(&passing("python")).await;
+}
+
+/// Of the generation that speaks `_proxy/…`. It passes `$/cancel_request` on as any other
+/// notification, with an id that means nothing behind it.
+#[tokio::test]
+async fn turns_pass_a_proxy_of_an_older_rust_sdk() {
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let program = peer("bin/sacp-tee");
+    let (program, log) = (program.display(), log.path().display());
+    let manifest = format!(
+        "[[proxy]]\nid = 'tee'\ncommand = '{program}'\nargs = ['--json', '--log-file', '{log}']\n"
+    );
+    let mut chain = initialized(&(entry("pass", "pass", "") + &manifest), &[]).await;
+    interrupted_turns_pass(&mut chain.client).await;
+    chain.finish().await;
 }
 
 #[tokio::test]
@@ -87,5 +119,5 @@ async fn turns_pass_proxies_of_three_kinds_and_a_component() {
         + &passing("python")
         + &entry("pass", "pass", "")
         + &passing("pass-proxy");
-    turns_pass(initialized(&manifest, &[]).await).await;
+    turns_pass_chain(&manifest).await;
 }

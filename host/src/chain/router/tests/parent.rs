@@ -201,13 +201,13 @@ fn what_is_not_for_a_proxy_is_refused_or_dropped() {
         (
             "proxy/successor",
             r#"{"method":"proxy/initialize"}"#,
-            -32600,
+            -32601,
             "proxy/initialize is no message for a proxy/successor",
         ),
         (
             "_proxy/successor",
             r#"{"method":"proxy/successor","params":{"method":"m"}}"#,
-            -32600,
+            -32601,
             "proxy/successor is no message for a _proxy/successor",
         ),
     ] {
