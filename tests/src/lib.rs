@@ -13,5 +13,6 @@ pub mod fuzz;
 pub mod host;
 pub mod process;
 pub mod schema;
+pub mod stand_in;
 pub mod transcript;
 pub mod wire;
