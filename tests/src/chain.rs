@@ -32,6 +32,67 @@ pub fn entry(id: &str, component: &str, terms: &str) -> String {
     format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{terms}\n")
 }
 
+/// The manifest's entry of a program, by its words.
+///
+/// # Panics
+/// If there are none.
+#[must_use]
+pub fn program(id: &str, words: &[impl AsRef<str>]) -> String {
+    let words: Vec<_> = words
+        .iter()
+        .map(|word| format!("'{}'", word.as_ref()))
+        .collect();
+    let (program, args) = words.split_first().expect("a command");
+    let args = args.join(", ");
+    format!("[[proxy]]\nid = {id:?}\ncommand = {program}\nargs = [{args}]\n")
+}
+
+/// Where the manifests of inner chains are.
+#[derive(Debug)]
+pub struct Nest(TempDir);
+
+impl Nest {
+    /// An empty one.
+    ///
+    /// # Panics
+    /// If there can be no folder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    /// Its folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The command line of a chain with this manifest, which is written.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[must_use]
+    pub fn command(&self, name: &str, manifest: &str) -> [String; 4] {
+        let path = self.folder().join(name).with_extension("toml");
+        fs::write(&path, manifest).expect("the manifest is written");
+        let (program, path) = (host::program(), path.display().to_string());
+        let program = program.display().to_string();
+        [program, "run".to_owned(), "--manifest".to_owned(), path]
+    }
+
+    /// The manifest's entry of a chain with this manifest.
+    #[must_use]
+    pub fn chain(&self, name: &str, manifest: &str) -> String {
+        program(name, &self.command(name, manifest))
+    }
+}
+
+impl Default for Nest {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Chain {
     /// Starts a chain with this manifest in front of an agent.
     ///

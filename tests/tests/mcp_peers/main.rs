@@ -6,6 +6,7 @@ mod elizacp;
 mod ends;
 mod everything;
 mod inspector;
+mod nested;
 mod npm;
 mod provider;
 mod turns;

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::{AGENT, initialized, program};
 
 /// The process id that a proxy wrote to a file.
-fn number(file: &Path) -> u32 {
+pub fn number(file: &Path) -> u32 {
     std::fs::read_to_string(file).unwrap().parse().unwrap()
 }
 

@@ -1,56 +1,15 @@
 //! Chains within chains, with the reference conductor above and below.
 
-use std::fs;
-
-use acp_chain_tests::chain::entry;
-use acp_chain_tests::host::{self, peer, program};
-use acp_chain_tests::process::Process;
+use acp_chain_tests::chain::{Chain, Nest, entry, error_of, program as native};
+use acp_chain_tests::host::{self, peer};
+use acp_chain_tests::process::{Process, gone};
 use acp_chain_tests::transcript::Transcript;
-use tempfile::TempDir;
+use rustix::process::Signal;
 use tokio::process::Command;
 
-use crate::AGENT;
+use crate::failure::number;
 use crate::peers::{passing, turns_pass, turns_pass_chain};
-
-/// Where the manifests of inner chains are.
-struct Nest(TempDir);
-
-impl Nest {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-
-    /// The command line of a chain with this manifest.
-    fn command(&self, name: &str, manifest: &str) -> [String; 4] {
-        let path = self.0.path().join(name).with_extension("toml");
-        fs::write(&path, manifest).expect("a manifest");
-        let program = program().display().to_string();
-        [
-            program,
-            "run".into(),
-            "--manifest".into(),
-            path.display().to_string(),
-        ]
-    }
-
-    /// The manifest's entry of a chain with this manifest.
-    fn chain(&self, name: &str, manifest: &str) -> String {
-        native(name, &self.command(name, manifest))
-    }
-}
-
-/// The manifest's entry of a program.
-fn native(id: &str, command: &[impl AsRef<str>]) -> String {
-    let words: Vec<_> = command
-        .iter()
-        .map(|word| format!("'{}'", word.as_ref()))
-        .collect();
-    let (program, args) = words.split_first().expect("a command");
-    format!(
-        "[[proxy]]\nid = {id:?}\ncommand = {program}\nargs = [{}]\n",
-        args.join(", ")
-    )
-}
+use crate::{AGENT, initialized, program};
 
 fn conductor() -> String {
     peer("bin/agent-client-protocol-conductor")
@@ -67,7 +26,7 @@ async fn turns_pass_reference(nest: &Nest, proxies: &[String]) {
     for (name, value) in chain.as_std().get_envs() {
         command.env(name, value.unwrap_or_default());
     }
-    command.env("XDG_CONFIG_HOME", host::grants_native(nest.0.path()));
+    command.env("XDG_CONFIG_HOME", host::grants_native(nest.folder()));
     let mut client = Process::start("client", &Transcript::new(), command).expect("it starts");
     client.initialize().await;
     turns_pass(&mut client).await;
@@ -119,4 +78,58 @@ async fn turns_pass_a_chain_between_two_reference_conductors() {
     let inner = entry("a", "pass", "") + &native("reference", &reference);
     let chain = nest.command("inner", &inner);
     turns_pass_reference(&nest, &[chain.join(" ")]).await;
+}
+
+#[tokio::test]
+async fn nothing_of_any_level_outlives_the_host() {
+    for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
+        let nest = Nest::new();
+        let files = ["a", "b", "c"].map(|name| nest.folder().join(name));
+        let [a, b, c] = files.each_ref().map(|pid| {
+            let args = ["--survive-eof", "--pid", pid.to_str().unwrap()];
+            program("n", &args, "")
+        });
+        let inner = b + &nest.chain("innermost", &c);
+        let mut chain = initialized(&(a + &nest.chain("inner", &inner)), &[]).await;
+        let transcript = chain.client.wire.transcript().clone();
+        let pids = files.map(|file| number(&file));
+        match signal {
+            None => drop(chain.finish().await),
+            Some(signal) => {
+                chain.client.signal(signal).unwrap();
+                chain.client.exited().await.unwrap();
+            }
+        }
+        for pid in pids {
+            gone(&transcript, pid).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_inner_chain_that_does_not_start_says_why() {
+    let nest = Nest::new();
+    let mut chain = Chain::granted(
+        &nest.chain("inner", &entry("typo", "pass", "limits = 7")),
+        &[AGENT],
+    );
+    let answer = chain.client.wire.request("initialize", "{}").await;
+    let error = error_of(&answer);
+    assert!(error.contains("inner.toml:4:10: "), "{error}");
+    chain.finish().await;
+}
+
+#[tokio::test]
+async fn a_chain_with_an_agent_of_its_own_is_no_proxy() {
+    let nest = Nest::new();
+    let mut command = nest.command("inner", "").to_vec();
+    command.extend(["--".to_owned(), AGENT.to_owned()]);
+    let mut chain = Chain::granted(&native("inner", &command), &[AGENT]);
+    let answer = chain.client.wire.request("initialize", "{}").await;
+    assert_eq!(
+        error_of(&answer),
+        "acp-chain: an agent is named, so this chain is no proxy, and does not know \
+         proxy/initialize; leave out the command behind `--`"
+    );
+    chain.finish().await;
 }
