@@ -11,4 +11,5 @@ pub mod mcp;
 pub mod native;
 pub mod rpc;
 pub mod sandbox;
+pub mod system;
 pub mod trace;

@@ -199,3 +199,26 @@ async fn no_directory_is_written_to_where_it_is_decided_what_proxies_may_do() {
         assert!(!accepted);
     }
 }
+
+#[tokio::test]
+async fn nor_where_the_users_own_file_would_be_behind_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (home, link) = (folder.path().join("home"), folder.path().join("link"));
+    let manifest = folder.path().join("project").join("acp-chain.toml");
+    for made in [&home, manifest.parent().unwrap()] {
+        fs::create_dir(made).unwrap();
+    }
+    symlink(&home, &link).unwrap();
+    let text = format!(
+        "[[proxy]]\nid = 'files'\npath = '{}'\n\
+         grant.directories = [{{ path = '{}', name = '/x', write = true }}]\n",
+        host::component("files").display(),
+        home.display()
+    );
+    fs::write(&manifest, text).unwrap();
+    let mut check = host::check(&manifest);
+    let checked = check.env("XDG_CONFIG_HOME", &link).output().await.unwrap();
+    let error = String::from_utf8_lossy(&checked.stderr);
+    assert!(error.contains("it may write to"), "{error}");
+    assert!(!checked.status.success());
+}

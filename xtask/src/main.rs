@@ -8,6 +8,7 @@ mod fetch;
 mod guests;
 mod host;
 mod peers;
+mod portable;
 mod progress;
 mod soak;
 mod stamp;
@@ -55,6 +56,8 @@ enum Command {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
         minutes: u64,
     },
+    /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
+    Portable,
     /// Build everything, fetch the peers, and run all tests.
     Test {
         /// Passed to `cargo test`.
@@ -77,6 +80,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Demo => return demo::run(&Workspace::find()?),
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
+        Command::Portable => portable::check(&Workspace::find()?)?,
         Command::Test { args } => return test::run(&Workspace::find()?, &args),
     }
     Ok(ExitCode::SUCCESS)

@@ -46,7 +46,7 @@ impl Connection {
         };
         tracing::info!("the agent {}", native::describe(ended.status));
         // Ended by us, it did not fail.
-        let failed = ended.by_itself || ended.status.code().is_some();
+        let failed = ended.meant_it();
         Exit {
             code: if failed {
                 native::exit_code(ended.status)

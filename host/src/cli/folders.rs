@@ -1,6 +1,6 @@
 //! Where this program keeps what belongs to the user. There may be no home folder at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
 
@@ -47,7 +47,7 @@ pub fn check(manifest: &Manifest) -> Result<(), String> {
     let sensitive: Vec<_> = own
         .chain(components)
         .chain([manifest.path.clone()])
-        .map(|path| path.canonicalize().unwrap_or(path))
+        .map(|path| resolve(&path))
         .collect();
     for entry in &manifest.proxies {
         let Make::Component(component) = &entry.make else {
@@ -72,4 +72,14 @@ pub fn check(manifest: &Manifest) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// A path without links and other spellings, of which the end may not be there yet.
+fn resolve(path: &Path) -> PathBuf {
+    let resolved = path.ancestors().find_map(|there| {
+        let end = path.strip_prefix(there).ok()?;
+        // Not `join` alone, which leaves a slash behind a path that is there.
+        Some(there.canonicalize().ok()?.join(end).components().collect())
+    });
+    resolved.unwrap_or_else(|| path.to_owned())
 }

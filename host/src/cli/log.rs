@@ -1,14 +1,14 @@
 //! The log: a file, since some editors take any byte on our standard error for a failure.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, IsTerminal};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
 use super::folders;
+use crate::system::files;
 
 /// The user's log begins anew past so many bytes; the old one is kept until then.
 const LONGEST: u64 = 16 << 20;
@@ -37,7 +37,8 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
     let log = tracing_subscriber::fmt().with_env_filter(layer);
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
-            let opened = open(&path).map_err(|error| LogError::File {
+            // It tells what was done in which session.
+            let opened = files::append_private(&path).map_err(|error| LogError::File {
                 path: path.display().to_string(),
                 error,
             });
@@ -67,15 +68,6 @@ fn users() -> Option<(PathBuf, File)> {
         // Another of us may do the same at the same time; then one of two old logs is lost.
         let _ = fs::rename(&path, path.with_extension("log.old"));
     }
-    let file = open(&path).ok()?;
+    let file = files::append_private(&path).ok()?;
     Some((path, file))
-}
-
-/// It tells what was done in which session, so it is for its owner only.
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(path)
 }

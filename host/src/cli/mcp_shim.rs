@@ -6,9 +6,8 @@ use std::process::ExitCode;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::mcp::door;
 use crate::mcp::door::pipe::{self, SECRET, SOCKET};
-use crate::native::stdio;
+use crate::system::{local, stdio};
 
 /// How much is copied at once, in bytes.
 const BUFFER: usize = 64 * 1024;
@@ -45,7 +44,7 @@ async fn serve() -> Result<(), String> {
         })
     };
     let (socket, secret) = (variable(SOCKET)?, variable(SECRET)?);
-    let mut host = door::connect(&socket).await.map_err(|error| {
+    let mut host = local::connect(&socket).await.map_err(|error| {
         format!("{socket} cannot be reached: {error}; the `acp-chain run` of it may be gone")
     })?;
     pipe::enter(&mut host, &secret)

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use super::{folders, words};
@@ -14,9 +13,10 @@ use crate::chain::{
 };
 use crate::channel::{Failure, FailurePolicy, Source, Started};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
-use crate::native::{AgentCommand, Process, stdio};
+use crate::native::{AgentCommand, Process};
 use crate::rpc::code;
 use crate::sandbox::{Component, ComponentError, Guest};
+use crate::system::{stdio, stop};
 use crate::trace::Trace;
 
 #[derive(Debug, clap::Args)]
@@ -80,7 +80,7 @@ impl Run {
         let exit = chain::serve(
             client,
             async |role| self.start(role).await,
-            stopped(),
+            stop::requested(),
             settings,
         )
         .await;
@@ -303,21 +303,5 @@ fn failed(error: &dyn std::fmt::Display) -> StartError {
         message: error.to_string(),
         code: code::INTERNAL_ERROR,
         exit_code: 1,
-    }
-}
-
-/// Done when the system asks us to stop.
-async fn stopped() {
-    let kinds = [
-        SignalKind::terminate(),
-        SignalKind::interrupt(),
-        SignalKind::hangup(),
-    ];
-    let signals = kinds.into_iter().filter_map(|kind| signal(kind).ok());
-    let waits = signals.map(|mut signal| Box::pin(async move { signal.recv().await }));
-    let waits: Vec<_> = waits.collect();
-    match waits.is_empty() {
-        true => std::future::pending().await,
-        false => drop(futures_util::future::select_all(waits).await),
     }
 }

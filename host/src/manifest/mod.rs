@@ -111,7 +111,7 @@ impl Manifest {
 /// A command with a slash is a path, and begins at the manifest's folder.
 fn command(program: &str, args: Vec<String>, folder: &Path) -> AgentCommand {
     AgentCommand {
-        program: match program.contains('/') {
+        program: match program.contains(std::path::is_separator) {
             true => folder.join(program).into_os_string(),
             false => program.into(),
         },

@@ -2,18 +2,16 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use super::guard::Guard;
 use super::stderr::Tail;
+use crate::system::tree::{self, Tree};
 
-/// How long a process gets to react, first to the end of its input, then to SIGTERM.
+/// How long a process gets to react, first to the end of its input, then to being asked to end.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How long the last of the standard error is waited for when a process has ended.
@@ -69,14 +67,9 @@ impl SpawnError {
 /// A running process and all that it started.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
-    group: Pid,
+    tree: Tree,
     stderr: Tail,
     drain: JoinHandle<()>,
-    /// Called off when the process is gone.
-    guard: Option<Guard>,
-    /// Whether the group is gone, and its number no longer ours.
-    gone: bool,
 }
 
 /// How a process ended.
@@ -86,6 +79,16 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Whether it ended before it was told to.
     pub by_itself: bool,
+    /// Whether it had to be killed.
+    pub killed: bool,
+}
+
+impl Ended {
+    /// Whether its status is its own word. Ended by us, it did not fail.
+    #[must_use]
+    pub fn meant_it(&self) -> bool {
+        self.by_itself || (!self.killed && self.status.code().is_some())
+    }
 }
 
 impl Process {
@@ -103,71 +106,62 @@ impl Process {
             command: program(),
             error,
         };
-        let mut child = Command::new(&command.program)
+        let mut started = Command::new(&command.program);
+        started
             .args(&command.args)
             .envs(command.env.iter().map(|(key, value)| (key, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => SpawnError::NotFound {
-                    part,
-                    command: program(),
-                },
-                _ => not_runnable(error),
-            })?;
-        let missing = || not_runnable(io::Error::other("it has no standard streams"));
-        let group = child
-            .id()
-            .and_then(|id| Pid::from_raw(id.cast_signed()))
-            .ok_or_else(missing)?;
-        let stdin = child.stdin.take().ok_or_else(missing)?;
-        let stdout = child.stdout.take().ok_or_else(missing)?;
-        let stderr = child.stderr.take().ok_or_else(missing)?;
-        tracing::info!("{who} `{}` runs as process {group}", program());
-        let guard = Guard::new(group)
-            .inspect_err(|error| tracing::warn!("{who} goes unguarded: {error}"))
-            .ok();
+            .stderr(Stdio::piped());
+        let mut tree = Tree::spawn(started).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SpawnError::NotFound {
+                part,
+                command: program(),
+            },
+            _ => not_runnable(error),
+        })?;
+        let (stdin, stdout, stderr) = tree
+            .streams()
+            .ok_or_else(|| not_runnable(io::Error::other("it has no standard streams")))?;
+        tracing::info!("{who} `{}` runs as process {}", program(), tree.id());
         let tail = Tail::default();
         let process = Self {
-            child,
-            group,
+            tree,
             drain: tokio::spawn(tail.clone().drain(proxy.unwrap_or(part).to_owned(), stderr)),
             stderr: tail,
-            guard,
-            gone: false,
         };
         Ok((process, stdin, stdout))
     }
 
     /// Waits for the end of the process. Cancel safe.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait().await
+        self.tree.wait().await
     }
 
     /// Ends the process, whose standard input is closed: it gets a while to go by itself if it is
-    /// to be ended with patience, then SIGTERM, then SIGKILL. What it started goes with it.
+    /// to be ended with patience, then it is asked to (SIGTERM), then killed. What it started goes
+    /// with it. Where the system has no way to ask, the end of its input says it all.
     pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
         let mut status = None;
         if patience {
             status = self.wait_a_while().await;
         }
         let by_itself = status.is_some();
-        if status.is_none() {
-            self.signal(Signal::TERM);
+        if status.is_none() && (self.tree.ask_to_end() || !patience) {
             status = self.wait_a_while().await;
         }
-        self.signal(Signal::KILL);
+        self.tree.kill();
+        let killed = status.is_none();
         let status = match status {
             Some(status) => status,
             None => self.wait().await?,
         };
-        self.gone = true;
-        self.guard = None;
-        Ok(Ended { status, by_itself })
+        self.tree.release();
+        Ok(Ended {
+            status,
+            by_itself,
+            killed,
+        })
     }
 
     async fn wait_a_while(&mut self) -> Option<ExitStatus> {
@@ -177,15 +171,7 @@ impl Process {
 
     /// Kills the process and all that it started.
     pub fn kill(&mut self) {
-        self.signal(Signal::KILL);
-    }
-
-    fn signal(&self, signal: Signal) {
-        if self.gone {
-            return;
-        }
-        // Nobody of the group may be left, which is well.
-        let _ = kill_process_group(self.group, signal);
+        self.tree.kill();
     }
 
     /// The last that the process printed on its standard error, once it has ended.
@@ -195,15 +181,9 @@ impl Process {
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.signal(Signal::KILL);
-    }
-}
-
 /// An exit status in words.
 pub fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
+    match (status.code(), tree::signal(status)) {
         (Some(code), _) => format!("exited with code {code}"),
         (_, Some(signal)) => format!("was ended by signal {signal}"),
         _ => "ended".to_owned(),
@@ -214,6 +194,6 @@ pub fn describe(status: ExitStatus) -> String {
 pub fn exit_code(status: ExitStatus) -> u8 {
     let code = status
         .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
+        .or_else(|| tree::signal(status).map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::rpc::{Kind, Message};
+use crate::system::files;
 
 /// A message on its way from the part of the chain that touched it last to the next that sees
 /// it. Parts that it does not concern do not appear.
@@ -51,13 +51,8 @@ impl Trace {
     /// Appends to a file. If it is not there, it is made for its owner alone: it will hold all
     /// that is said.
     pub fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(path)?;
         Ok(Self {
-            file: BufWriter::new(file),
+            file: BufWriter::new(files::append_private(path)?),
         })
     }
 

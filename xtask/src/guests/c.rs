@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Result;
 use wit_bindgen_core::{Files, wit_parser::Resolve};
 
 use super::{Example, component};
-use crate::fetch::python;
+use crate::fetch::zig;
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
@@ -46,7 +45,7 @@ pub fn build(
         world,
         folder,
     } = example;
-    let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
+    let (wit, requirements) = (workspace.path("wit"), zig::requirements(workspace));
     let sources = [folder.join(name).with_extension("c"), folder.join("json.c")];
     let stamp = Stamp::new(workspace, component)
         .on((NAMES, WORLD, OPTIONS, world))
@@ -58,23 +57,20 @@ pub fn build(
     if stamp.is_current() {
         return Ok(());
     }
-    let toolchain = workspace.target("toolchains/c");
-    let programs = python::install(workspace, progress, &requirements, &toolchain)?;
+    let zig = zig::install(workspace, progress)?;
     progress.step(&format!("{name} in C"), |step| {
         let made = workspace.target("xtask/c").join(name);
         let generated = bindings(&wit, world, &made)?;
         let module = made.join(name).with_extension("wasm");
         step.run(
-            Command::new(programs.join("python"))
-                .args(["-m", "ziglang", "cc"])
+            zig.cc()
                 .args(OPTIONS)
                 .arg("-I")
                 .arg(&made)
                 .args(sources)
                 .args(generated)
                 .arg("-o")
-                .arg(&module)
-                .env("ZIG_GLOBAL_CACHE_DIR", workspace.target("xtask/zig")),
+                .arg(&module),
         )?;
         component::encode(&module, component)?;
         component::check(component)

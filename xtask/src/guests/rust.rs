@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Result;
 
 use super::component;
-use crate::progress::{Progress, Step};
+use crate::fetch::target;
+use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace, cargo};
 
@@ -24,19 +24,19 @@ pub fn build(
             .or_default()
             .push((guest, file));
     }
-    for (target, guests) in targets {
-        progress.step(&format!("proxies in Rust for {target}"), |step| {
-            add_target(progress, step, target)?;
+    for (triple, guests) in targets {
+        progress.step(&format!("proxies in Rust for {triple}"), |step| {
+            target::add(progress, step, triple)?;
             let packages = guests
                 .iter()
                 .flat_map(|(guest, _)| ["--package", &guest.package]);
             step.run(
                 cargo()
-                    .args(["build", "--lib", "--profile=guest", "--target", target])
+                    .args(["build", "--lib", "--profile=guest", "--target", triple])
                     .args(packages)
                     .current_dir(workspace.path("")),
             )?;
-            let modules = workspace.target(target).join("guest");
+            let modules = workspace.target(triple).join("guest");
             guests.iter().try_for_each(|(guest, file)| {
                 let module = modules.join(&guest.library).with_extension("wasm");
                 // A guest of the tests may be wrong on purpose.
@@ -58,18 +58,4 @@ fn encode(workspace: &Workspace, module: &Path, component: &Path, check: bool) -
         component::check(component)?;
     }
     stamp.set()
-}
-
-/// Installing targets on demand is switched off in some set-ups, so it is done by name.
-fn add_target(progress: &Progress, step: &Step, target: &str) -> Result<()> {
-    let sysroot = Command::new("rustc")
-        .args(["--print=target-libdir", "--target", target])
-        .output()?;
-    if Path::new(String::from_utf8_lossy(&sysroot.stdout).trim()).exists() {
-        return Ok(());
-    }
-    progress.say(&format!(
-        "The target {target} is missing: rustup target add {target}"
-    ));
-    step.run(Command::new("rustup").args(["target", "add", target]))
 }

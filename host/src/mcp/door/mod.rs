@@ -10,7 +10,7 @@
 //! | `link` | one client's conversation: on which stream a message leaves |
 //! | `lane` | the way of messages out to a client, counted |
 //! | `pipe` | clients that speak lines, by way of `acp-chain mcp-shim` |
-//! | `socket` | where those connect: all that only Unix has |
+//! | `socket` | where those connect |
 //! | `http` | clients that speak streamable HTTP |
 
 mod hall;
@@ -32,7 +32,6 @@ use self::hall::Hall;
 use self::http::Listener;
 use self::lane::Letter;
 use self::socket::Socket;
-pub use self::socket::connect;
 use super::{LinkId, ServerId};
 use crate::rpc::Message;
 

@@ -1,0 +1,151 @@
+//! Connections from programs of the same user: a Unix socket.
+//!
+//! It lies in a folder of its own that nobody else can enter, and only processes of our user are
+//! heard. Both are gone when its [`Address`] is dropped. What programs that died left behind is
+//! cleared away.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::geteuid;
+use tokio::net::{UnixListener, UnixStream};
+
+/// What our folders' names begin with.
+const FOLDER: &str = "acp-chain-";
+
+/// The socket's name in its folder.
+const NAME: &str = "mcp";
+
+/// Its name until somebody listens.
+const NEW: &str = "new";
+
+/// So many folders of others are looked at.
+const LOOKED_AT: usize = 1000;
+
+/// How long one of them may take to answer.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The side that waits for connections.
+#[derive(Debug)]
+pub struct Listener(UnixListener);
+
+/// Where it waits: a folder with nothing but the socket in it.
+#[derive(Debug)]
+pub struct Address {
+    folder: PathBuf,
+    path: PathBuf,
+}
+
+impl Address {
+    fn of(folder: PathBuf) -> Self {
+        let path = folder.join(NAME);
+        Self { folder, path }
+    }
+
+    /// What [`connect`] takes.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the folders of our user's programs that are gone: those whose socket nobody listens
+    /// at.
+    pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
+        let place = self.folder.parent().map(Path::to_owned);
+        async move { clear(&place.unwrap_or_default()).await }
+    }
+}
+
+impl Drop for Address {
+    fn drop(&mut self) {
+        for name in [NAME, NEW] {
+            // It may not have come so far.
+            let _ = fs::remove_file(self.folder.join(name));
+        }
+        if let Err(error) = fs::remove_dir(&self.folder) {
+            tracing::warn!("{} stays behind: {error}", self.folder.display());
+        }
+    }
+}
+
+impl Listener {
+    /// Waits for connections from now on, at an address that has this text in it: a short one, that
+    /// nobody has used before. Call it within a tokio runtime.
+    pub fn open(random: &str) -> io::Result<(Address, Self)> {
+        // The first may be that of another user, whose environment we have.
+        let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+        let own = own.filter(|path| path.is_absolute());
+        let made = own.map(|place| make(&place, random));
+        match made {
+            Some(Ok(made)) => Ok(made),
+            _ => make(&std::env::temp_dir(), random),
+        }
+    }
+
+    /// The next connection; none if it is of another user. Cancel safe.
+    pub async fn accept(&mut self) -> io::Result<Option<UnixStream>> {
+        let (stream, _) = self.0.accept().await?;
+        let ours = stream
+            .peer_cred()
+            .is_ok_and(|peer| peer.uid() == geteuid().as_raw());
+        Ok(ours.then_some(stream))
+    }
+}
+
+/// Makes a folder in this place, and the socket in it.
+fn make(place: &Path, random: &str) -> io::Result<(Address, Listener)> {
+    let folder = place.join(format!("{FOLDER}{random}"));
+    let made = DirBuilder::new().mode(0o700).create(&folder);
+    let made = made.and_then(|()| {
+        let address = Address::of(folder.clone());
+        let new = folder.join(NEW);
+        let listener = UnixListener::bind(&new)?;
+        fs::set_permissions(&new, Permissions::from_mode(0o600))?;
+        // Under its name it is never seen without somebody who listens.
+        fs::rename(&new, address.path())?;
+        Ok((address, Listener(listener)))
+    });
+    made.map_err(|error| {
+        let path = folder.display();
+        let why = format!(
+            "the socket for MCP clients cannot be made in {path}: {error}; set XDG_RUNTIME_DIR to a \
+             folder of yours, with a short path"
+        );
+        io::Error::new(error.kind(), why)
+    })
+}
+
+/// Connects to a listener.
+pub async fn connect(path: &str) -> io::Result<UnixStream> {
+    UnixStream::connect(path).await
+}
+
+async fn clear(place: &Path) {
+    let Ok(entries) = fs::read_dir(place) else {
+        return;
+    };
+    let ours = entries.flatten().filter(|entry| {
+        let name = entry.file_name();
+        let named = name.to_str().is_some_and(|name| name.starts_with(FOLDER));
+        // Not through symbolic links.
+        named
+            && fs::symlink_metadata(entry.path())
+                .is_ok_and(|about| about.is_dir() && about.uid() == geteuid().as_raw())
+    });
+    for entry in ours.take(LOOKED_AT) {
+        let socket = entry.path().join(NAME);
+        if !fs::symlink_metadata(&socket).is_ok_and(|about| about.file_type().is_socket()) {
+            continue;
+        }
+        let connected = tokio::time::timeout(PATIENCE, UnixStream::connect(&socket)).await;
+        if matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused) {
+            let cleared = fs::remove_file(&socket).and_then(|()| fs::remove_dir(entry.path()));
+            match cleared {
+                Ok(()) => tracing::info!("cleared away {}", entry.path().display()),
+                Err(error) => tracing::debug!("{}: {error}", entry.path().display()),
+            }
+        }
+    }
+}

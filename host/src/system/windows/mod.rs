@@ -1,0 +1,7 @@
+//! Windows. The compiler has seen this, for `x86_64-pc-windows-gnu`; it has not been run yet.
+
+pub mod files;
+pub mod local;
+pub mod stdio;
+pub mod stop;
+pub mod tree;

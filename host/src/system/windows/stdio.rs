@@ -1,0 +1,17 @@
+//! Our own standard input and output.
+//!
+//! Their pipes were not made to be polled: they are read and written on another thread.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// What we are told.
+pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+    Ok(Box::new(tokio::io::stdin()))
+}
+
+/// What we say.
+pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
+    Ok(Box::new(tokio::io::stdout()))
+}

@@ -1,0 +1,72 @@
+//! A child process and all that it starts: a job object.
+//!
+//! The process begins suspended and is in the job before it runs. Nothing breaks away from the job,
+//! and the only handle to it is ours: the system kills what is in it when that handle is closed, and
+//! so also when we are gone, however we went.
+
+use std::io;
+use std::process::ExitStatus;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject, KillOnDrop};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use windows::Win32::System::Threading::CREATE_NO_WINDOW;
+
+/// A process and all that it started. When it is dropped, and when we are gone, so are they.
+#[derive(Debug)]
+pub struct Tree(Box<dyn ChildWrapper>);
+
+impl Tree {
+    /// Starts a process.
+    pub fn spawn(command: Command) -> io::Result<Self> {
+        CommandWrap::from(command)
+            .wrap(JobObject)
+            // Without it the job would only hold them together.
+            .wrap(KillOnDrop)
+            // A console of its own, unseen: Ctrl+C in ours is for us to act on, and under an editor
+            // without a console no window opens.
+            .wrap(CreationFlags(CREATE_NO_WINDOW))
+            .spawn()
+            .map(Self)
+    }
+
+    /// The number of the process.
+    pub fn id(&self) -> u32 {
+        self.0.id().unwrap_or_default()
+    }
+
+    /// The streams of the process that are pipes, once.
+    pub fn streams(&mut self) -> Option<(ChildStdin, ChildStdout, ChildStderr)> {
+        Some((
+            self.0.stdin().take()?,
+            self.0.stdout().take()?,
+            self.0.stderr().take()?,
+        ))
+    }
+
+    /// Waits for the end of the process. Cancel safe.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        // The job's own would wait for all of them, on a thread that nothing calls back.
+        self.0.inner_mut().wait().await
+    }
+
+    /// Asks all of them to end. Whether there is a way to: there is none that all programs know.
+    pub fn ask_to_end(&self) -> bool {
+        false
+    }
+
+    /// Kills all of them.
+    pub fn kill(&mut self) {
+        if self.0.start_kill().is_err() {
+            // At least the process, which will be waited for.
+            let _ = self.0.inner_mut().start_kill();
+        }
+    }
+
+    /// To be called when all of them were killed and the process has been waited for.
+    pub fn release(&mut self) {}
+}
+
+/// The signal that ended a process: there are none.
+pub fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask portable`: whether the host compiles for the systems that this is not.
+//!
+//! What Rust there is, the host's dependencies included, is only checked, in a target folder of its
+//! own. The C among the dependencies is compiled by Zig, which has the headers of all systems.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::fetch::target;
+use crate::fetch::zig::{self, Zig};
+use crate::progress::Progress;
+use crate::workspace::{Workspace, cargo};
+
+/// The targets, and what Zig calls each.
+const TARGETS: [(&str, &str); 2] = [
+    ("x86_64-pc-windows-gnu", "x86_64-windows-gnu"),
+    ("aarch64-apple-darwin", "aarch64-macos"),
+];
+
+/// What is compiled for them with optimisation otherwise is only needed while they are checked.
+const FAST: &str = "profile.dev.package.'*'.opt-level=0";
+
+/// Checks the host, its lints included, for all of them.
+pub fn check(workspace: &Workspace) -> Result<()> {
+    let progress = Progress::new(workspace);
+    let zig = zig::install(workspace, &progress)?;
+    let folder = workspace.target("portable");
+    progress.step("host for other systems", |step| {
+        let mut clippy = cargo();
+        clippy
+            .args(["clippy", "--package", "acp-chain", "--lib", "--bins"])
+            .args(["--locked", "--config", FAST, "--target-dir"])
+            .arg(&folder)
+            .current_dir(workspace.path(""));
+        fs::create_dir_all(&folder)?;
+        let archiver = wrap(&zig, &folder, "ar", "ar")?;
+        for (triple, name) in TARGETS {
+            target::add(&progress, step, triple)?;
+            let compiler = wrap(
+                &zig,
+                &folder,
+                &format!("cc-{triple}"),
+                &format!("cc -target {name}"),
+            )?;
+            let variable = triple.replace('-', "_");
+            clippy
+                .args(["--target", triple])
+                .env(format!("CC_{variable}"), compiler)
+                .env(format!("AR_{variable}"), &archiver);
+        }
+        clippy.args(["--", "-D", "warnings"]);
+        step.run(zig.cached(&mut clippy))
+    })
+}
+
+/// A program that runs Zig so: build scripts want one without arguments.
+fn wrap(zig: &Zig, folder: &Path, name: &str, args: &str) -> Result<PathBuf> {
+    let file = folder.join(name);
+    let python = zig.python.display();
+    fs::write(
+        &file,
+        format!("#!/bin/sh\nexec '{python}' -m ziglang {args} \"$@\"\n"),
+    )?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+    Ok(file)
+}
