@@ -20,7 +20,7 @@ const TARGETS: [(&str, &str); 2] = [
     ("aarch64-apple-darwin", "aarch64-macos"),
 ];
 
-/// What is compiled for them with optimisation otherwise is only needed while they are checked.
+/// Of the dependencies only macros and build scripts run, once: not worth optimising.
 const FAST: &str = "profile.dev.package.'*'.opt-level=0";
 
 /// Checks the host, its lints included, for all of them.
@@ -60,10 +60,17 @@ pub fn check(workspace: &Workspace) -> Result<()> {
 fn wrap(zig: &Zig, folder: &Path, name: &str, args: &str) -> Result<PathBuf> {
     let file = folder.join(name);
     let python = zig.python.display();
-    fs::write(
-        &file,
-        format!("#!/bin/sh\nexec '{python}' -m ziglang {args} \"$@\"\n"),
-    )?;
+    // They name the target as LLVM does, which Zig does not know.
+    let script = format!(
+        r#"#!/bin/sh
+for argument do
+  shift
+  case $argument in --target=*) ;; *) set -- "$@" "$argument" ;; esac
+done
+exec '{python}' -m ziglang {args} "$@"
+"#
+    );
+    fs::write(&file, script)?;
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
     Ok(file)
 }
