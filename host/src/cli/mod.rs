@@ -75,10 +75,7 @@ fn engine() -> Result<Engine, EngineError> {
         tracing::warn!("there is no home folder: compiled components are not kept");
         return Engine::new(None);
     };
-    Engine::new(Some(&cache)).or_else(|error| {
-        tracing::warn!("compiled components are not kept: {error}");
-        Engine::new(None)
-    })
+    Engine::new(Some(&cache))
 }
 
 /// What the user decided for all chains.

@@ -158,6 +158,9 @@ pub const WASM_STACK: usize = 512 * KIB;
 /// The largest component file, in bytes.
 pub const COMPONENT: usize = 256 * MIB;
 
+/// How much compiled code is kept between runs, in bytes.
+pub const CODE_CACHE: u64 = GIB as u64;
+
 /// The longest line of a client or an agent, in bytes.
 pub const LINE: usize = 64 * MIB;
 
@@ -225,6 +228,13 @@ pub const FIXED: &[Fixed] = &[
         value: COMPONENT as u64,
         what: "the component file",
         passing: "it is not loaded",
+    },
+    Fixed {
+        name: "code cache",
+        quantity: Quantity::Size,
+        value: CODE_CACHE,
+        what: "compiled code that is kept for the next time",
+        passing: "what was not used for longest goes",
     },
     Fixed {
         name: "line",

@@ -5,6 +5,8 @@ use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use acp_chain_cache::Loaded;
+
 use super::Engine;
 use super::bindings::ProxyPre;
 use super::state::State;
@@ -72,7 +74,8 @@ pub struct Component {
     pub(super) pre: ProxyPre<State>,
     has_tools: bool,
     size: usize,
-    compiled_in: Duration,
+    is_new: bool,
+    loaded_in: Duration,
 }
 
 impl Component {
@@ -104,8 +107,9 @@ impl Component {
             _ => return Err(ComponentError::NotWasm),
         }
         let begin = Instant::now();
-        let component = wasmtime::component::Component::from_binary(&engine.wasmtime, bytes)
-            .map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        let loaded = engine.compile(bytes);
+        let Loaded { component, is_new } =
+            loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
         let shape = component.component_type();
         let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
         if let Some(name) = imports.into_iter().find(|name| !is_given(name)) {
@@ -136,7 +140,8 @@ impl Component {
             pre,
             has_tools,
             size: bytes.len(),
-            compiled_in: begin.elapsed(),
+            is_new,
+            loaded_in: begin.elapsed(),
         })
     }
 
@@ -146,10 +151,16 @@ impl Component {
         self.size
     }
 
+    /// Whether it was compiled just now, and not found in the cache.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
     /// How long it took to compile, or to find in the cache.
     #[must_use]
-    pub fn compiled_in(&self) -> Duration {
-        self.compiled_in
+    pub fn loaded_in(&self) -> Duration {
+        self.loaded_in
     }
 
     /// Whether it has tools for the agent.

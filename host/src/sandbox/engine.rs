@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-use wasmtime::component::{HasSelf, Linker};
-use wasmtime::{Cache, CacheConfig, Config};
+use acp_chain_cache::{CodeCache, Loaded};
+use wasmtime::Config;
+use wasmtime::component::{Component, HasSelf, Linker};
 
 use super::bindings;
 use super::epoch::Epoch;
 use super::state::State;
-use crate::limits::WASM_STACK;
+use crate::limits::{CODE_CACHE, WASM_STACK};
 
 /// The engine could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("the WebAssembly engine could not be set up: {0:#}")]
-pub struct EngineError(wasmtime::Error);
+pub struct EngineError(#[from] wasmtime::Error);
 
 /// Compiles components and runs them. Cloning it shares everything.
 #[derive(Clone)]
@@ -21,26 +22,24 @@ pub struct Engine {
     pub(super) wasmtime: wasmtime::Engine,
     pub(super) linker: Linker<State>,
     pub(super) epoch: Epoch,
+    cache: Option<CodeCache>,
 }
 
 impl Engine {
     /// An engine that keeps compiled code in a directory, or nowhere.
     pub fn new(cache: Option<&Path>) -> Result<Self, EngineError> {
-        Self::build(cache).map_err(EngineError)
-    }
-
-    fn build(cache: Option<&Path>) -> wasmtime::Result<Self> {
+        let cache = cache.and_then(|folder| {
+            let opened = CodeCache::open(folder, CODE_CACHE);
+            opened
+                .inspect_err(|error| {
+                    let folder = folder.display();
+                    tracing::warn!("compiled components are not kept in {folder}: {error}");
+                })
+                .ok()
+        });
         let mut config = Config::new();
         config.epoch_interruption(true);
         config.max_wasm_stack(WASM_STACK);
-        if let Some(directory) = cache {
-            let mut cache = CacheConfig::new();
-            cache.with_directory(directory);
-            // Else what is used often is compressed again, harder: for seconds, with 150 MiB, in the
-            // middle of a turn.
-            cache.with_optimized_compression_usage_counter_threshold(u64::MAX);
-            config.cache(Some(Cache::new(cache)?));
-        }
         let wasmtime = wasmtime::Engine::new(&config)?;
         let mut linker = Linker::new(&wasmtime);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
@@ -50,7 +49,19 @@ impl Engine {
             wasmtime,
             linker,
             epoch,
+            cache,
         })
+    }
+
+    /// Compiles a component, or finds it compiled.
+    pub(super) fn compile(&self, wasm: &[u8]) -> wasmtime::Result<Loaded> {
+        match &self.cache {
+            Some(cache) => cache.load(&self.wasmtime, wasm),
+            None => Ok(Loaded {
+                component: Component::from_binary(&self.wasmtime, wasm)?,
+                is_new: true,
+            }),
+        }
     }
 }
 

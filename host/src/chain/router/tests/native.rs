@@ -499,7 +499,7 @@ fn what_makes_no_sense_is_refused_and_hurts_nobody() {
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"proxy/initialize"}}"#,
-            "-32600",
+            "-32601",
         ),
         (&*long, "-32600"),
     ] {

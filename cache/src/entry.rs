@@ -1,0 +1,130 @@
+//! One file of the cache: `DIGEST-HASH.compiled`. The digest is that of the component and of the
+//! engine's settings, the hash that of the digest and the file's content.
+
+use std::fs::{self, File};
+use std::hash::{Hash, Hasher};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use wasmtime::Engine;
+
+use super::key::{Key, NAME};
+
+const EXTENSION: &str = "compiled";
+
+/// How old a file without a name of ours has to be to belong to nobody.
+const STALE: Duration = Duration::from_hours(1);
+
+/// What compiled code is of.
+pub struct Digest(String);
+
+impl Digest {
+    /// That of a component for an engine.
+    pub fn new(key: &Key, engine: &Engine, wasm: &[u8]) -> Self {
+        let mut settings = Settings(key.hasher());
+        engine.precompile_compatibility_hash().hash(&mut settings);
+        let Settings(mut hasher) = settings;
+        hasher.update(wasm);
+        let hex = hasher.finalize().to_hex();
+        Self(hex[..32].to_owned())
+    }
+
+    fn hash(&self, key: &Key) -> blake3::Hasher {
+        let mut hasher = key.hasher();
+        hasher.update(self.0.as_bytes());
+        hasher
+    }
+}
+
+/// Settings of an engine, on their way into a hash.
+struct Settings(blake3::Hasher);
+
+impl Hasher for Settings {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+/// A file of the cache.
+pub struct Entry {
+    pub path: PathBuf,
+    digest: String,
+    hash: String,
+}
+
+impl Entry {
+    fn named(path: PathBuf) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.strip_suffix(EXTENSION)?;
+        let (digest, hash) = name.strip_suffix('.')?.split_once('-')?;
+        let (digest, hash) = (digest.to_owned(), hash.to_owned());
+        Some(Self { path, digest, hash })
+    }
+
+    pub fn is_of(&self, digest: &Digest) -> bool {
+        self.digest == digest.0
+    }
+
+    /// Whether it has the content that was written under its name.
+    pub fn is_whole(&self, key: &Key, digest: &Digest) -> io::Result<bool> {
+        let mut hasher = digest.hash(key);
+        hasher.update_reader(File::open(&self.path)?)?;
+        let hash = blake3::Hash::from_hex(&self.hash);
+        Ok(hash.is_ok_and(|hash| hash == hasher.finalize()))
+    }
+}
+
+/// The files of a folder that have names of ours.
+pub fn entries(folder: &Path) -> io::Result<impl Iterator<Item = Entry>> {
+    let files = fs::read_dir(folder)?;
+    Ok(files.filter_map(|file| Entry::named(file.ok()?.path())))
+}
+
+/// Writes a file. Of two that write the same, either may be the last.
+pub fn write(folder: &Path, key: &Key, digest: &Digest, code: &[u8]) -> io::Result<()> {
+    let mut hasher = digest.hash(key);
+    hasher.update(code);
+    let hash = hasher.finalize().to_hex();
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(code)?;
+    let name = format!("{}-{hash}.{EXTENSION}", digest.0);
+    file.persist(folder.join(name))
+        .map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Removes what was not used for longest until no more than this is left, and what writers left that
+/// were killed.
+pub fn make_room(folder: &Path, room: u64) -> io::Result<()> {
+    let now = SystemTime::now();
+    let mut used = Vec::new();
+    for file in fs::read_dir(folder)?.flatten() {
+        let (path, Ok(data)) = (file.path(), file.metadata()) else {
+            continue;
+        };
+        if !data.is_file() || path.file_name().is_some_and(|name| name == NAME) {
+            continue;
+        }
+        let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        let age = now.duration_since(modified).unwrap_or_default();
+        if Entry::named(path.clone()).is_some() {
+            used.push((modified, data.len(), path));
+        } else if age >= STALE {
+            let _ = fs::remove_file(path);
+        }
+    }
+    used.sort_unstable_by(|one, other| other.cmp(one));
+    let mut sum = 0;
+    for (_, len, path) in used {
+        sum += len;
+        if sum > room {
+            // Whoever runs it has it open.
+            let _ = fs::remove_file(path);
+        }
+    }
+    Ok(())
+}

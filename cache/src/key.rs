@@ -1,0 +1,52 @@
+//! The key of a folder: 32 random bytes, in a file for its owner alone.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The file's name.
+pub const NAME: &str = "key";
+
+/// What hashes are made with.
+#[derive(Clone)]
+pub struct Key([u8; blake3::KEY_LEN]);
+
+impl Key {
+    /// The key of a folder. The first who wants one makes it.
+    pub fn of(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(NAME);
+        if let Some(key) = read(&path)? {
+            return Ok(key);
+        }
+        // There is none, or half of one.
+        let mut bytes = [0; blake3::KEY_LEN];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        file.write_all(&bytes)?;
+        let _ = fs::remove_file(&path);
+        match file.persist_noclobber(&path) {
+            Ok(_) => Ok(Self(bytes)),
+            // Somebody else was faster.
+            Err(error) => read(&path)?.ok_or(error.error),
+        }
+    }
+
+    pub fn hasher(&self) -> blake3::Hasher {
+        blake3::Hasher::new_keyed(&self.0)
+    }
+}
+
+fn read(path: &Path) -> io::Result<Option<Key>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(bytes.try_into().ok().map(Key)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Key")
+    }
+}

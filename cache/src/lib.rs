@@ -1,0 +1,131 @@
+//! Compiled components, kept on disk between runs.
+//!
+//! What always holds:
+//! - A file's name has a hash of its content, under a key that only this folder knows; what is not
+//!   whole, not ours, or not of this engine is never loaded. So nobody has to wait for anybody:
+//!   files are written beside their place and moved there, and a writer that is killed leaves
+//!   nothing that counts.
+//! - A file is never changed once it has its name, since others may be running its code; it is only
+//!   removed.
+//! - A cache that cannot be read or written costs time, and nothing else.
+
+mod entry;
+mod key;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use self::entry::{Digest, Entry, entries};
+use self::key::Key;
+
+/// Compiled components in a folder.
+#[derive(Clone, Debug)]
+pub struct CodeCache {
+    folder: PathBuf,
+    key: Key,
+    limit: u64,
+}
+
+/// A component that is ready to run.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The component.
+    pub component: Component,
+    /// Whether it was compiled just now.
+    pub is_new: bool,
+}
+
+impl CodeCache {
+    /// The cache in a folder, which is made for its owner alone. It keeps that many bytes; what was
+    /// not used for longest goes first.
+    ///
+    /// # Errors
+    /// If the folder, or the key in it, can be neither read nor written.
+    pub fn open(folder: &Path, limit: u64) -> io::Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(folder)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            key: Key::of(folder)?,
+            limit,
+        })
+    }
+
+    /// Compiles a component, or finds it compiled.
+    ///
+    /// # Errors
+    /// If it is no component that the engine can compile.
+    pub fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
+        let digest = Digest::new(&self.key, engine, wasm);
+        if let Some(component) = self.find(engine, &digest) {
+            return Ok(Loaded {
+                component,
+                is_new: false,
+            });
+        }
+        let compiled = Component::from_binary(engine, wasm)?;
+        let kept = self.keep(&digest, &compiled.serialize()?);
+        if let Err(error) = kept {
+            let folder = self.folder.display();
+            tracing::warn!("compiled code cannot be kept in {folder}: {error}");
+        }
+        Ok(Loaded {
+            // Pages of a file can be had again, and are shared with others that run it.
+            component: self.find(engine, &digest).unwrap_or(compiled),
+            is_new: true,
+        })
+    }
+
+    fn find(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
+        let entries = entries(&self.folder).ok()?;
+        let mut own = entries.filter(|entry| entry.is_of(digest));
+        own.find_map(|entry| {
+            let loaded = self.take(engine, digest, &entry);
+            if let Err(error) = &loaded {
+                let path = entry.path.display();
+                tracing::warn!("removed {path}, which cannot be used: {error:#}");
+                let _ = fs::remove_file(&entry.path);
+            }
+            loaded.ok()
+        })
+    }
+
+    /// The component in a file, if that is whole and ours.
+    fn take(&self, engine: &Engine, digest: &Digest, entry: &Entry) -> wasmtime::Result<Component> {
+        if !entry.is_whole(&self.key, digest)? {
+            return Err(wasmtime::Error::msg("its content is not what was written"));
+        }
+        // Used just now. One that cannot be marked so goes sooner than it might.
+        let file = fs::File::options().append(true).open(&entry.path);
+        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        load(engine, &entry.path)
+    }
+
+    fn keep(&self, digest: &Digest, code: &[u8]) -> io::Result<()> {
+        if let Some(room) = self.limit.checked_sub(code.len() as u64) {
+            entry::make_room(&self.folder, room)?;
+            entry::write(&self.folder, &self.key, digest, code)?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(
+    unsafe_code,
+    reason = "the engine cannot tell by itself whether code is its own"
+)]
+fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
+    // SAFETY: the file was found to be what an engine of the same settings wrote. Whoever changes it
+    // in between, or while it runs, has the rights of the user, and needs no such way.
+    unsafe { Component::deserialize_file(engine, path) }
+}

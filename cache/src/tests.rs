@@ -1,0 +1,261 @@
+//! A cache under those who write at once, die, and damage it.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use tempfile::TempDir;
+use wasmtime::{Config, Engine};
+
+use super::{CodeCache, Loaded};
+
+const GIB: u64 = 1 << 30;
+
+fn component(number: u32) -> Vec<u8> {
+    let text =
+        format!(r#"(component (core module (func (export "f") (result i32) i32.const {number})))"#);
+    wat::parse_str(text).unwrap()
+}
+
+struct Fixture {
+    folder: TempDir,
+    engine: Engine,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            engine: Engine::default(),
+        }
+    }
+
+    fn cache(&self) -> CodeCache {
+        CodeCache::open(self.folder.path(), GIB).unwrap()
+    }
+
+    fn is_new(&self, number: u32) -> bool {
+        let loaded = self.cache().load(&self.engine, &component(number));
+        loaded.unwrap().is_new
+    }
+
+    /// The files of compiled code.
+    fn compiled(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.folder.path()).unwrap();
+        let paths = files.map(|file| file.unwrap().path());
+        let mut paths: Vec<_> = paths
+            .filter(|path| path.extension().is_some_and(|it| it == "compiled"))
+            .collect();
+        paths.sort();
+        paths
+    }
+}
+
+#[test]
+fn what_was_compiled_is_found_again() {
+    let fixture = Fixture::new();
+    assert!(fixture.is_new(1));
+    assert!(!fixture.is_new(1));
+    assert!(fixture.is_new(2));
+    assert!(!fixture.is_new(1));
+    assert_eq!(fixture.compiled().len(), 2);
+}
+
+#[test]
+fn what_is_no_component_is_not_kept() {
+    let fixture = Fixture::new();
+    let module = wat::parse_str("(module)").unwrap();
+    assert!(fixture.cache().load(&fixture.engine, &module).is_err());
+    assert!(fixture.cache().load(&fixture.engine, b"\0asm").is_err());
+    assert!(fixture.compiled().is_empty());
+}
+
+#[test]
+fn an_engine_of_other_settings_finds_nothing() {
+    let fixture = Fixture::new();
+    assert!(fixture.is_new(1));
+    let other = Engine::new(Config::new().epoch_interruption(true)).unwrap();
+    let loaded = fixture.cache().load(&other, &component(1)).unwrap();
+    assert!(loaded.is_new);
+    assert!(!fixture.is_new(1));
+    assert_eq!(fixture.compiled().len(), 2);
+}
+
+#[test]
+fn what_is_damaged_is_removed_and_compiled_again() {
+    let fixture = Fixture::new();
+    assert!(fixture.is_new(1));
+    let file = &fixture.compiled()[0];
+    let whole = fs::read(file).unwrap();
+    let mut broken: Vec<Vec<u8>> = [0, 1, 63, whole.len() / 2, whole.len() - 1]
+        .map(|len| whole[..len].to_vec())
+        .into();
+    broken.extend((0..64).map(|part| {
+        let mut flipped = whole.clone();
+        flipped[part * (whole.len() - 1) / 63] ^= 1;
+        flipped
+    }));
+    broken.push([&whole[..], b"\0"].concat());
+    for content in broken {
+        fs::write(file, content).unwrap();
+        assert!(fixture.is_new(1));
+        assert_eq!(fixture.compiled(), [file.clone()]);
+        assert_eq!(fs::read(file).unwrap(), whole);
+        assert!(!fixture.is_new(1));
+    }
+}
+
+#[test]
+fn code_is_not_taken_for_that_of_another_component() {
+    let fixture = Fixture::new();
+    assert!(fixture.is_new(1));
+    assert!(fixture.is_new(2));
+    let [one, other] = &fixture.compiled()[..] else {
+        panic!("two files")
+    };
+    let (name, stem) = (file_name(one), file_name(other));
+    let (digest, _) = name.split_once('-').unwrap();
+    let (_, hash) = stem.split_once('-').unwrap();
+    let stolen = fixture.folder.path().join(format!("{digest}-{hash}"));
+    fs::remove_file(one).unwrap();
+    fs::rename(other, &stolen).unwrap();
+    assert!(fixture.is_new(1) && fixture.is_new(2));
+    assert!(!stolen.exists());
+}
+
+#[test]
+fn code_that_another_wrote_is_not_loaded() {
+    let (fixture, stranger) = (Fixture::new(), Fixture::new());
+    assert!(stranger.is_new(1));
+    for file in stranger.compiled() {
+        fs::copy(&file, fixture.folder.path().join(file_name(&file))).unwrap();
+    }
+    assert!(fixture.is_new(1));
+    // Nor is anything, once the key is another.
+    let key = fixture.folder.path().join("key");
+    fs::write(&key, "half a key").unwrap();
+    assert!(fixture.is_new(1));
+    assert!(!fixture.is_new(1));
+    assert_eq!(fs::read(&key).unwrap().len(), 32);
+}
+
+#[test]
+fn many_may_write_at_once() {
+    let fixture = Fixture::new();
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            let fixture = &fixture;
+            scope.spawn(move || {
+                for number in 0..4 {
+                    let cache = CodeCache::open(fixture.folder.path(), GIB).unwrap();
+                    let number = (number + thread) % 4;
+                    cache.load(&fixture.engine, &component(number)).unwrap();
+                }
+            });
+        }
+    });
+    assert!((0..4).all(|number| !fixture.is_new(number)));
+    let files = fs::read_dir(fixture.folder.path()).unwrap().count();
+    assert_eq!(
+        files,
+        fixture.compiled().len() + 1,
+        "a key, and no leavings"
+    );
+}
+
+#[test]
+fn what_was_not_used_for_longest_goes_first() {
+    let fixture = Fixture::new();
+    let one = {
+        assert!(fixture.is_new(0));
+        fs::metadata(&fixture.compiled()[0]).unwrap().len()
+    };
+    let small = CodeCache::open(fixture.folder.path(), one * 7 / 2).unwrap();
+    let load = |number| small.load(&fixture.engine, &component(number)).unwrap();
+    let long_ago = |path: &Path, hours| {
+        let then = SystemTime::now() - Duration::from_hours(hours);
+        let file = File::options().append(true).open(path).unwrap();
+        file.set_modified(then).unwrap();
+    };
+    let mut files = Vec::new();
+    let mut known = BTreeSet::new();
+    for number in 0..3 {
+        load(number);
+        let new = fixture
+            .compiled()
+            .into_iter()
+            .find(|path| known.insert(path.clone()));
+        files.extend(new);
+    }
+    for (file, hours) in files.iter().zip([3, 2, 1]) {
+        long_ago(file, hours);
+    }
+    // Used again just now.
+    assert!(!load(0).is_new);
+    assert!(load(3).is_new);
+    assert!(!files[1].exists(), "the oldest");
+    assert!(!load(0).is_new && !load(2).is_new && !load(3).is_new);
+    // What is larger than all the room is compiled every time, and takes nobody's place.
+    let tiny = CodeCache::open(fixture.folder.path(), 10).unwrap();
+    let loaded = tiny.load(&fixture.engine, &component(9)).unwrap();
+    assert!(loaded.is_new);
+    assert!(!load(3).is_new);
+}
+
+#[test]
+fn what_killed_writers_left_goes_when_it_is_old() {
+    let fixture = Fixture::new();
+    assert!(fixture.is_new(1));
+    let (old, young) = (
+        fixture.folder.path().join(".tmpA"),
+        fixture.folder.path().join(".tmpB"),
+    );
+    for path in [&old, &young] {
+        fs::write(path, "half").unwrap();
+    }
+    let then = SystemTime::now() - Duration::from_hours(2);
+    File::options()
+        .append(true)
+        .open(&old)
+        .unwrap()
+        .set_modified(then)
+        .unwrap();
+    assert!(fixture.is_new(2));
+    assert!(!old.exists() && young.exists());
+    assert!(!fixture.is_new(1));
+}
+
+#[test]
+fn code_goes_on_running_when_its_file_is_removed() {
+    let fixture = Fixture::new();
+    fixture.is_new(1);
+    let Loaded { component, is_new } = fixture
+        .cache()
+        .load(&fixture.engine, &component(1))
+        .unwrap();
+    assert!(!is_new);
+    fs::remove_file(&fixture.compiled()[0]).unwrap();
+    assert!(!component.serialize().unwrap().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_folder_and_the_key_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let fixture = Fixture::new();
+    let folder = fixture.folder.path().join("a/b");
+    let cache = CodeCache::open(&folder, GIB).unwrap();
+    cache.load(&fixture.engine, &component(1)).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder), 0o700);
+    for file in fs::read_dir(&folder).unwrap() {
+        assert_eq!(mode(&file.unwrap().path()), 0o600);
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
