@@ -44,16 +44,13 @@ pub struct Loaded {
 }
 
 impl CodeCache {
-    /// The cache in a folder, which is made for its owner alone. It keeps that many bytes; what was
-    /// not used for longest goes first.
+    /// The cache in a folder, which is made. It keeps that many bytes; what was not used for longest
+    /// goes first.
     ///
     /// # Errors
     /// If the folder, or the key in it, can be neither read nor written.
     pub fn open(folder: &Path, limit: u64) -> io::Result<Self> {
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(folder)?;
+        fs::create_dir_all(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             key: Key::of(folder)?,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::folders;
+use super::progress::Progress;
 use super::words::{self, Abilities};
 use crate::channel::{WORDS, quote};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
@@ -91,7 +92,8 @@ fn check_proxy(
 ) -> bool {
     let path = quote(&terms.path.display().to_string(), WORDS);
     println!("{}  {path}", entry.id);
-    let component = match Component::load(engine, &terms.path) {
+    let load = || Component::load(engine, &terms.path);
+    let component = match Progress::default().while_loading(&entry.id, load) {
         Ok(component) => component,
         Err(error) => {
             println!("  │  cannot be used");

@@ -5,6 +5,7 @@ mod folders;
 mod limits;
 mod log;
 mod mcp_shim;
+mod progress;
 mod run;
 mod words;
 

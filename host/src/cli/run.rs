@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use tokio::task::JoinHandle;
 
+use super::progress::Progress;
 use super::{folders, words};
 use crate::chain::{
     self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Role, Settings,
@@ -166,6 +167,7 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Member>, Vec<String>)
     }
     folders::check(manifest).map_err(|error| failed(&error))?;
     let engine = super::engine().map_err(|error| failed(&error))?;
+    let progress = Progress::default();
     // Programs start while components are loaded.
     let starting: Vec<_> = manifest
         .proxies
@@ -173,7 +175,8 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Member>, Vec<String>)
         .map(|entry| match &entry.make {
             Make::Component(component) => {
                 let (engine, path) = (engine.clone(), component.path.clone());
-                let load = move || Component::load(&engine, &path);
+                let (id, progress) = (entry.id.clone(), progress.clone());
+                let load = move || progress.while_loading(&id, || Component::load(&engine, &path));
                 Starting::Component(component, tokio::task::spawn_blocking(load))
             }
             Make::Native(native) => {
