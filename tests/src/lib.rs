@@ -11,6 +11,7 @@ pub mod declared;
 pub mod envelope;
 pub mod fuzz;
 pub mod host;
+pub mod passing;
 pub mod process;
 pub mod schema;
 pub mod stand_in;

@@ -225,6 +225,12 @@ impl Wire {
         self.outgoing = None;
     }
 
+    /// Ends both directions at once, as the system does for a process that is killed.
+    pub fn hang_up(&mut self) {
+        self.close();
+        self.reader = BufReader::new(Box::pin(tokio::io::empty()));
+    }
+
     /// Reads, and answers, until the other side ends the connection; then ends it here too, as
     /// an agent does that exits. Returns the messages that had not been returned yet.
     pub async fn serve(mut self) -> Vec<Message> {

@@ -3,14 +3,13 @@
 //!
 //! Its requests have its own ids, numbers from 0 on, or strings with `--strings`.
 
-use std::collections::HashMap;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use acp_chain_tests::envelope::{Message, quoted};
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::passing::Passing;
 use clap::Parser;
-use serde_json::value::RawValue;
 
 /// A proxy that passes everything on.
 #[derive(Debug, Default, Parser)]
@@ -85,9 +84,8 @@ fn main() -> io::Result<()> {
     }
     let survives = habits.survive_eof;
     let mut proxy = Proxy {
+        passing: Passing::new(habits.older, habits.strings),
         habits,
-        asked: 0,
-        open: HashMap::new(),
         out: io::stdout().lock(),
     };
     for line in io::stdin().lock().lines() {
@@ -108,116 +106,31 @@ fn sleep() -> ! {
 
 struct Proxy<W> {
     habits: Habits,
-    asked: u64,
-    /// Whose request each of its own stands for.
-    open: HashMap<String, String>,
+    passing: Passing,
     out: W,
-}
-
-/// What `proxy/successor` carries.
-#[derive(serde::Deserialize)]
-struct Carried {
-    method: String,
-    params: Option<Box<RawValue>>,
 }
 
 impl<W: Write> Proxy<W> {
     fn receive(&mut self, line: &str) -> io::Result<()> {
         let message = Message::parse(line).map_err(io::Error::other)?;
-        let Some(method) = message.method.clone() else {
-            return self.answer(&message);
-        };
-        let (initialize, successor) = match self.habits.older {
-            true => ("_proxy/initialize", "_proxy/successor"),
-            false => ("proxy/initialize", "proxy/successor"),
-        };
-        let params = message.params.clone();
-        if method == "$/cancel_request" {
-            return self.cancel(params.as_deref().unwrap_or_default());
+        if let Some(method) = self.passing.method(&message) {
+            if self.habits.exit_on.as_ref() == Some(&method) {
+                eprintln!("its last words");
+                std::process::exit(3);
+            }
+            if self.habits.swallow.as_ref() == Some(&method) {
+                return Ok(());
+            }
+            if self.habits.garbage {
+                self.say("this is no message")?;
+                self.say(r#"{"jsonrpc":"2.0","id":"nobody's","result":{}}"#)?;
+                self.say(r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{}}"#)?;
+            }
         }
-        if method == successor {
-            let carried: Carried = serde_json::from_str(params.as_deref().unwrap_or_default())?;
-            let params = carried.params.map(|params| params.get().to_owned());
-            return self.pass(&carried.method, params.as_deref(), message.id, None);
+        match self.passing.pass(&message)? {
+            Some(line) => self.say(&line),
+            None => Ok(()),
         }
-        if method == initialize {
-            return self.pass("initialize", params.as_deref(), message.id, Some(successor));
-        }
-        if method.starts_with("proxy/") || method.starts_with("_proxy/") {
-            let id = message.id.unwrap_or_default();
-            let error = r#"{"code":-32601,"message":"Method not found"}"#;
-            return self.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#));
-        }
-        self.pass(&method, params.as_deref(), message.id, Some(successor))
-    }
-
-    /// Passes a message on: plain, or to the successor.
-    fn pass(
-        &mut self,
-        method: &str,
-        params: Option<&str>,
-        id: Option<String>,
-        successor: Option<&str>,
-    ) -> io::Result<()> {
-        if self.habits.exit_on.as_deref() == Some(method) {
-            eprintln!("its last words");
-            std::process::exit(3);
-        }
-        if self.habits.swallow.as_deref() == Some(method) {
-            return Ok(());
-        }
-        if self.habits.garbage {
-            self.say("this is no message")?;
-            self.say(r#"{"jsonrpc":"2.0","id":"nobody's","result":{}}"#)?;
-            self.say(r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{}}"#)?;
-        }
-        let id = id.map_or(String::new(), |theirs| {
-            let own = match self.habits.strings {
-                true => quoted(&format!("own-{}", self.asked)),
-                false => self.asked.to_string(),
-            };
-            self.asked += 1;
-            let member = format!(r#","id":{own}"#);
-            self.open.insert(own, theirs);
-            member
-        });
-        let method = quoted(method);
-        let params = params.map_or(String::new(), |params| format!(r#","params":{params}"#));
-        let line = match successor {
-            None => format!(r#"{{"jsonrpc":"2.0"{id},"method":{method}{params}}}"#),
-            Some(successor) => format!(
-                r#"{{"jsonrpc":"2.0"{id},"method":"{successor}","params":{{"method":{method}{params}}}}}"#
-            ),
-        };
-        self.say(&line)
-    }
-
-    fn answer(&mut self, message: &Message) -> io::Result<()> {
-        let id = message.id.clone().unwrap_or_default();
-        let Some(theirs) = self.open.remove(&id) else {
-            return Ok(());
-        };
-        let outcome = match (&message.result, &message.error) {
-            (Some(result), _) => format!(r#""result":{result}"#),
-            (None, error) => format!(r#""error":{}"#, error.as_deref().unwrap_or("null")),
-        };
-        self.say(&format!(r#"{{"jsonrpc":"2.0","id":{theirs},{outcome}}}"#))
-    }
-
-    fn cancel(&mut self, params: &str) -> io::Result<()> {
-        #[derive(serde::Deserialize)]
-        struct Cancel {
-            #[serde(rename = "requestId")]
-            request: Box<RawValue>,
-        }
-        let cancel: Cancel = serde_json::from_str(params)?;
-        let mut open = self.open.iter();
-        let own = open.find(|(_, theirs)| *theirs == cancel.request.get());
-        let Some((own, _)) = own else { return Ok(()) };
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{own}}}}}"#
-        );
-        self.say(&line)
     }
 
     fn say(&mut self, line: &str) -> io::Result<()> {

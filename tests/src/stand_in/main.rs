@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
 
 /// Copies, and keeps nothing back.
 fn copy(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
-    let mut piece = vec![0; 1 << 16];
+    let mut piece = [0; 1 << 14];
     loop {
         match from.read(&mut piece)? {
             0 => return Ok(()),

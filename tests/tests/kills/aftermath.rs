@@ -1,0 +1,235 @@
+//! What has to hold when a part is gone.
+
+use std::collections::BTreeMap;
+
+use acp_chain_tests::chain::error_of;
+use acp_chain_tests::client::prompt;
+use acp_chain_tests::envelope::{Message, notification};
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::{Wire, in_time};
+
+use crate::agent::Agent;
+use crate::case::{Part, Policy, Stage};
+use crate::scene::Scene;
+use crate::tree;
+
+impl Scene {
+    /// Without a client, or a host, there is nobody left.
+    pub(crate) async fn leaves_nobody(mut self) {
+        let end = self.client.exited().await.expect("it can be waited for");
+        assert_eq!(end.success(), self.case.part == Part::Client, "{end}");
+        if let Some((_, wire)) = self.running.take() {
+            wire.serve().await;
+        }
+        tree::is_gone(&self.transcript, self.folder.path()).await;
+        for end in ["client", "before", "behind", "agent"] {
+            for (id, count) in answers(&self.transcript, end) {
+                // The agent of a client that is gone still gets its answer.
+                let is_owed = end == "agent" && self.case.part == Part::Client;
+                let fits = count == 1 || count == 0 && !is_owed;
+                assert!(fits, "{end}: {count} answers to {id}");
+            }
+        }
+    }
+
+    /// Without an agent the client is told why, and there is nobody left.
+    pub(crate) async fn ends_with_the_agent(mut self) {
+        for (id, _) in std::mem::take(&mut self.open) {
+            let answer = self.client.wire.response(&id).await;
+            assert_eq!(
+                error_of(&answer),
+                "acp-chain: the agent was ended by signal 9"
+            );
+        }
+        let exit = self.client.finish().await.expect("it ends");
+        assert_eq!((exit.status.code(), &*exit.stderr), (Some(137), ""));
+        tree::is_gone(&self.transcript, self.folder.path()).await;
+        is_answered_once(&self.transcript, "client");
+    }
+
+    /// Without a proxy the chain goes on as the manifest says.
+    pub(crate) async fn goes_on(mut self) {
+        // What is settled by the death of the part comes first: the agent, and the client, might else
+        // answer before it. What is then left open waits for the agent.
+        let open = std::mem::take(&mut self.open);
+        let (settled, open) = open.into_iter().partition(|(_, method)| self.ends(method));
+        let begun = self.are_settled(settled).await;
+        let (_, mut wire) = self.running.take().expect("the agent has started");
+        let mut at_agent = std::mem::take(&mut self.at_agent);
+        let permission = self.permission.take();
+        let mut withdrawn = Vec::new();
+        if self.case.part.is_native() {
+            withdrawn.extend(ids("agent", &at_agent));
+            at_agent.extend(are_withdrawn("agent", &mut wire, &at_agent).await);
+            withdrawn.extend(ids("client", permission.as_slice()));
+            are_withdrawn("client", &mut self.client.wire, permission.as_slice()).await;
+        }
+        let mut agent = Agent::go_on(wire, at_agent);
+        let cancelled = r#"{"outcome":{"outcome":"cancelled"}}"#;
+        let answer = permission.iter().flat_map(|asked| asked.result(cancelled));
+        answer.for_each(|line| self.client.wire.send(line));
+        let begun = begun | self.are_settled(open).await;
+        let has_begun = begun || self.case.stage != Stage::Initialize;
+        // What is said before its death is known may be lost with it; that ends here.
+        self.client.wire.request("test/probe", "{}").await;
+        if !has_begun {
+            let answer = self.client.wire.request("initialize", "{}").await;
+            self.keeps_to_the_policy(&answer);
+        }
+        let alive = self.client.wire.request("test/alive", "{}").await;
+        match (self.case.part, self.case.policy) {
+            (Part::Component | Part::Before, Policy::Refuse) => self.names_the_part(&alive),
+            (Part::Component, Policy::Bypass) => {
+                assert_eq!(alive.result.as_deref(), Some(r#"{"by":"agent"}"#));
+            }
+            _ => assert_eq!(alive.result.as_deref(), Some(r#"{"by":"component"}"#)),
+        }
+        let answer = self.client.wire.request("session/new", "{}").await;
+        self.keeps_to_the_policy(&answer);
+        self.a_turn_follows(&mut agent).await;
+        let exit = self.client.finish().await.expect("it ends");
+        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        in_time("the agent's end", agent.task)
+            .await
+            .expect("it went on");
+        tree::is_gone(&self.transcript, self.folder.path()).await;
+        for (end, id) in withdrawn {
+            assert_eq!(withdrawals(&self.transcript, end, &id), 1, "{end}: of {id}");
+        }
+        for end in [Part::Client, Part::Before, Part::Behind, Part::Agent] {
+            if end != self.case.part {
+                is_answered_once(&self.transcript, end.name());
+            }
+        }
+    }
+
+    /// A turn, which the part is in again, or is not, or does not let through.
+    async fn a_turn_follows(&mut self, agent: &mut Agent) {
+        let before = self.heard_by_the_part();
+        let answer = self
+            .client
+            .wire
+            .request("session/prompt", &prompt("a", "and now"))
+            .await;
+        self.keeps_to_the_policy(&answer);
+        let heard = &self.heard_by_the_part()[before.len()..];
+        if self.case.part.is_native() {
+            let is_in = heard.iter().any(|line| line.contains("session/prompt"));
+            assert_eq!(is_in, self.case.policy == Policy::Restart);
+        }
+        let client = &mut self.client.wire;
+        let asked = tokio::select! {
+            asked = agent.ask("\"at last\"") => asked,
+            // It answers while it reads.
+            () = async { while client.receive().await.is_some() {} } => panic!("the client's end"),
+        };
+        if self.case.policy == Policy::Refuse {
+            self.names_the_part(&asked);
+        }
+    }
+
+    fn heard_by_the_part(&self) -> Vec<String> {
+        self.transcript.received(self.case.part.name())
+    }
+
+    /// Waits for the answers to requests that were open. Says whether the chain has begun with that.
+    async fn are_settled(&mut self, open: Vec<(String, &'static str)>) -> bool {
+        let mut has_begun = false;
+        for (id, method) in open {
+            let answer = self.client.wire.response(&id).await;
+            self.is_settled(method, &answer);
+            has_begun |= method == "initialize" && answer.result.is_some();
+        }
+        has_begun
+    }
+
+    /// Whether an open request is answered with an error because the part is gone.
+    fn ends(&self, method: &str) -> bool {
+        match self.case.part {
+            Part::Component => is_held(method) && self.case.policy != Policy::Bypass,
+            // What it has not passed on, its neighbour may begin with in its place.
+            _ => {
+                !(self.case.in_hand && method == "initialize" && self.case.policy == Policy::Bypass)
+            }
+        }
+    }
+
+    fn is_settled(&self, method: &str, answer: &Message) {
+        // What a component has seen it would see again on the way back.
+        let is_seen_again = self.case.part == Part::Component && !is_held(method);
+        match self.ends(method) || is_seen_again && self.case.policy == Policy::Refuse {
+            true => self.names_the_part(answer),
+            false => assert!(answer.result.is_some(), "{}", answer.line),
+        }
+    }
+
+    /// The answer to a request that was made later.
+    fn keeps_to_the_policy(&self, answer: &Message) {
+        match self.case.policy {
+            Policy::Refuse => self.names_the_part(answer),
+            Policy::Bypass | Policy::Restart => {
+                assert!(answer.result.is_some(), "{}", answer.line);
+            }
+        }
+    }
+
+    fn names_the_part(&self, answer: &Message) {
+        let start = format!(
+            "acp-chain: the proxy `{}` failed on ",
+            self.case.part.name()
+        );
+        let error = error_of(answer);
+        assert!(error.starts_with(&start), "{error}");
+    }
+}
+
+/// Whether the component has not let a request go on when it traps.
+fn is_held(method: &str) -> bool {
+    matches!(method, "test/hold" | "test/trap")
+}
+
+/// How many answers an end got to each of its requests.
+fn answers(transcript: &Transcript, end: &str) -> BTreeMap<String, usize> {
+    let parse = |line: &String| Message::parse(line).expect("a message");
+    let sent: Vec<_> = transcript.sent(end).iter().map(parse).collect();
+    let received: Vec<_> = transcript.received(end).iter().map(parse).collect();
+    let requests = sent.into_iter().filter(Message::is_request);
+    let ids = requests.filter_map(|request| request.id);
+    ids.map(|id| {
+        let answers = received.iter().filter(|message| message.answers(&id));
+        let count = answers.count();
+        (id, count)
+    })
+    .collect()
+}
+
+/// The requests that an end has.
+fn ids(end: &'static str, had: &[Message]) -> Vec<(&'static str, String)> {
+    let ids = had.iter().filter_map(|asked| asked.id.clone());
+    ids.map(|id| (end, id)).collect()
+}
+
+/// Waits until the requests that an end has are withdrawn. Gives those that come meanwhile.
+async fn are_withdrawn(end: &'static str, wire: &mut Wire, had: &[Message]) -> Vec<Message> {
+    let mut new = Vec::new();
+    for (end, id) in ids(end, had) {
+        while withdrawals(wire.transcript(), end, &id) == 0 {
+            let message = wire.receive().await.expect("the withdrawal");
+            new.extend(Some(message).filter(Message::is_request));
+        }
+    }
+    new
+}
+
+/// How often a request that an end had was withdrawn.
+fn withdrawals(transcript: &Transcript, end: &str, id: &str) -> usize {
+    let cancel = notification("$/cancel_request", &format!(r#"{{"requestId":{id}}}"#));
+    let received = transcript.received(end);
+    received.iter().filter(|line| **line == cancel).count()
+}
+
+fn is_answered_once(transcript: &Transcript, end: &str) {
+    for (id, count) in answers(transcript, end) {
+        assert_eq!(count, 1, "{end}: answers to {id}");
+    }
+}
