@@ -115,6 +115,11 @@ impl Wire {
         self.queue(bytes);
     }
 
+    /// Sends these lines, such as those that answer a request.
+    pub fn send_all(&mut self, lines: impl IntoIterator<Item = String>) {
+        lines.into_iter().for_each(|line| self.send(line));
+    }
+
     /// Sends exactly these bytes: what is not UTF-8, or a line without its end.
     pub fn send_bytes(&mut self, bytes: impl Into<Vec<u8>>) {
         let bytes = bytes.into();

@@ -67,7 +67,7 @@ impl Scene {
         let mut agent = Agent::go_on(wire, at_agent);
         let cancelled = r#"{"outcome":{"outcome":"cancelled"}}"#;
         let answer = permission.iter().flat_map(|asked| asked.result(cancelled));
-        answer.for_each(|line| self.client.wire.send(line));
+        self.client.wire.send_all(answer);
         let begun = begun | self.are_settled(open).await;
         let has_begun = begun || self.case.stage != Stage::Initialize;
         // What is said before its death is known may be lost with it; that ends here.

@@ -1,5 +1,7 @@
 //! The agent: first the test says its lines one by one, later it goes on by itself.
 
+use std::collections::HashMap;
+
 use acp_chain_tests::envelope::{Message, notification, request};
 use acp_chain_tests::wire::Wire;
 use tokio::sync::mpsc;
@@ -18,49 +20,27 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Answers these requests, and all that come. A turn ends when the client has answered a question
-    /// of the agent's.
-    pub(crate) fn go_on(mut wire: Wire, open: Vec<Message>) -> Self {
+    /// Answers these requests, and all that come.
+    pub(crate) fn go_on(wire: Wire, open: Vec<Message>) -> Self {
         let (asks, mut asked) = mpsc::unbounded_channel();
         let (tell, answers) = mpsc::unbounded_channel();
+        let mut work = Work {
+            wire,
+            turns: HashMap::new(),
+            count: 0,
+            tell,
+        };
         let task = tokio::spawn(async move {
             for message in open {
-                let result = result_of(&message, 0);
-                message
-                    .result(&result)
-                    .into_iter()
-                    .for_each(|line| wire.send(line));
+                work.answer(&message);
             }
-            let mut turns = Vec::new();
-            let mut count = 0;
             loop {
                 tokio::select! {
-                    message = wire.receive() => {
-                        let Some(message) = message else { return };
-                        match message.method.as_deref() {
-                            Some("session/prompt") => {
-                                count += 1;
-                                wire.send(update("late"));
-                                wire.send(question(&format!("\"turn {count}\"")));
-                                turns.push((format!("\"turn {count}\""), message));
-                            }
-                            Some(_) => {
-                                count += 1;
-                                let result = result_of(&message, count);
-                                message.result(&result).into_iter().for_each(|line| wire.send(line));
-                            }
-                            None => {
-                                let id = message.id.clone().unwrap_or_default();
-                                if let Some(at) = turns.iter().position(|(turn, _)| *turn == id) {
-                                    let (_, prompt) = turns.remove(at);
-                                    let result = result_of(&prompt, 0);
-                                    prompt.result(&result).into_iter().for_each(|line| wire.send(line));
-                                }
-                                let _ = tell.send(message);
-                            }
-                        }
-                    }
-                    Some(id) = asked.recv() => wire.send(question(id)),
+                    message = work.wire.receive() => match message {
+                        Some(message) => work.take(message),
+                        None => return,
+                    },
+                    Some(id) = asked.recv() => work.wire.send(question(id)),
                 }
             }
         });
@@ -83,6 +63,48 @@ impl Agent {
     }
 }
 
+/// What the agent does by itself.
+struct Work {
+    wire: Wire,
+    /// The turns that end when the client has answered a question of the agent's, by its id.
+    turns: HashMap<String, Message>,
+    count: usize,
+    tell: mpsc::UnboundedSender<Message>,
+}
+
+impl Work {
+    fn take(&mut self, message: Message) {
+        match message.method.as_deref() {
+            Some("session/prompt") => {
+                self.count += 1;
+                let id = format!("\"turn {}\"", self.count);
+                self.wire.send_all([update("late"), question(&id)]);
+                self.turns.insert(id, message);
+            }
+            Some(_) => self.answer(&message),
+            None => {
+                let id = message.id.as_deref().unwrap_or_default();
+                if let Some(prompt) = self.turns.remove(id) {
+                    self.answer(&prompt);
+                }
+                // Nobody may be waiting for it.
+                let _ = self.tell.send(message);
+            }
+        }
+    }
+
+    fn answer(&mut self, message: &Message) {
+        self.count += 1;
+        let result = match message.method.as_deref() {
+            Some("initialize") => INITIALIZED.to_owned(),
+            Some("session/new") => format!(r#"{{"sessionId":"late-{}"}}"#, self.count),
+            Some("session/prompt") => r#"{"stopReason":"end_turn"}"#.to_owned(),
+            _ => r#"{"by":"agent"}"#.to_owned(),
+        };
+        self.wire.send_all(message.result(&result));
+    }
+}
+
 /// Something that the agent streams.
 pub(crate) fn update(text: &str) -> String {
     let params = format!(r#"{{"sessionId":"a","update":{{"text":"{text}"}}}}"#);
@@ -92,13 +114,4 @@ pub(crate) fn update(text: &str) -> String {
 /// What the agent asks the client, who answers it at once.
 fn question(id: &str) -> String {
     request(id, "fs/read_text_file", r#"{"sessionId":"a","path":"/a"}"#)
-}
-
-fn result_of(message: &Message, count: usize) -> String {
-    match message.method.as_deref() {
-        Some("initialize") => INITIALIZED.to_owned(),
-        Some("session/new") => format!(r#"{{"sessionId":"late-{count}"}}"#),
-        Some("session/prompt") => r#"{"stopReason":"end_turn"}"#.to_owned(),
-        _ => r#"{"by":"agent"}"#.to_owned(),
-    }
 }

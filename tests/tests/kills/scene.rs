@@ -180,9 +180,7 @@ impl Scene {
         let id = self.client.wire.ask(method, params);
         let wire = self.wire().await;
         let came = wire.receive().await.expect("the request");
-        came.result(result)
-            .into_iter()
-            .for_each(|line| wire.send(line));
+        wire.send_all(came.result(result));
         let answer = self.client.wire.response(&id).await;
         assert!(answer.result.is_some(), "{}", answer.line);
     }

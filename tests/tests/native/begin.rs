@@ -35,9 +35,9 @@ async fn four_components_begin_as_the_protocol_says() {
         agent   → {"jsonrpc":"2.0","id":3,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}},"agentInfo":{"name":"a","version":"1"}}}
         filter  ← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}},"agentInfo":{"name":"a","version":"1"}}}
         filter  → {"jsonrpc":"2.0","id":2,"result":{"protocolVersion":1,"agentCapabilities":{"by":"filter"}}}
-        context ← {"jsonrpc":"2.0","id":"i","result":{"protocolVersion":1,"agentCapabilities":{"by":"filter"}}}
+        context ← {"jsonrpc":"2.0","id":"i","result":{"protocolVersion":1,"agentCapabilities":{"by":"filter","mcpCapabilities":{"acp":true}}}}
         context → {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"by":"context"}}}
-        client  ← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"by":"context"}}}
+        client  ← {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{"by":"context","mcpCapabilities":{"acp":true}}}}
         "#,
     );
 }
@@ -93,7 +93,7 @@ async fn a_proxy_of_the_older_dialect_is_found_out_by_its_answer() {
         agent  → {"jsonrpc":"2.0","id":2,"result":{}}
         proxy  ← {"jsonrpc":"2.0","id":0,"result":{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}
         proxy  → {"jsonrpc":"2.0","id":1,"result":{}}
-        client ← {"jsonrpc":"2.0","id":"c","result":{}}
+        client ← {"jsonrpc":"2.0","id":"c","result":{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}
         agent  → {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}
         proxy  ← {"jsonrpc":"2.0","method":"_proxy/successor","params":{"method":"session/update","params":{"sessionId":"s"}}}
         "#,

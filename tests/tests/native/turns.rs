@@ -1,14 +1,22 @@
 //! Turns through native proxies, and turns of their own.
 
-use acp_chain_tests::host::{InProcess, played};
+use acp_chain::chain::Member;
+use acp_chain_tests::host::{InProcess, played, proxy};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
 
 /// A chain of one native proxy, past `initialize`. The next id of the host's is 3.
 async fn chain(name: &'static str) -> (InProcess, Wire, Transcript) {
+    chain_of(name, Vec::new()).await
+}
+
+/// The same with components behind it.
+async fn chain_of(name: &'static str, components: Vec<Member>) -> (InProcess, Wire, Transcript) {
     let transcript = Transcript::new();
     let (native, mut proxy) = played(name, &transcript);
-    let mut chain = InProcess::of(vec![native.into()], &transcript);
+    let mut members = vec![native.into()];
+    members.extend(components);
+    let mut chain = InProcess::of(members, &transcript);
     chain
         .client
         .send(r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{}}"#);
@@ -89,6 +97,77 @@ async fn a_proxy_runs_a_turn_of_its_own_before_the_users_first() {
         sparkle ← {"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}
         sparkle → {"jsonrpc":"2.0","id":5,"result":{"stopReason":"end_turn"}}
         client  ← {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}
+        "#,
+    );
+}
+
+/// The same when the proxy's turn is begun by the session, and the user's prompt comes while the agent
+/// streams; with a component between the two.
+#[tokio::test]
+async fn the_users_prompt_waits_while_a_proxys_own_turn_streams() {
+    let component = proxy("component", "pass", "{}").await;
+    let (mut chain, mut sparkle, transcript) = chain_of("sparkle", vec![component.into()]).await;
+    let InProcess { client, agent, .. } = &mut chain;
+
+    client.send(
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#,
+    );
+    sparkle.line().await;
+    sparkle.send(r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"session/new","params":{"cwd":"/","mcpServers":[]}}}"#);
+    agent.line().await;
+    agent.send(r#"{"jsonrpc":"2.0","id":4,"result":{"sessionId":"S1"}}"#);
+    sparkle.line().await;
+    sparkle.send(r#"{"jsonrpc":"2.0","id":3,"result":{"sessionId":"S1"}}"#);
+    client.line().await;
+    sparkle.send(r#"{"jsonrpc":"2.0","id":2,"method":"proxy/successor","params":{"method":"session/prompt","params":{"sessionId":"S1","prompt":[]}}}"#);
+    agent.line().await;
+    agent.send(
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":1}}"#,
+    );
+    sparkle.line().await;
+    client.send(r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"S1","prompt":[{"type":"text","text":"Hello"}]}}"#);
+    sparkle.line().await;
+    sparkle.send(
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":1}}"#,
+    );
+    client.line().await;
+    agent.send(
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":2}}"#,
+    );
+    sparkle.line().await;
+    agent.send(r#"{"jsonrpc":"2.0","id":5,"result":{"stopReason":"end_turn"}}"#);
+    sparkle.line().await;
+    sparkle.send(
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":2}}"#,
+    );
+    client.line().await;
+    sparkle.send(r#"{"jsonrpc":"2.0","id":3,"method":"proxy/successor","params":{"method":"session/prompt","params":{"sessionId":"S1","prompt":[{"type":"text","text":"Hello"}]}}}"#);
+    agent.line().await;
+    agent.send(r#"{"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}"#);
+    sparkle.line().await;
+    sparkle.send(r#"{"jsonrpc":"2.0","id":6,"result":{"stopReason":"end_turn"}}"#);
+    client.line().await;
+
+    transcript.of("agent").assert(
+        r#"
+        agent ← {"jsonrpc":"2.0","id":4,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}
+        agent → {"jsonrpc":"2.0","id":4,"result":{"sessionId":"S1"}}
+        agent ← {"jsonrpc":"2.0","id":5,"method":"session/prompt","params":{"sessionId":"S1","prompt":[]}}
+        agent → {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":1}}
+        agent → {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":2}}
+        agent → {"jsonrpc":"2.0","id":5,"result":{"stopReason":"end_turn"}}
+        agent ← {"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{"sessionId":"S1","prompt":[{"type":"text","text":"Hello"}]}}
+        agent → {"jsonrpc":"2.0","id":7,"result":{"stopReason":"end_turn"}}
+        "#,
+    );
+    transcript.of("client").assert(
+        r#"
+        client → {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}
+        client ← {"jsonrpc":"2.0","id":1,"result":{"sessionId":"S1"}}
+        client → {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"S1","prompt":[{"type":"text","text":"Hello"}]}}
+        client ← {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":1}}
+        client ← {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"S1","update":2}}
+        client ← {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}
         "#,
     );
 }

@@ -76,6 +76,7 @@ impl Router {
             Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => {}
         }
         let toward = exchange.toward.opposite();
+        let message = Self::shown(&exchange.method, toward, message);
         let mut parcel = Parcel::new(message, exchange.route.clone(), at, toward);
         parcel.exchange = Some(number);
         parcel.method = exchange.method.clone();

@@ -124,7 +124,10 @@ impl Router {
             Action::Forward => self.depart(index, parcel),
             Action::Replace(message) => {
                 let old = parcel.session().cloned();
-                parcel.message = message;
+                parcel.message = match parcel.is_response() {
+                    true => Self::shown(&parcel.method, parcel.toward, message),
+                    false => message,
+                };
                 parcel.maker = Some(index);
                 self.note_session(&parcel, old);
                 if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index)) {

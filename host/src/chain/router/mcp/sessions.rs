@@ -7,6 +7,7 @@ use crate::chain::exchange::Exchange;
 use crate::chain::parcel::ExchangeId;
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
+use crate::channel::Peer;
 use crate::mcp::capabilities::{Capabilities, with_acp};
 use crate::mcp::protocol::code;
 use crate::mcp::{ServerId, declaration};
@@ -34,10 +35,6 @@ impl Router {
         match &*exchange.method {
             "initialize" => {
                 self.servers.agent = Capabilities::read(message.body());
-                match with_acp(message.body()) {
-                    Some(result) => return message.with_body(&result),
-                    None => return message,
-                }
             }
             "session/close" | "session/delete" => {
                 if let Some(session) = session {
@@ -57,6 +54,18 @@ impl Router {
             _ => {}
         }
         message
+    }
+
+    /// What whoever made it shows of the parts behind it in the answer to `initialize`: servers are
+    /// reached over ACP past all of them, whether they know or not.
+    pub(in crate::chain::router) fn shown(method: &str, toward: Peer, message: Message) -> Message {
+        if method != "initialize" || toward != Peer::Client || message.kind() != Kind::Result {
+            return message;
+        }
+        match with_acp(message.body()) {
+            Some(result) => message.with_body(&result),
+            None => message,
+        }
     }
 
     /// A session's servers are known by its name from now on. Those that it had before are gone, if it

@@ -267,7 +267,9 @@ fn who_does_not_know_the_method_is_asked_once_in_the_older_dialect() {
     says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(
         heard(&mut router, Peer::Client),
-        [r#"{"jsonrpc":"2.0","id":0,"result":{}}"#]
+        [
+            r#"{"jsonrpc":"2.0","id":0,"result":{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#
+        ]
     );
     agent(&mut router, &update("s", "t"));
     assert!(told(&mut router, 0)[0].contains(r#""method":"_proxy/successor""#));

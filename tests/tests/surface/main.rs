@@ -1,0 +1,61 @@
+//! The whole of the protocol, through a chain of both sorts of proxies: all methods there are, what
+//! their messages say, and how a connection begins.
+
+mod begin;
+mod everything;
+mod sessions;
+
+use acp_chain::chain::Native;
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::{InProcess, played, proxy};
+use acp_chain_tests::passing::Passing;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::Wire;
+
+/// A chain whose proxies all pass everything on: a native one, a component, another native one.
+async fn mixed() -> InProcess {
+    let transcript = Transcript::new();
+    let component = proxy("component", "pass", "{}").await;
+    let members = vec![
+        passing("before", &transcript).into(),
+        component.into(),
+        passing("behind", &transcript).into(),
+    ];
+    InProcess::of(members, &transcript)
+}
+
+/// A native proxy that passes everything on.
+fn passing(end: &'static str, transcript: &Transcript) -> Native {
+    let (native, mut wire) = played(end, transcript);
+    tokio::spawn(async move {
+        let mut passing = Passing::new(false, true);
+        while let Some(line) = wire.line().await {
+            let message = Message::parse(line).expect("a message");
+            let line = passing.pass(&message).expect("what a host may send");
+            wire.send_all(line);
+        }
+    });
+    native
+}
+
+/// A request with these params crosses, and so does this answer to it, both as they are.
+async fn crosses(near: &mut Wire, far: &mut Wire, method: &str, params: &str, result: &str) {
+    let id = near.ask(method, params);
+    let came = far.receive().await.expect("the request arrives");
+    assert_eq!(came.method.as_deref(), Some(method));
+    assert_eq!(came.params.as_deref(), Some(params));
+    far.send_all(came.result(result));
+    let answer = near.response(&id).await;
+    assert_eq!(answer.result.as_deref(), Some(result), "{method}");
+}
+
+/// A notification with these params crosses as it is.
+async fn arrives(near: &mut Wire, far: &mut Wire, method: &str, params: &str) {
+    near.notify(method, params);
+    let came = far.receive().await.expect("the notification arrives");
+    assert_eq!(
+        (came.method.as_deref(), came.id.as_deref()),
+        (Some(method), None)
+    );
+    assert_eq!(came.params.as_deref(), Some(params));
+}
