@@ -21,6 +21,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
 
+use crate::envelope::Message;
+use crate::passing::Passing;
 use crate::process::Process;
 use crate::transcript::Transcript;
 use crate::wire::Wire;
@@ -350,6 +352,23 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
         }),
     };
     (native, Wire::over(end, transcript, ours))
+}
+
+/// A native proxy that the test plays, and that passes everything on. Call it within a tokio runtime.
+///
+/// # Panics
+/// In the task that plays it, if the host sends what is no message.
+#[must_use]
+pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
+    let (native, mut wire) = played(end, transcript);
+    tokio::spawn(async move {
+        let mut passing = Passing::new(false, true);
+        while let Some(line) = wire.line().await {
+            let message = Message::parse(line).expect("a message");
+            wire.send_all(passing.pass(&message).expect("what a host may send"));
+        }
+    });
+    native
 }
 
 /// What our extensions are granted by the example of a manifest; all others may do everything.

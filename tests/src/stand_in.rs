@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, Signal, kill_process};
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 
 use crate::transcript::Transcript;
 use crate::wire::{Wire, in_time};
@@ -45,13 +45,20 @@ impl StandIn {
     /// # Panics
     /// If none comes.
     pub async fn started(&self, transcript: &Transcript) -> (Pid, Wire) {
-        let what = format!("the process of the {}", self.end);
-        let (stream, _) = in_time(&what, self.listener.accept())
-            .await
-            .expect("a connection");
-        let pid = stream.peer_cred().ok().and_then(|peer| peer.pid());
-        let pid = pid.and_then(Pid::from_raw).expect("its process id");
+        let (pid, stream) = self.connected().await;
         (pid, Wire::over(self.end, transcript, stream))
+    }
+
+    /// The same, for a test that reads and writes bytes.
+    ///
+    /// # Panics
+    /// If none comes.
+    pub async fn connected(&self) -> (Pid, UnixStream) {
+        let what = format!("the process of the {}", self.end);
+        let accepted = in_time(&what, self.listener.accept()).await;
+        let (stream, _) = accepted.expect("a connection");
+        let pid = stream.peer_cred().ok().and_then(|peer| peer.pid());
+        (pid.and_then(Pid::from_raw).expect("its process id"), stream)
     }
 }
 

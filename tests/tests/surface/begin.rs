@@ -2,10 +2,10 @@
 //! the host says for all agents.
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{InProcess, proxy};
+use acp_chain_tests::host::{InProcess, passing, proxy};
 use acp_chain_tests::transcript::Transcript;
 
-use crate::{arrives, crosses, mixed, passing};
+use crate::{arrives, crosses, mixed};
 
 /// The result of `initialize` of an agent of a version, without servers over ACP, and as the host shows
 /// it to everybody else. What nobody knows, and the agent's own name, are kept.

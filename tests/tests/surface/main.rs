@@ -5,10 +5,7 @@ mod begin;
 mod everything;
 mod sessions;
 
-use acp_chain::chain::Native;
-use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{InProcess, played, proxy};
-use acp_chain_tests::passing::Passing;
+use acp_chain_tests::host::{InProcess, passing, proxy};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
 
@@ -22,20 +19,6 @@ async fn mixed() -> InProcess {
         passing("behind", &transcript).into(),
     ];
     InProcess::of(members, &transcript)
-}
-
-/// A native proxy that passes everything on.
-fn passing(end: &'static str, transcript: &Transcript) -> Native {
-    let (native, mut wire) = played(end, transcript);
-    tokio::spawn(async move {
-        let mut passing = Passing::new(false, true);
-        while let Some(line) = wire.line().await {
-            let message = Message::parse(line).expect("a message");
-            let line = passing.pass(&message).expect("what a host may send");
-            wire.send_all(line);
-        }
-    });
-    native
 }
 
 /// A request with these params crosses, and so does this answer to it, both as they are.

@@ -1,0 +1,222 @@
+//! Both ends of a program, as bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+
+use acp_chain_tests::chain::MANIFEST;
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host;
+use acp_chain_tests::stand_in::StandIn;
+use acp_chain_tests::wire::in_time;
+use tempfile::TempDir;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::process::Child;
+use tokio::task::JoinHandle;
+
+use crate::{ALL, MEMORY, STAND_IN};
+
+/// How much a slow end reads.
+const LITTLE: usize = 1000;
+
+/// After so many messages the other way without any progress, a flow is stuck.
+const STUCK: usize = 100;
+
+pub(crate) type Input = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// A program between a client and an agent that the test plays.
+pub(crate) struct Ends {
+    pub(crate) client: End,
+    pub(crate) agent: End,
+    pub(crate) program: Running,
+}
+
+pub(crate) struct Running {
+    program: Child,
+    _folder: TempDir,
+}
+
+/// One of them.
+pub(crate) struct End {
+    /// None while something [flows](Flow).
+    pub(crate) input: Option<Input>,
+    pub(crate) output: Output,
+}
+
+/// What an end reads, as little or as much at once as it likes.
+pub(crate) struct Output {
+    stream: Box<dyn AsyncRead + Send + Unpin>,
+    bytes: Vec<u8>,
+}
+
+/// What an end writes as fast as it can.
+pub(crate) struct Flow {
+    state: Arc<State>,
+    task: JoinHandle<Input>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many lines were begun.
+    lines: AtomicUsize,
+    /// How many bytes were taken.
+    bytes: AtomicUsize,
+    stops: AtomicBool,
+}
+
+impl Ends {
+    /// Past `initialize`.
+    pub(crate) async fn begin(manifest: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(MANIFEST);
+        std::fs::write(&path, manifest).expect("a manifest");
+        let place = StandIn::new(folder.path(), "agent").expect("a socket");
+        let mut command = host::run(Some(&path), place.command(STAND_IN));
+        command
+            .env("XDG_CONFIG_HOME", host::grants_native(folder.path()))
+            .env("XDG_STATE_HOME", folder.path())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .kill_on_drop(true);
+        let mut program = command.spawn().expect("it starts");
+        let (input, output) = (program.stdin.take(), program.stdout.take());
+        let mut client = End {
+            input: Some(Box::new(input.expect("its input"))),
+            output: Output::of(output.expect("its output")),
+        };
+        let begin = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{}}"#;
+        client.say(begin).await;
+        let (_, stream) = place.connected().await;
+        let (output, input) = stream.into_split();
+        let mut agent = End {
+            input: Some(Box::new(input)),
+            output: Output::of(output),
+        };
+        let begin = agent.output.message().await;
+        let answer = begin.result("{}").concat();
+        agent.say(&answer).await;
+        assert!(client.output.message().await.result.is_some());
+        Self {
+            client,
+            agent,
+            program: Running {
+                program,
+                _folder: folder,
+            },
+        }
+    }
+}
+
+impl Running {
+    /// Checks the most memory that the program ever had.
+    pub(crate) fn is_small(&self) {
+        let id = self.program.id().expect("it runs");
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("its status");
+        let mut lines = status.lines();
+        let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
+        let peak: u64 = peak.and_then(|peak| peak.parse().ok()).expect("a number");
+        assert!(peak << 10 < MEMORY, "{peak} kB");
+    }
+}
+
+impl End {
+    pub(crate) async fn say(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("nothing flows");
+        let line = format!("{line}\n");
+        let written = in_time("a line", input.write_all(line.as_bytes())).await;
+        written.expect("the program takes it");
+    }
+
+    /// Lets these lines flow, by their numbers from 0 on, until it is stopped.
+    pub(crate) fn flows(&mut self, line: impl Fn(usize) -> String + Send + 'static) -> Flow {
+        let mut input = self.input.take().expect("nothing flows");
+        let state = Arc::new(State::default());
+        let flowing = state.clone();
+        let task = tokio::spawn(async move {
+            let State {
+                lines,
+                bytes,
+                stops,
+            } = &*flowing;
+            while !stops.load(Relaxed) && bytes.load(Relaxed) < ALL {
+                let line = line(lines.fetch_add(1, Relaxed)) + "\n";
+                let mut left = line.as_bytes();
+                while !left.is_empty() {
+                    let taken = input.write(left).await.expect("the program takes it");
+                    bytes.fetch_add(taken, Relaxed);
+                    left = &left[taken..];
+                }
+            }
+            input
+        });
+        Flow { state, task }
+    }
+}
+
+impl Flow {
+    /// Sends something the other way, again and again, until nothing more flows for that.
+    pub(crate) async fn is_stuck(&self, mut other_way: impl AsyncFnMut()) {
+        let (mut before, mut rounds) = (0, 0);
+        while rounds < STUCK {
+            other_way().await;
+            let now = self.state.bytes.load(Relaxed);
+            rounds = if now == before { rounds + 1 } else { 0 };
+            before = now;
+        }
+        assert!(before < ALL, "all of it went somewhere");
+    }
+
+    /// Whoever lets it flow stops after the line that it is at. Gives how many there will have been.
+    pub(crate) fn stop(&self) -> usize {
+        self.state.stops.store(true, Relaxed);
+        self.state.lines.load(Relaxed)
+    }
+
+    /// Gives back what it was written to, when the last line is.
+    pub(crate) async fn end(self) -> Input {
+        in_time("the last line", self.task)
+            .await
+            .expect("it flowed")
+    }
+}
+
+impl Output {
+    fn of(stream: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        Self {
+            stream: Box::new(stream),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Reads so much at most, if there is anything.
+    async fn read(&mut self, most: usize) {
+        let start = self.bytes.len();
+        self.bytes.resize(start + most, 0);
+        let reading = self.stream.read(&mut self.bytes[start..]);
+        let count = in_time("something to read", reading).await.expect("bytes");
+        assert!(count > 0, "it has ended");
+        self.bytes.truncate(start + count);
+    }
+
+    /// Reads a little, which has to be there.
+    pub(crate) async fn sip(&mut self) {
+        self.read(LITTLE).await;
+    }
+
+    /// The next message; reads as much as it needs for that, and as it finds.
+    pub(crate) async fn message(&mut self) -> Message {
+        let mut looked = 0;
+        loop {
+            let new = &self.bytes[looked..];
+            if let Some(end) = new.iter().position(|byte| *byte == b'\n') {
+                let rest = self.bytes.split_off(looked + end + 1);
+                let line = std::mem::replace(&mut self.bytes, rest);
+                let line = String::from_utf8(line).expect("text");
+                return Message::parse(line.trim_end()).expect("a message");
+            }
+            looked = self.bytes.len();
+            self.read(1 << 16).await;
+        }
+    }
+}
