@@ -99,23 +99,3 @@ async fn a_proxy_of_the_older_dialect_is_found_out_by_its_answer() {
         "#,
     );
 }
-
-/// No time passes that anybody waits for: it is the test's.
-#[tokio::test(start_paused = true)]
-async fn a_proxy_that_never_answers_is_named() {
-    let transcript = Transcript::new();
-    let (native, mut proxy) = played("silent", &transcript);
-    let mut chain = InProcess::of(vec![native.into()], &transcript);
-    let id = chain.client.ask("initialize", "{}");
-    proxy.line().await;
-    let answer = chain.client.response(&id).await;
-    assert!(
-        answer.line.contains(
-            "the proxy `silent` failed on initialize: it did not answer `proxy/initialize` within 30 s"
-        ),
-        "{}",
-        answer.line
-    );
-    // It is cut off.
-    assert!(proxy.line().await.is_none());
-}

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use acp_chain_tests::chain::{Chain, error_of};
-use acp_chain_tests::host::{self, InProcess, played};
+use acp_chain_tests::host;
 use acp_chain_tests::process::gone;
-use acp_chain_tests::transcript::Transcript;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{AGENT, initialized, program};
@@ -207,25 +206,6 @@ async fn what_the_client_says_last_reaches_the_agent() {
     chain.finish().await;
     let received = std::fs::read_to_string(received).unwrap();
     assert!(received.contains("test/last"), "{received}");
-}
-
-/// No time passes that anybody waits for: it is the test's.
-#[tokio::test(start_paused = true)]
-async fn a_proxy_that_reads_nothing_is_ended() {
-    let transcript = Transcript::new();
-    let (native, mut proxy) = played("full", &transcript);
-    let mut chain = InProcess::of(vec![native.into()], &transcript);
-    let begin = chain.client.ask("initialize", "{}");
-    proxy.line().await;
-    proxy.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    chain.client.response(&begin).await;
-    let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(17 << 20));
-    let id = chain.client.ask("test/long", &long);
-    let answer = chain.client.response(&id).await;
-    assert_eq!(
-        error_of(&answer),
-        "acp-chain: the proxy `full` failed on test/long: it does not read what it is sent"
-    );
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Native proxies: programs that stand in the chain by the proxy protocol.
 
+mod bad;
 mod begin;
 mod failure;
 mod grant;
