@@ -28,4 +28,4 @@ pub use hop::{Member, Proxy, Terms};
 pub use router::Router;
 pub use serve::{Client, Exit, Settings, serve};
 pub use start::{AgentLink, Chain, Role, StartError};
-pub use wire::{Launch, Native, Program};
+pub use wire::{Launch, Native, Order, Program};

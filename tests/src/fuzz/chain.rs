@@ -5,18 +5,21 @@
 
 mod ends;
 mod model;
+mod native;
 mod proxy;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use acp_chain::chain::{Proxy, Router, Terms};
+use acp_chain::chain::{Member, Native, Proxy, Router, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
 use acp_chain::limits::Limits;
+use acp_chain::native::Dialect;
 use acp_chain::rpc::Error;
 use tokio::sync::oneshot;
 
 use self::model::Model;
+use self::native::Program;
 use self::proxy::Script;
 
 /// How often a chain may be asked to go on at the end until it is at rest.
@@ -25,19 +28,29 @@ const PATIENCE: usize = 10_000;
 /// Messages leave as they came or as a proxy changed them, in their order; every request gets
 /// exactly one answer, whoever breaks; nothing else is lost.
 ///
-/// The first byte says how many proxies there are, one byte each under which policy, and the others
-/// what happens.
+/// The first byte says how many proxies there are, and whether the chain is itself one; one byte each
+/// under which policy they are, and whether they are programs; and the others what happens.
 ///
 /// # Panics
 /// If it is not so.
 pub fn chain(data: &[u8]) {
     let world = World::new(data);
-    let count = world.lock().choose(4);
-    let proxies = (0..count).map(|hop| new_proxy(&world, hop)).collect();
+    let shape = world.lock().choose(256);
+    let (count, is_proxy) = (shape % 4, shape / 4 % 4 == 3);
+    let members: Vec<_> = (0..count).map(|hop| new_member(&world, hop)).collect();
+    let is_native = |member: &Member| matches!(member, Member::Native(_));
+    let programs = members
+        .iter()
+        .map(|member| is_native(member).then(Program::new));
     let mut driver = Driver {
-        router: Router::new(proxies, None),
+        programs: programs.collect(),
+        is_proxy,
+        router: Router::new(members, None),
         world,
     };
+    if is_proxy {
+        driver.router.set_parent(Dialect::Proxy);
+    }
     while !driver.world.lock().choices.is_empty() {
         driver.step();
     }
@@ -79,20 +92,31 @@ impl State {
     }
 }
 
-fn new_proxy(world: &World, hop: usize) -> Proxy {
+fn new_member(world: &World, hop: usize) -> Member {
+    let shape = world.lock().choose(256);
     let on_failure = [
         FailurePolicy::Restart,
         FailurePolicy::RestartThenBypass,
         FailurePolicy::Bypass,
         FailurePolicy::Refuse,
-    ][world.lock().choose(4)];
+    ][shape % 4];
     world.lock().model.add_hop(on_failure);
+    let name = format!("proxy-{hop}");
+    if shape / 4 % 4 == 3 {
+        let native = Native {
+            name,
+            dialect: Some(Dialect::Proxy),
+            on_failure,
+            program: None,
+        };
+        return native.into();
+    }
     let script = Script {
         world: world.clone(),
         hop,
     };
-    Proxy {
-        name: format!("proxy-{hop}"),
+    let proxy = Proxy {
+        name,
         started: script.begin(1),
         source: Box::new(script) as Box<dyn Source>,
         terms: Terms {
@@ -100,11 +124,16 @@ fn new_proxy(world: &World, hop: usize) -> Proxy {
             grant: Arc::new(Grant::all()),
             on_failure,
         },
-    }
+    };
+    proxy.into()
 }
 
 struct Driver {
     router: Router,
+    /// Where a member is a program, that.
+    programs: Vec<Option<Program>>,
+    /// Whether the chain is itself a proxy, of a parent which has both ends.
+    is_proxy: bool,
     world: World,
 }
 
@@ -114,7 +143,7 @@ impl Driver {
         let (what, peer) = {
             let mut world = self.world.lock();
             let peer = [Peer::Client, Peer::Agent][world.choose(2)];
-            (world.choose(10), peer)
+            (world.choose(12), peer)
         };
         match what {
             0..=2 => self.say(peer, model::Kind::Notification),
@@ -123,6 +152,8 @@ impl Driver {
             6 => self.withdraw(peer),
             7 => self.finish_one(),
             8 => self.pass_time(),
+            9 => self.pass_one(),
+            10 => self.break_one(),
             _ => {
                 // A burst: the next things happen before any proxy is called.
                 return;
@@ -184,6 +215,10 @@ impl Driver {
                 self.finish_one();
                 continue;
             }
+            if self.has_to_pass() {
+                self.pass_one();
+                continue;
+            }
             let asked = [Peer::Client, Peer::Agent]
                 .into_iter()
                 .find(|peer| self.world.lock().model.is_asked(*peer));
@@ -194,7 +229,11 @@ impl Driver {
             } else if self.router.is_idle() {
                 self.world.lock().model.is_complete();
                 assert!(!self.router.is_owed(Peer::Client) && !self.router.is_owed(Peer::Agent));
-                return self.lose_the_agent();
+                return match self.is_proxy {
+                    // It would go with the client.
+                    true => {}
+                    false => self.lose_the_agent(),
+                };
             }
         }
         panic!("it does not come to rest");
@@ -210,7 +249,9 @@ impl Driver {
             self.collect();
             self.take_out();
             let client = self.world.lock().model.is_asked(Peer::Client);
-            if client {
+            if self.has_to_pass() {
+                self.pass_one();
+            } else if client {
                 self.answer(Peer::Client);
             } else if self.router.next_timer().is_some() {
                 self.pass_time();

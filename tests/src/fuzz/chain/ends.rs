@@ -1,7 +1,7 @@
 //! What the client and the agent say, and what they hear.
 
 use acp_chain::channel::Peer;
-use acp_chain::rpc::Message;
+use acp_chain::rpc::{Id, Message, Outbox};
 use bytes::{Buf, Bytes};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -118,7 +118,23 @@ impl Driver {
 
     fn receive(&mut self, from: Peer, line: String) {
         let message = Message::parse(Bytes::from(line)).expect("it is a message");
-        self.router.receive(from, message);
+        if !self.is_proxy {
+            return self.router.receive(from, message);
+        }
+        let is_plain = message.kind().is_response() || &**message.method() == "$/cancel_request";
+        let carried = if from == Peer::Client || is_plain {
+            message
+        } else {
+            let mut out = Outbox::default();
+            message.write_within(
+                "proxy/successor",
+                message.id().as_ref().map(Id::as_str),
+                &mut out,
+            );
+            let line = out.copy_to_bytes(out.remaining());
+            Message::parse(line.slice(..line.len() - 1)).expect("it is a message")
+        };
+        self.router.receive(Peer::Client, carried);
     }
 
     /// Takes what waits for the ends, and holds it against the model.
@@ -134,15 +150,31 @@ impl Driver {
     }
 
     fn hears(&mut self, end: Peer, line: &str) {
-        let line: Line =
+        let mut line: Line =
             serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         let mut world = self.world.lock();
         let model = &mut world.model;
+        let mut end = end;
+        if self.is_proxy {
+            assert_eq!(end, Peer::Client, "there is no agent");
+            let carried = line
+                .params
+                .filter(|_| line.method.as_deref() == Some("proxy/successor"));
+            if let Some(carried) = carried {
+                let id = line.id;
+                line = serde_json::from_str(carried.get()).expect("it carries a call");
+                line.id = id;
+                end = Peer::Agent;
+            } else if line.method.is_none() {
+                end = model.who_waits_for(line.id.map_or("null", RawValue::get));
+            }
+        }
         let params = line.params.map_or("null", RawValue::get);
         match (line.method.as_deref(), line.id) {
             (Some("$/cancel_request"), None) => {
                 let (_, id) = params.split_once(':').expect("it names a request");
                 let id = id.trim_end_matches('}').parse().expect("it is a number");
+                let end = model.who_was_asked(id);
                 model.is_told_of_withdrawal(end, id);
             }
             (Some("session/update"), None) => panic!("there is no turn to tell the user in"),

@@ -56,6 +56,8 @@ pub struct Model {
     /// The requests that were answered, by the answer.
     answered: HashMap<Tag, Tag>,
     gone: [bool; 2],
+    /// Whether a program broke: answers to what it asked before are for nobody.
+    leaks: bool,
 }
 
 struct Hop {
@@ -101,7 +103,9 @@ impl Model {
             fate: Fate::Underway,
             in_line: at_end,
             // A proxy that was given up refuses everything.
-            may_be_lost: self.gone[index(toward)] || self.hops.iter().any(Hop::may_refuse_all),
+            may_be_lost: self.leaks
+                || self.gone[index(toward)]
+                || self.hops.iter().any(Hop::may_refuse_all),
         };
         self.messages.insert(tag, known);
         tag
@@ -236,6 +240,18 @@ impl Model {
         }
     }
 
+    /// A program breaks: whatever it had is lost, what it was asked is answered with an error, and
+    /// what it had passed on is withdrawn and answered to nobody.
+    pub fn program_breaks(&mut self, hop: usize) {
+        self.hops[hop].broke += 1;
+        self.leaks = true;
+        for (tag, known) in &mut self.messages {
+            known.may_be_lost = true;
+            known.in_line = false;
+            self.withdrawn.insert(*tag);
+        }
+    }
+
     pub fn everything_held_may_expire(&mut self) {
         for hop in 0..self.hops.len() {
             for (_, tag) in self.held(hop) {
@@ -296,6 +312,20 @@ impl Model {
         let tag = self.ever_asked[index(end)].get(&id);
         let tag = tag.unwrap_or_else(|| panic!("nobody asked under {id}"));
         assert!(self.withdrawn.contains(tag), "nobody withdrew {tag}");
+    }
+
+    /// The end that has this request of the host's, whose ids are no other's.
+    pub fn who_was_asked(&self, id: u64) -> Peer {
+        let mut ends = [Peer::Client, Peer::Agent].into_iter();
+        let end = ends.find(|end| self.ever_asked[index(*end)].contains_key(&id));
+        end.unwrap_or_else(|| panic!("nobody asked under {id}"))
+    }
+
+    /// The end that has this request of its own open.
+    pub fn who_waits_for(&self, id: &str) -> Peer {
+        let mut ends = [Peer::Client, Peer::Agent].into_iter();
+        let end = ends.find(|end| self.waits[index(*end)].contains_key(id));
+        end.unwrap_or_else(|| panic!("nobody waits for an answer to {id}"))
     }
 
     /// A request of an end is answered.

@@ -1,0 +1,97 @@
+//! Native proxies that pass everything on, when it is their turn, and break.
+
+use std::collections::VecDeque;
+
+use acp_chain::chain::Order;
+use acp_chain::channel::Failure;
+use acp_chain::rpc;
+use bytes::{Buf, Bytes};
+
+use super::Driver;
+use crate::envelope::Message;
+use crate::passing::Passing;
+
+/// The program of a native proxy.
+pub struct Program {
+    passing: Passing,
+    /// What it was told and has not passed on.
+    waiting: VecDeque<String>,
+}
+
+impl Program {
+    pub fn new() -> Self {
+        Self {
+            passing: Passing::new(false, true),
+            waiting: VecDeque::new(),
+        }
+    }
+}
+
+impl Driver {
+    /// Takes what waits for the programs.
+    fn take_out_for_programs(&mut self) {
+        self.obey();
+        for (index, outbox) in self.router.split().4 {
+            let bytes = outbox.copy_to_bytes(outbox.remaining());
+            let text = std::str::from_utf8(&bytes).expect("it is text");
+            if let Some(program) = &mut self.programs[index] {
+                program.waiting.extend(text.lines().map(str::to_owned));
+            }
+        }
+    }
+
+    /// Whether a program has something to pass on.
+    pub fn has_to_pass(&mut self) -> bool {
+        self.take_out_for_programs();
+        let mut programs = self.programs.iter().flatten();
+        programs.any(|program| !program.waiting.is_empty())
+    }
+
+    /// One of the programs passes on what it was told first.
+    pub fn pass_one(&mut self) {
+        if !self.has_to_pass() {
+            return;
+        }
+        let programs = self.programs.iter().enumerate();
+        let waiting = programs.filter(|(_, program)| {
+            let program = program.as_ref();
+            program.is_some_and(|program| !program.waiting.is_empty())
+        });
+        let waiting: Vec<_> = waiting.map(|(index, _)| index).collect();
+        let index = waiting[self.world.lock().choose(waiting.len())];
+        let Some(program) = &mut self.programs[index] else {
+            return;
+        };
+        let line = program.waiting.pop_front().expect("something waits");
+        let message = Message::parse(line).expect("it is a message");
+        let passed = program.passing.pass(&message).expect("it can be passed on");
+        if let Some(line) = passed {
+            let message = rpc::Message::parse(Bytes::from(line)).expect("it is a message");
+            self.router.receive_from_wire(index, message);
+        }
+    }
+
+    /// One of the programs ends, and is started again if it is to be.
+    pub fn break_one(&mut self) {
+        let programs = self.programs.iter().enumerate();
+        let running: Vec<usize> = programs
+            .filter_map(|(index, program)| program.as_ref().map(|_| index))
+            .collect();
+        if running.is_empty() {
+            return;
+        }
+        let index = running[self.world.lock().choose(running.len())];
+        self.programs[index] = None;
+        self.world.lock().model.program_breaks(index);
+        self.router.wire_broke(index, &Failure::new("it broke"));
+    }
+
+    fn obey(&mut self) {
+        for order in self.router.take_orders() {
+            if let Order::Launch(index) = order {
+                self.programs[index] = Some(Program::new());
+                self.router.launched(index, Ok(()));
+            }
+        }
+    }
+}
