@@ -153,7 +153,7 @@ const HARMLESS: [(&str, &str); 12] = [
     ),
     (
         r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"proxy/successor","params":{"method":"test/any"}}}"#,
-        "proxy/successor is the host's own to send, not that of `bad`",
+        "proxy/successor is no message for a proxy/successor",
     ),
     (
         r#"{"jsonrpc":"2.0","id":99999,"result":{}}"#,
@@ -205,8 +205,8 @@ async fn requests_that_make_no_sense_are_answered_with_what_is_wrong() {
         ),
         (
             ask("proxy/successor", r#"{"method":"proxy/initialize"}"#),
-            -32600,
-            "proxy/initialize is the host's own to send, not that of `bad`",
+            -32601,
+            "proxy/initialize is no message for a proxy/successor",
         ),
         (
             request(&format!("\"{}\"", "x".repeat(2000)), "test/any", "{}"),
