@@ -3,6 +3,7 @@
 //! Whatever a command needs it fetches and builds itself, into `target/`; what is up to date is
 //! left alone.
 
+mod bench;
 mod demo;
 mod fetch;
 mod guests;
@@ -58,6 +59,8 @@ enum Command {
     },
     /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
     Portable,
+    /// Measure what acp-chain costs, beside a relay of bytes and the reference conductor.
+    Bench(bench::Options),
     /// Build everything, fetch the peers, and run all tests.
     Test {
         /// Passed to `cargo test`.
@@ -81,6 +84,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
+        Command::Bench(options) => return bench::run(&Workspace::find()?, &options),
         Command::Test { args } => return test::run(&Workspace::find()?, &args),
     }
     Ok(ExitCode::SUCCESS)

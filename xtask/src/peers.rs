@@ -19,23 +19,23 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 
-use crate::fetch::{crates, npm, python};
+use crate::fetch::crates::{self, Build};
+use crate::fetch::{npm, python};
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
+/// The reference conductor.
+const CONDUCTOR: (&str, &str) = ("agent-client-protocol-conductor", "5.0.0");
+
 /// Programs in Rust, and their versions; the others are pinned by lock files in `tests/peers`.
-const CRATES: [(&str, &str); 3] = [
-    ("elizacp", "12.0.0"),
-    ("agent-client-protocol-conductor", "5.0.0"),
-    ("sacp-tee", "10.0.1"),
-];
+const CRATES: [(&str, &str); 3] = [("elizacp", "12.0.0"), CONDUCTOR, ("sacp-tee", "10.0.1")];
 
 /// Fetches all peers.
 pub fn fetch(workspace: &Workspace) -> Result<()> {
@@ -61,30 +61,48 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
     })
 }
 
+/// The reference conductor, and a proxy over its SDK that passes everything on, built to be measured.
+pub fn fetch_to_measure(workspace: &Workspace, progress: &Progress) -> Result<[PathBuf; 2]> {
+    let build = Build::ToMeasure;
+    Ok([
+        from_registry(workspace, progress, build, CONDUCTOR)?,
+        from_checkout(workspace, progress, build, "pass-proxy")?,
+    ])
+}
+
 fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    for (name, version) in CRATES {
-        crates::install(
-            workspace,
-            progress,
-            name,
-            &[name, "--version", version],
-            &[],
-        )?;
+    for program in CRATES {
+        from_registry(workspace, progress, Build::ForTests, program)?;
     }
     for name in ["one-shot-client", "pass-proxy"] {
-        let folder = workspace.path("tests/peers").join(name);
-        let path = folder
-            .to_str()
-            .context("the checkout's path is not UTF-8")?;
-        crates::install(
-            workspace,
-            progress,
-            name,
-            &["--path", path],
-            &[&folder.join("Cargo.lock"), &folder.join("src")],
-        )?;
+        from_checkout(workspace, progress, Build::ForTests, name)?;
     }
     Ok(())
+}
+
+fn from_registry(
+    workspace: &Workspace,
+    progress: &Progress,
+    build: Build,
+    (name, version): (&str, &str),
+) -> Result<PathBuf> {
+    let args = [name, "--version", version];
+    crates::install(workspace, progress, build, name, &args, &[])
+}
+
+fn from_checkout(
+    workspace: &Workspace,
+    progress: &Progress,
+    build: Build,
+    name: &str,
+) -> Result<PathBuf> {
+    let folder = workspace.path("tests/peers").join(name);
+    let path = folder
+        .to_str()
+        .context("the checkout's path is not UTF-8")?;
+    let args = ["--path", path];
+    let sources: [&Path; 2] = [&folder.join("Cargo.lock"), &folder.join("src")];
+    crates::install(workspace, progress, build, name, &args, &sources)
 }
 
 fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
@@ -154,7 +172,7 @@ fn python_agent(workspace: &Workspace, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-fn only_entry(folder: &Path) -> Result<std::path::PathBuf> {
+fn only_entry(folder: &Path) -> Result<PathBuf> {
     let entry = fs::read_dir(folder)?.next();
     Ok(entry
         .with_context(|| format!("{} is empty", folder.display()))??

@@ -16,6 +16,8 @@ use acp_chain_proxy::{
 struct Config {
     /// Whether bodies come with the messages.
     with_body: bool,
+    /// Whether it subscribes only to what nobody sends.
+    elsewhere: bool,
     /// Every how many notifications one is held; never if 0.
     hold_every: u32,
     /// Held notifications are settled before the next message of their session that goes their
@@ -27,6 +29,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             with_body: true,
+            elsewhere: false,
             hold_every: 0,
             late: 0,
         }
@@ -80,12 +83,16 @@ impl Pass {
 
 impl Proxy for Pass {
     fn subscriptions(&self) -> Vec<Subscription> {
+        let methods = match self.config.elsewhere {
+            true => "test/elsewhere",
+            false => "*",
+        };
         let mut all = vec![
-            Subscription::requests("*"),
-            Subscription::notifications("*"),
+            Subscription::requests(methods),
+            Subscription::notifications(methods),
         ];
         if self.config.late == 0 {
-            all.push(Subscription::responses("*"));
+            all.push(Subscription::responses(methods));
         }
         if !self.config.with_body {
             all = all.into_iter().map(Subscription::without_body).collect();

@@ -1,0 +1,129 @@
+//! The agent of all measurements: it answers at once, and streams what it is told to.
+//!
+//! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which streams
+//! as many chunks with a text of that many bytes first.
+
+use std::io::{Read, Result, Write};
+
+use memchr::memmem;
+
+use crate::lines::Lines;
+
+/// What is written at once where messages are small.
+const WRITE: usize = 64 * 1024;
+
+/// What chunks are filled with: words, such as agents stream.
+const WORDS: &[u8] = b"the quick brown fox jumps over the lazy dog and ";
+
+/// Serves one client until its stream ends.
+///
+/// # Errors
+/// If the client cannot be read or written to.
+pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
+    let mut lines = Lines::new(input);
+    let mut sessions = 0;
+    while let Some(line) = lines.next_line()? {
+        let Some((method, id)) = text(line, b"\"method\":\"").zip(id(line)) else {
+            continue;
+        };
+        let result = match method {
+            b"initialize" => r#"{"protocolVersion":1,"agentCapabilities":{}}"#.to_owned(),
+            b"session/new" => {
+                sessions += 1;
+                format!(r#"{{"sessionId":"session-{sessions}"}}"#)
+            }
+            b"session/prompt" => {
+                prompt(line, &mut output)?;
+                r#"{"stopReason":"end_turn"}"#.to_owned()
+            }
+            _ => "{}".to_owned(),
+        };
+        let id = String::from_utf8_lossy(id);
+        let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n");
+        output.write_all(answer.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// So many bytes of words.
+#[must_use]
+pub fn words(size: usize) -> Vec<u8> {
+    WORDS.iter().copied().cycle().take(size).collect()
+}
+
+fn prompt(line: &[u8], output: &mut impl Write) -> Result<()> {
+    let asked = text(line, b"\"text\":\"").unwrap_or_default();
+    let asked = String::from_utf8_lossy(&asked[..asked.len().min(64)]);
+    let mut asked = asked.split(' ');
+    if asked.next() != Some("burst") {
+        return Ok(());
+    }
+    let mut number = || asked.next().and_then(|number| number.parse().ok());
+    let (Some(mut count), Some(size)) = (number(), number()) else {
+        return Ok(());
+    };
+    let session = text(line, b"\"sessionId\":\"").unwrap_or_default();
+    let update = update(session, size);
+    let at_once = (WRITE / update.len()).clamp(1, usize::max(count, 1));
+    let many = update.repeat(at_once);
+    while count > 0 {
+        let now = count.min(at_once);
+        output.write_all(&many[..now * update.len()])?;
+        count -= now;
+    }
+    Ok(())
+}
+
+fn update(session: &[u8], size: usize) -> Vec<u8> {
+    let head = br#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":""#;
+    let middle =
+        br#"","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":""#;
+    let words = words(size);
+    [&head[..], session, middle, &words, b"\"}}}}\n"].concat()
+}
+
+/// What stands behind this, up to the next quote. There are no escapes in what is looked for.
+fn text<'l>(line: &'l [u8], behind: &[u8]) -> Option<&'l [u8]> {
+    let rest = &line[memmem::find(line, behind)? + behind.len()..];
+    Some(&rest[..memchr::memchr(b'"', rest)?])
+}
+
+/// The id of a request, as it stands there.
+fn id(line: &[u8]) -> Option<&[u8]> {
+    let name = b"\"id\":";
+    let rest = &line[memmem::find(line, name)? + name.len()..];
+    let end = match rest.first()? {
+        b'"' => memchr::memchr(b'"', &rest[1..])? + 2,
+        _ => rest.iter().position(|byte| b",}".contains(byte))?,
+    };
+    Some(&rest[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_streams_what_it_is_told_and_answers() {
+        let asked = br#"{"jsonrpc":"2.0","id":"a-1","method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"burst 700 100"}]}}
+{"method":"session/new","params":{},"jsonrpc":"2.0","id":7}
+"#;
+        let mut said = Vec::new();
+        serve(&asked[..], &mut said).unwrap();
+        let said = String::from_utf8(said).unwrap();
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!(lines.len(), 702);
+        assert!(lines[..700].iter().all(|line| {
+            let update: serde_json::Value = serde_json::from_str(line).unwrap();
+            let text = update["params"]["update"]["content"]["text"].as_str();
+            update["params"]["sessionId"] == "s" && text.is_some_and(|text| text.len() == 100)
+        }));
+        assert_eq!(
+            lines[700..],
+            [
+                r#"{"jsonrpc":"2.0","id":"a-1","result":{"stopReason":"end_turn"}}"#,
+                r#"{"jsonrpc":"2.0","id":7,"result":{"sessionId":"session-1"}}"#
+            ]
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! The client of all measurements.
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use memchr::memmem::{self, Finder};
+
+use crate::agent::words;
+use crate::lines::Lines;
+
+/// In the answer to a prompt, and nowhere else.
+const ANSWER: &[u8] = b"\"stopReason\"";
+
+/// Longer lines are no answers.
+const SHORT: usize = 512;
+
+/// A client, with a connection to what it measures.
+#[derive(Debug)]
+pub struct Client<R, W> {
+    output: Lines<R>,
+    input: W,
+    answer: Finder<'static>,
+    requests: u64,
+    sessions: Vec<String>,
+    /// Whose turn it is.
+    turn: usize,
+}
+
+impl<R: Read, W: Write> Client<R, W> {
+    /// On this connection.
+    pub fn new(output: R, input: W) -> Self {
+        Self {
+            output: Lines::new(output),
+            input,
+            answer: Finder::new(ANSWER),
+            requests: 0,
+            sessions: Vec::new(),
+            turn: 0,
+        }
+    }
+
+    /// Waits for the answer to `initialize`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn initialize(&mut self) -> Result<()> {
+        let params = r#"{"protocolVersion":1,"clientCapabilities":{}}"#;
+        self.ask("initialize", params)?;
+        self.result("protocolVersion").map(drop)
+    }
+
+    /// Opens a session, which takes turns with the others.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn open_session(&mut self) -> Result<()> {
+        self.ask("session/new", r#"{"cwd":"/","mcpServers":[]}"#)?;
+        let answer = self.result("sessionId")?;
+        let (_, rest) = answer.split_once("\"sessionId\":\"").unwrap_or_default();
+        let (session, _) = rest.split_once('"').context("the session has no name")?;
+        self.sessions.push(session.to_owned());
+        Ok(())
+    }
+
+    /// How long a prompt takes with a text of so many bytes and a few more, and its answer.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn ping(&mut self, size: usize) -> Result<Duration> {
+        let text = [&b"ping "[..], &words(size)].concat();
+        let prompt = self.prompt(&text);
+        let begin = Instant::now();
+        self.input.write_all(&prompt)?;
+        self.answer()?;
+        Ok(begin.elapsed())
+    }
+
+    /// How long it takes until so many updates are there, with a text of so many bytes each, and the
+    /// end of their turn.
+    ///
+    /// # Errors
+    /// If there are others, or the turn does not end.
+    pub fn burst(&mut self, count: usize, size: usize) -> Result<Duration> {
+        let prompt = self.prompt(format!("burst {count} {size}").as_bytes());
+        let begin = Instant::now();
+        self.input.write_all(&prompt)?;
+        let updates = self.answer()?;
+        let took = begin.elapsed();
+        // What holds some back for a while may make more of them, or fewer.
+        let all = updates.abs_diff(count) <= 2;
+        ensure!(all, "{updates} updates came in place of {count}");
+        Ok(took)
+    }
+
+    /// Asks for a burst, and leaves it to be read as it comes.
+    ///
+    /// # Errors
+    /// If nobody reads the prompt.
+    pub fn begin_burst(&mut self, count: usize, size: usize) -> Result<&mut impl Read> {
+        let prompt = self.prompt(format!("burst {count} {size}").as_bytes());
+        self.input.write_all(&prompt)?;
+        Ok(self.output.stream())
+    }
+
+    fn ask(&mut self, method: &str, params: &str) -> Result<()> {
+        self.requests += 1;
+        let id = self.requests;
+        let line = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n"
+        );
+        Ok(self.input.write_all(line.as_bytes())?)
+    }
+
+    /// The next message that has this in it. Others are not for us.
+    fn result(&mut self, field: &str) -> Result<String> {
+        loop {
+            let line = self.output.next_line()?.context("it has ended")?;
+            let line = String::from_utf8_lossy(line);
+            ensure!(!line.contains("\"error\":"), "it answered {line}");
+            if line.contains(field) {
+                return Ok(line.into_owned());
+            }
+        }
+    }
+
+    /// Waits for the end of a turn; gives how many messages came before it.
+    fn answer(&mut self) -> Result<usize> {
+        let mut others = 0;
+        loop {
+            let line = self.output.next_line()?.context("it has ended")?;
+            if line.len() < SHORT {
+                if self.answer.find(line).is_some() {
+                    return Ok(others);
+                }
+                let failed = memmem::find(line, b"\"error\":").is_some();
+                ensure!(!failed, "it answered {}", String::from_utf8_lossy(line));
+            }
+            others += 1;
+        }
+    }
+
+    /// In the session whose turn it is.
+    fn prompt(&mut self, text: &[u8]) -> Vec<u8> {
+        self.requests += 1;
+        self.turn = (self.turn + 1) % self.sessions.len().max(1);
+        let session = self.sessions.get(self.turn).map_or("", String::as_str);
+        let head = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"session/prompt\",\"params\":{{\"sessionId\":\"{session}\",\"prompt\":[{{\"type\":\"text\",\"text\":\"",
+            self.requests
+        );
+        [head.as_bytes(), text, b"\"}]}}\n"].concat()
+    }
+}

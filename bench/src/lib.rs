@@ -1,0 +1,16 @@
+//! What acp-chain costs: `cargo xtask bench`.
+//!
+//! Everything is measured over real pipes, with one client and one agent, and in turn: a round
+//! visits every subject, and the relay several times, so that what disturbs the machine disturbs all
+//! of them. The client and the agent read no JSON but what they must, so that they are never what is
+//! waited for.
+
+#![forbid(unsafe_code)]
+
+pub mod agent;
+pub mod client;
+pub mod lines;
+pub mod measures;
+pub mod plots;
+pub mod report;
+pub mod subjects;

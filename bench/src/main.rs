@@ -1,0 +1,90 @@
+//! The harness: `cargo xtask bench` builds what it needs and starts it.
+
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use acp_chain_bench::measures::{self, Effort};
+use acp_chain_bench::plots;
+use acp_chain_bench::report::{self, Report};
+use acp_chain_bench::subjects::Places;
+use anyhow::{Context, Result};
+use clap::Parser;
+
+/// Measures acp-chain beside a relay and the reference conductor.
+#[derive(Parser)]
+struct Cli {
+    /// The program acp-chain
+    #[arg(long)]
+    program: PathBuf,
+    /// The folder of the components
+    #[arg(long)]
+    components: PathBuf,
+    /// The reference conductor
+    #[arg(long)]
+    conductor: PathBuf,
+    /// A native proxy for it
+    #[arg(long)]
+    native: PathBuf,
+    /// The folder for all that is written
+    #[arg(long)]
+    out: PathBuf,
+    /// The commit that is measured
+    #[arg(long)]
+    commit: Option<String>,
+    /// A folder for the tables and the plots
+    #[arg(long)]
+    publish: Option<PathBuf>,
+    /// Whether it is to be short
+    #[arg(long)]
+    quick: bool,
+}
+
+fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let scratch = cli.out.join("scratch");
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch)?;
+    }
+    fs::create_dir_all(&scratch)?;
+    // The agent and the relay are beside this program.
+    let us = env::current_exe()?;
+    let places = Places {
+        program: cli.program,
+        components: cli.components,
+        agent: us.with_file_name("bench-agent"),
+        relay: us.with_file_name("bench-relay"),
+        conductor: cli.conductor,
+        native: cli.native,
+        scratch,
+    };
+    let effort = match cli.quick {
+        true => Effort::QUICK,
+        false => Effort::WHOLE,
+    };
+    let outcome = measures::run(&places, &effort).with_context(|| {
+        let log = places.scratch.join("stderr.log");
+        format!("what was measured printed to {}", log.display())
+    })?;
+    let report = Report::new(outcome, cli.quick, cli.commit);
+    let tables = report::markdown(&report);
+    println!("{tables}");
+
+    let json = cli.out.join("report.json");
+    fs::write(&json, serde_json::to_vec_pretty(&report)?)?;
+    let folder = cli.publish.as_ref().unwrap_or(&cli.out);
+    fs::create_dir_all(folder)?;
+    plots::draw(&report, folder)?;
+    if cli.publish.is_some() {
+        let note = "<!-- Written by `cargo xtask bench --publish`. -->\n\n";
+        fs::write(folder.join("figures.md"), format!("{note}{tables}"))?;
+    }
+    println!(
+        "All figures: {}; plots: {}",
+        json.display(),
+        folder.display()
+    );
+    Ok(())
+}

@@ -1,0 +1,304 @@
+//! What is measured of the subjects, and the course of a run.
+//!
+//! Start and memory are measured of a subject that is alone, since processes that run the same
+//! program share its memory. Everything else is measured in turn, of subjects that all run.
+
+mod alone;
+mod rounds;
+pub mod stats;
+
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use self::rounds::Live;
+use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
+
+/// The texts of updates, in bytes: a chunk of an answer, a tool's output, and a large file.
+pub const SIZES: [usize; 3] = [100, 10_000, 8 << 20];
+
+/// The last of them, which is also that of large prompts.
+pub const LARGE: usize = SIZES[2];
+
+/// A subject that says nothing for so long hangs.
+const PATIENCE: Duration = Duration::from_mins(3);
+
+/// How much is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Rounds in which every subject has its turn.
+    pub rounds: usize,
+    /// The same with messages of 8 MiB.
+    pub large_rounds: usize,
+    /// How long a turn takes.
+    pub turn: Duration,
+    /// How often each subject is started.
+    pub starts: usize,
+    /// How often without compiled code.
+    pub cold_starts: usize,
+    /// For how long the client reads slowly.
+    pub slow: Duration,
+}
+
+impl Effort {
+    /// About a minute: to see that all works.
+    pub const QUICK: Self = Self {
+        rounds: 3,
+        large_rounds: 2,
+        turn: Duration::from_millis(60),
+        starts: 5,
+        cold_starts: 1,
+        slow: Duration::from_secs(2),
+    };
+
+    /// What is published.
+    pub const WHOLE: Self = Self {
+        rounds: 20,
+        large_rounds: 10,
+        turn: Duration::from_millis(250),
+        starts: 30,
+        cold_starts: 3,
+        slow: Duration::from_secs(8),
+    };
+}
+
+/// What was measured of one subject; what was not is none.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figures {
+    /// Which.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// In words.
+    pub name: String,
+    /// From its start to the answer to `initialize`, with compiled code in the cache.
+    pub start: Option<Start>,
+    /// The same without compiled code, in milliseconds.
+    pub cold_start_ms: Option<f64>,
+    /// At rest, after a hundred turns.
+    pub rest: Option<Rest>,
+    /// The most memory that it took while the client read slowly, in bytes.
+    pub peak: Option<u64>,
+    /// A small prompt and its answer.
+    pub round_trip: Option<RoundTrip>,
+    /// A prompt of 8 MiB and its answer.
+    pub large_round_trip: Option<RoundTrip>,
+    /// Updates of each of the [`SIZES`].
+    pub updates: [Option<Updates>; 3],
+}
+
+/// How long it takes to start, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Start {
+    /// The median.
+    pub p50_ms: f64,
+    /// The longest.
+    pub worst_ms: f64,
+}
+
+/// What it takes while it does nothing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Rest {
+    /// Memory in bytes, what is shared divided (PSS).
+    pub memory: u64,
+    /// Processes, the agent's included.
+    pub processes: usize,
+}
+
+/// Requests one after the other, each sent when the answer to the last is there.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RoundTrip {
+    /// How many.
+    pub samples: usize,
+    /// The median in microseconds.
+    pub p50_us: f64,
+    /// What 99 of 100 stay below.
+    pub p99_us: f64,
+    /// What 999 of 1000 stay below.
+    pub p999_us: f64,
+    /// Processor seconds of all its processes for 100,000 messages, of which this has two.
+    pub cpu_s: Option<f64>,
+}
+
+/// Updates as fast as they come.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Updates {
+    /// How many a second.
+    pub per_second: f64,
+    /// Processor seconds of all its processes for 100,000 of them.
+    pub cpu_s: Option<f64>,
+}
+
+/// How far the machine can be trusted while something was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Noise {
+    /// What was measured.
+    pub what: &'static str,
+    /// How often the relay was.
+    pub visits: usize,
+    /// By how much the best and the worst of its medians are apart, relative to the middle one.
+    pub spread: f64,
+}
+
+/// All that came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// By subject.
+    pub figures: Vec<Figures>,
+    /// By what was measured in turn.
+    pub noise: Vec<Noise>,
+}
+
+/// What is measured in turn, as [`Noise::what`] calls it.
+pub const ROUND_TRIPS: &str = "round trips";
+/// The same of prompts of 8 MiB.
+pub const LARGE_ROUND_TRIPS: &str = "round trips of 8 MiB";
+/// Updates of the [`SIZES`].
+pub const UPDATES: [&str; 3] = ["updates of 100 B", "updates of 10 kB", "updates of 8 MiB"];
+
+/// Measures everything.
+///
+/// # Errors
+/// If a subject does not do what is asked of it.
+pub fn run(places: &Places, effort: &Effort) -> Result<Outcome> {
+    let watchdog = Watchdog::start();
+    let mut outcome = Outcome {
+        figures: all().into_iter().map(Figures::of).collect(),
+        noise: Vec::new(),
+    };
+    let figures = &mut outcome.figures;
+    alone::starts(places, effort, figures, &watchdog)?;
+    alone::memory(places, effort, figures, &watchdog)?;
+
+    let subjects = figures
+        .iter_mut()
+        .filter(|figures| figures.subject.is_driven());
+    let mut live = Vec::new();
+    for figures in subjects {
+        let name = figures.name.clone();
+        watchdog.pet(&name);
+        live.push(Live::begin(places, figures).context(name)?);
+    }
+    let noise = &mut outcome.noise;
+    noise.push(rounds::round_trips(&mut live, effort, false, &watchdog)?);
+    for (which, size) in SIZES.into_iter().enumerate() {
+        if size == LARGE {
+            live.retain(|live| live.figures.subject.is_driven_hard());
+        }
+        noise.push(rounds::updates(&mut live, effort, which, &watchdog)?);
+    }
+    noise.push(rounds::round_trips(&mut live, effort, true, &watchdog)?);
+    drop(live);
+    Ok(outcome)
+}
+
+/// All subjects, in the order of the report.
+fn all() -> Vec<Subject> {
+    let many = [&COUNTS[..], &[MANY]].concat();
+    let mut all = vec![
+        Subject::new(Family::Agent, 0),
+        Subject::new(Family::Relay, 0),
+        Subject::new(Family::Empty, 0),
+    ];
+    all.extend(family(Family::Forwarding, &COUNTS));
+    all.extend(family(Family::WithoutBody, &many));
+    all.extend(family(Family::Elsewhere, &many));
+    all.push(Subject::new(Family::Few, MANY));
+    all.push(Subject::new(Family::Sessions, 3));
+    all.push(Subject::new(Family::Ours, 3));
+    all.push(Subject::new(Family::Five, 5));
+    all.push(Subject::new(Family::Python, 1));
+    all.extend(family(Family::Reference, &REFERENCE_COUNTS));
+    all
+}
+
+impl Subject {
+    /// Whether its start is measured, and its memory at rest.
+    fn is_started(&self) -> bool {
+        !matches!(
+            self.family,
+            Family::WithoutBody | Family::Elsewhere | Family::Sessions
+        )
+    }
+
+    /// Whether it is measured without compiled code.
+    fn is_started_cold(&self) -> bool {
+        matches!(self.family, Family::Five | Family::Python)
+    }
+
+    /// Whether messages are sent through it.
+    fn is_driven(&self) -> bool {
+        !matches!(self.family, Family::Five | Family::Python)
+    }
+
+    /// Whether large messages are.
+    fn is_driven_hard(&self) -> bool {
+        match self.family {
+            Family::Few | Family::Sessions | Family::Elsewhere => false,
+            Family::Reference => [0, 3].contains(&self.proxies),
+            _ => self.is_driven(),
+        }
+    }
+
+    /// Whether its client reads slowly.
+    fn is_flooded(&self) -> bool {
+        match self.family {
+            Family::Relay | Family::Empty | Family::Ours => true,
+            Family::Forwarding | Family::WithoutBody => self.proxies == 5,
+            Family::Reference => [0, 3].contains(&self.proxies),
+            _ => false,
+        }
+    }
+}
+
+impl Figures {
+    /// Nothing yet.
+    #[must_use]
+    pub fn of(subject: Subject) -> Self {
+        Self {
+            name: subject.to_string(),
+            subject,
+            start: None,
+            cold_start_ms: None,
+            rest: None,
+            peak: None,
+            round_trip: None,
+            large_round_trip: None,
+            updates: [None; 3],
+        }
+    }
+}
+
+/// Ends the run if a subject hangs. What it started ends with its input.
+#[derive(Debug)]
+pub struct Watchdog(Arc<Mutex<(Instant, String)>>);
+
+impl Watchdog {
+    fn start() -> Self {
+        let last = Arc::new(Mutex::new((Instant::now(), "nothing".to_owned())));
+        let seen = Arc::downgrade(&last);
+        thread::spawn(move || {
+            while let Some(last) = seen.upgrade() {
+                let (at, what) = last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                drop(last);
+                if at.elapsed() > PATIENCE {
+                    let seconds = PATIENCE.as_secs();
+                    eprintln!("nothing has come for {seconds} s; the last that did was {what}");
+                    process::exit(1);
+                }
+                thread::sleep(Duration::from_secs(1));
+            }
+        });
+        Self(last)
+    }
+
+    /// Something has come.
+    fn pet(&self, what: &str) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.0 = Instant::now();
+        what.clone_into(&mut last.1);
+    }
+}

@@ -1,0 +1,68 @@
+//! What a run found, as JSON, as tables, and held against the targets.
+
+mod machine;
+mod table;
+mod targets;
+
+use serde::Serialize;
+
+pub use machine::Machine;
+pub use table::markdown;
+pub use targets::{Target, Verdict};
+
+use crate::measures::{Figures, Noise, Outcome};
+use crate::subjects::Family;
+
+/// Relays that are further apart than this tell of the machine, not of the subjects: then nothing
+/// is said of ratios.
+pub const QUIET: f64 = 0.25;
+
+/// All that is written down of a run.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The commit that was measured, if it is known.
+    pub commit: Option<String>,
+    /// Whether it was a short run.
+    pub quick: bool,
+    /// Where it ran.
+    pub machine: Machine,
+    /// How quiet it was there.
+    pub noise: Vec<Noise>,
+    /// What was measured.
+    pub figures: Vec<Figures>,
+    /// What was to be reached.
+    pub targets: Vec<Target>,
+}
+
+impl Report {
+    /// Of a run.
+    #[must_use]
+    pub fn new(outcome: Outcome, quick: bool, commit: Option<String>) -> Self {
+        let mut report = Self {
+            commit,
+            quick,
+            machine: Machine::this(),
+            noise: outcome.noise,
+            figures: outcome.figures,
+            targets: Vec::new(),
+        };
+        report.targets = targets::all(&report);
+        report
+    }
+
+    /// What was measured of one subject.
+    #[must_use]
+    pub fn of(&self, family: Family, proxies: usize) -> Option<&Figures> {
+        let is = |figures: &&Figures| {
+            figures.subject.family == family && figures.subject.proxies == proxies
+        };
+        self.figures.iter().find(is)
+    }
+
+    /// Whether it was quiet enough while this was measured to compare what was found.
+    #[must_use]
+    pub fn was_quiet(&self, what: &str) -> bool {
+        let mut noise = self.noise.iter();
+        noise.all(|noise| noise.what != what || noise.spread <= QUIET)
+    }
+}

@@ -1,0 +1,299 @@
+//! What is to be reached, and whether it was.
+
+use serde::Serialize;
+
+use super::Report;
+use crate::measures::stats::{mib, number, slope};
+use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, UPDATES};
+use crate::subjects::{COUNTS, Family, MANY};
+
+/// Something to be reached.
+#[derive(Debug, Serialize)]
+pub struct Target {
+    /// What.
+    pub what: String,
+    /// The figure; none if it was not measured, or not in quiet.
+    pub figure: Option<f64>,
+    /// What it is to be.
+    pub limit: f64,
+    /// Whether that is the least that it is to be; else it is the most.
+    pub at_least: bool,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What came of it.
+    pub verdict: Verdict,
+}
+
+/// What came of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is reached.
+    Met,
+    /// It is missed: the figure is so many times the limit, or the limit so many times the figure.
+    Missed(f64),
+    /// The machine was not quiet enough to tell.
+    Noisy,
+    /// It was not measured.
+    NotMeasured,
+}
+
+/// A figure, and what was measured in turn for it.
+type Found = (Option<f64>, Option<&'static str>);
+
+pub fn all(report: &Report) -> Vec<Target> {
+    let mut all = Targets {
+        report,
+        all: Vec::new(),
+    };
+    all.beside_the_reference();
+    all.a_message();
+    all.starts();
+    all.memory();
+    all.many();
+    all.all
+}
+
+struct Targets<'r> {
+    report: &'r Report,
+    all: Vec<Target>,
+}
+
+impl Targets<'_> {
+    fn beside_the_reference(&mut self) {
+        let of = |family| self.report.of(family, 3);
+        let (ours, theirs) = (of(Family::Forwarding), of(Family::Reference));
+        let trips = ratio(theirs.and_then(trip), ours.and_then(trip));
+        let updates = ratio(ours.and_then(small), theirs.and_then(small));
+        let memory = ratio(theirs.and_then(rest), ours.and_then(rest));
+        let what = |what| format!("3 forwarding, beside the reference with 3 native: {what}");
+        self.least(
+            what("round trips faster by"),
+            (trips, Some(ROUND_TRIPS)),
+            40.0,
+            "×",
+        );
+        self.least(
+            what("updates of 100 B, more by"),
+            (updates, Some(UPDATES[0])),
+            50.0,
+            "×",
+        );
+        self.least(what("memory at rest, less by"), (memory, None), 5.0, "×");
+    }
+
+    fn a_message(&mut self) {
+        let of = |family| self.report.of(family, 0).and_then(trip);
+        let relay = ratio(of(Family::Empty), of(Family::Relay));
+        let what = "no proxies, beside the relay: a round trip".to_owned();
+        self.most(what, (relay, Some(ROUND_TRIPS)), 1.3, "×");
+        for (family, of, measured, sizes, limit, what) in [
+            (
+                Family::Elsewhere,
+                trip as Of,
+                ROUND_TRIPS,
+                &COUNTS_MANY[..],
+                0.3,
+                "that did not subscribe",
+            ),
+            (
+                Family::Forwarding,
+                trip,
+                ROUND_TRIPS,
+                &COUNTS,
+                3.0,
+                "that forwards",
+            ),
+            (
+                Family::WithoutBody,
+                trip,
+                ROUND_TRIPS,
+                &COUNTS_MANY,
+                3.0,
+                "that forwards without body",
+            ),
+            (
+                Family::WithoutBody,
+                large_trip,
+                LARGE_ROUND_TRIPS,
+                &COUNTS_MANY,
+                3.0,
+                "that forwards without body, a prompt of 8 MiB",
+            ),
+        ] {
+            let what = format!("each further proxy {what}: a round trip longer by");
+            let each = self.each(family, sizes, of);
+            self.most(what, (each, Some(measured)), limit, "µs");
+        }
+    }
+
+    fn starts(&mut self) {
+        let of = |family, count| self.report.of(family, count).and_then(start);
+        let agent = of(Family::Agent, 0);
+        let five = minus(of(Family::Five, 5), agent);
+        let same = minus(of(Family::Forwarding, 5), agent);
+        let python = minus(of(Family::Python, 1), of(Family::Empty, 0));
+        self.most(
+            "start, cached: our five, over the agent alone".into(),
+            (five, None),
+            15.0,
+            "ms",
+        );
+        self.most(
+            "start, cached: 5 forwarding, over the agent alone".into(),
+            (same, None),
+            15.0,
+            "ms",
+        );
+        self.most(
+            "start, cached: one in Python, over no proxies".into(),
+            (python, None),
+            30.0,
+            "ms",
+        );
+    }
+
+    fn memory(&mut self) {
+        let of = |family, count| self.report.of(family, count).and_then(rest);
+        let (five, same) = (of(Family::Five, 5), of(Family::Forwarding, 5));
+        let more = [5, 20].map(|count| of(Family::Forwarding, count));
+        let each = minus(more[1], more[0]).map(|more| more / 15.0);
+        let peaks: Vec<_> = self
+            .report
+            .figures
+            .iter()
+            .filter(|figures| !matches!(figures.subject.family, Family::Relay | Family::Reference))
+            .filter_map(|figures| Some((figures.name.clone(), mib(figures.peak?))))
+            .collect();
+        self.most("memory at rest: our five".into(), (five, None), 25.0, "MiB");
+        self.most(
+            "memory at rest: 5 forwarding".into(),
+            (same, None),
+            25.0,
+            "MiB",
+        );
+        self.most(
+            "memory at rest: each further one that forwards".into(),
+            (each, None),
+            1.0,
+            "MiB",
+        );
+        for (name, peak) in peaks {
+            let what = format!("most memory with a slow reader: {name}");
+            self.most(what, (Some(peak), None), 64.0, "MiB");
+        }
+    }
+
+    /// How costs grow. By less than a tenth is called not at all.
+    fn many(&mut self) {
+        let of = |family, count| self.report.of(family, count).and_then(trip);
+        let (none, five, twenty) = (
+            of(Family::Empty, 0),
+            of(Family::Forwarding, 5),
+            of(Family::Forwarding, 20),
+        );
+        let first = minus(five, none).map(|more| more / 5.0);
+        let later = minus(twenty, five).map(|more| more / 15.0);
+        let few = minus(of(Family::Few, MANY), of(Family::Forwarding, 3));
+        let few = few.map(|more| more / number(MANY - 3));
+        let sessions = ratio(of(Family::Sessions, 3), of(Family::Forwarding, 3));
+        let quiet = Some(ROUND_TRIPS);
+        self.most(
+            "the 6th to 20th proxy that forwards, beside the first five".into(),
+            (ratio(later, first), quiet),
+            1.1,
+            "×",
+        );
+        self.most(
+            format!("{MANY} proxies of which 3 forward, over 3: each further one"),
+            (few, quiet),
+            0.3,
+            "µs",
+        );
+        self.most(
+            "1,000 sessions, beside one: a round trip".into(),
+            (sessions, quiet),
+            1.1,
+            "×",
+        );
+    }
+
+    /// How much each proxy adds to what none cost.
+    fn each(&self, family: Family, counts: &[usize], of: Of) -> Option<f64> {
+        let none = self.report.of(Family::Empty, 0).and_then(of)?;
+        let points = counts.iter().map(|count| {
+            let figure = self.report.of(family, *count).and_then(of)?;
+            Some((number(*count), figure))
+        });
+        let points: Option<Vec<_>> = std::iter::once(Some((0.0, none))).chain(points).collect();
+        slope(&points?)
+    }
+
+    fn least(&mut self, what: String, found: Found, limit: f64, unit: &'static str) {
+        self.add(what, found, limit, unit, true);
+    }
+
+    fn most(&mut self, what: String, found: Found, limit: f64, unit: &'static str) {
+        self.add(what, found, limit, unit, false);
+    }
+
+    fn add(
+        &mut self,
+        what: String,
+        (figure, measured): Found,
+        limit: f64,
+        unit: &'static str,
+        at_least: bool,
+    ) {
+        let quiet = measured.is_none_or(|measured| self.report.was_quiet(measured));
+        let figure = figure.filter(|_| quiet);
+        let verdict = match figure {
+            None if !quiet => Verdict::Noisy,
+            None => Verdict::NotMeasured,
+            Some(figure) if at_least && figure >= limit => Verdict::Met,
+            Some(figure) if at_least => Verdict::Missed(limit / figure),
+            Some(figure) if figure <= limit => Verdict::Met,
+            Some(figure) => Verdict::Missed(figure / limit),
+        };
+        self.all.push(Target {
+            what,
+            figure,
+            limit,
+            at_least,
+            unit,
+            verdict,
+        });
+    }
+}
+
+const COUNTS_MANY: [usize; 5] = [COUNTS[0], COUNTS[1], COUNTS[2], COUNTS[3], MANY];
+
+type Of = fn(&Figures) -> Option<f64>;
+
+fn trip(figures: &Figures) -> Option<f64> {
+    figures.round_trip.map(|trip| trip.p50_us)
+}
+
+fn large_trip(figures: &Figures) -> Option<f64> {
+    figures.large_round_trip.map(|trip| trip.p50_us)
+}
+
+fn small(figures: &Figures) -> Option<f64> {
+    figures.updates[0].map(|updates| updates.per_second)
+}
+
+fn start(figures: &Figures) -> Option<f64> {
+    figures.start.map(|start| start.p50_ms)
+}
+
+fn rest(figures: &Figures) -> Option<f64> {
+    figures.rest.map(|rest| mib(rest.memory))
+}
+
+fn ratio(of: Option<f64>, to: Option<f64>) -> Option<f64> {
+    of.zip(to.filter(|to| *to > 0.0)).map(|(of, to)| of / to)
+}
+
+fn minus(of: Option<f64>, less: Option<f64>) -> Option<f64> {
+    of.zip(less).map(|(of, less)| of - less)
+}

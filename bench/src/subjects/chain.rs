@@ -1,0 +1,112 @@
+//! acp-chain as an editor launches it, with a manifest for each subject.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::{FEW, Family, Places, Subject, process};
+
+/// A proxy that may do everything, with room for messages of 8 MiB.
+const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
+on-failure = 'refuse'
+grant = { change = ['*'], answer = ['*'], originate = ['*'] }
+";
+
+/// Ours, each with what its README wants it to be granted beside the defaults.
+const OURS: [(&str, &str); 5] = [
+    ("rules", "grant.originate = ['fs/read_text_file']"),
+    (
+        "permissions",
+        "grant.answer = ['session/request_permission']",
+    ),
+    ("redact", "grant.originate = ['session/update']"),
+    (
+        "todo",
+        "grant.originate = ['session/update']\ngrant.tools = true",
+    ),
+    (
+        "project-map",
+        "grant.originate = ['fs/read_text_file']\ngrant.tools = true",
+    ),
+];
+
+pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
+    let mut command = process::command(&places.program);
+    let folder = |name| places.scratch.join(name);
+    command
+        .arg("run")
+        .env_remove("ACP_CHAIN_LOG")
+        .env("XDG_CONFIG_HOME", folder("config"))
+        .env("XDG_STATE_HOME", folder("state"))
+        .env("XDG_CACHE_HOME", folder(cache));
+    if subject.family != Family::Empty {
+        let name = format!("{:?}-{}.toml", subject.family, subject.proxies);
+        let path = places.scratch.join(name);
+        fs::write(&path, manifest(subject, &places.components))?;
+        command.arg("--manifest").arg(path);
+    }
+    command.arg("--").arg(&places.agent);
+    Ok(command)
+}
+
+fn manifest(subject: &Subject, components: &Path) -> String {
+    let mut text = String::new();
+    let mut add = |id: &str, component: &str, terms: &str| {
+        let path = components.join(component).with_extension("wasm");
+        // Writing to a string does not fail.
+        let _ = write!(
+            text,
+            "[[proxy]]\nid = '{id}'\npath = '{}'\n{terms}\n",
+            path.display()
+        );
+    };
+    let ours = match subject.family {
+        Family::Ours | Family::Five => subject.proxies,
+        _ => 0,
+    };
+    for (name, terms) in OURS.iter().take(ours) {
+        add(name, name, terms);
+    }
+    if ours > 0 {
+        return text;
+    }
+    for number in 0..subject.proxies {
+        let (component, config) = match subject.family {
+            Family::Python => ("shout-python", ""),
+            Family::WithoutBody => ("pass", "with-body = false"),
+            Family::Elsewhere => ("pass", "elsewhere = true"),
+            // Spread evenly among the others.
+            Family::Few if !number.is_multiple_of(subject.proxies.div_ceil(FEW)) => {
+                ("pass", "elsewhere = true")
+            }
+            _ => ("pass", ""),
+        };
+        let terms = format!("{TERMS}[proxy.config]\n{config}\n");
+        add(&format!("{component}-{number}"), component, &terms);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_of_many_subscribe() {
+        let many = Subject::new(Family::Few, super::super::MANY);
+        let manifest = manifest(&many, Path::new("components"));
+        assert_eq!(manifest.matches("[[proxy]]").count(), 100);
+        assert_eq!(manifest.matches("elsewhere = true").count(), 97);
+    }
+
+    #[test]
+    fn ours_are_themselves() {
+        let five = manifest(&Subject::new(Family::Five, 5), Path::new("components"));
+        assert!(five.contains("components/project-map.wasm"));
+        let three = manifest(&Subject::new(Family::Ours, 3), Path::new("components"));
+        assert!(three.contains("redact.wasm") && !three.contains("todo.wasm"));
+    }
+}

@@ -1,0 +1,160 @@
+//! What is measured: the agent alone, a relay, chains of acp-chain, and the reference conductor.
+
+mod chain;
+mod process;
+mod running;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+pub use process::{CAN_LOOK, Tree};
+pub use running::Running;
+
+/// How many proxies the chains have that show what each of them costs.
+pub const COUNTS: [usize; 4] = [1, 3, 5, 20];
+
+/// How many native proxies the reference conductor gets.
+pub const REFERENCE_COUNTS: [usize; 4] = [0, 1, 3, 5];
+
+/// The many proxies of one chain, and how many of them subscribe in [`Family::Few`].
+pub const MANY: usize = 100;
+const FEW: usize = 3;
+
+/// The sessions on one connection in [`Family::Sessions`].
+pub const SESSIONS: usize = 1000;
+
+/// The sort of a subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// The agent alone.
+    Agent,
+    /// Bytes copied both ways.
+    Relay,
+    /// acp-chain without proxies.
+    Empty,
+    /// Proxies that see everything, with its body, and forward it.
+    Forwarding,
+    /// The same, without bodies.
+    WithoutBody,
+    /// Proxies that did not subscribe to what passes.
+    Elsewhere,
+    /// Many proxies of which three forward, the others did not subscribe.
+    Few,
+    /// Three forwarding proxies, and a thousand sessions.
+    Sessions,
+    /// `rules`, `permissions` and `redact`.
+    Ours,
+    /// Five different proxies: those three, `todo` and `project-map`.
+    Five,
+    /// One component in Python, of 18 MB.
+    Python,
+    /// The reference conductor, with native proxies that pass everything on.
+    Reference,
+}
+
+/// Where all that runs is.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The program `acp-chain`.
+    pub program: PathBuf,
+    /// The components of `cargo xtask guests`.
+    pub components: PathBuf,
+    /// The tiny agent.
+    pub agent: PathBuf,
+    /// The relay.
+    pub relay: PathBuf,
+    /// The reference conductor.
+    pub conductor: PathBuf,
+    /// A native proxy over the reference's crate.
+    pub native: PathBuf,
+    /// What the run writes: manifests, caches, logs.
+    pub scratch: PathBuf,
+}
+
+/// One thing to be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Subject {
+    /// Its sort.
+    pub family: Family,
+    /// How many proxies it has.
+    pub proxies: usize,
+}
+
+impl Subject {
+    /// With so many proxies.
+    #[must_use]
+    pub fn new(family: Family, proxies: usize) -> Self {
+        Self { family, proxies }
+    }
+
+    /// How many sessions are opened on its connection.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        match self.family {
+            Family::Sessions => SESSIONS,
+            _ => 1,
+        }
+    }
+
+    /// Starts it, with what is cached of compiled code.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start(&self, places: &Places) -> Result<Running> {
+        self.start_with(places, "cache")
+    }
+
+    /// Starts it with compiled code from this folder of the run's.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start_with(&self, places: &Places, cache: &str) -> Result<Running> {
+        let command = match self.family {
+            Family::Agent => process::command(&places.agent),
+            Family::Relay => {
+                let mut command = process::command(&places.relay);
+                command.arg(&places.agent);
+                command
+            }
+            Family::Reference => {
+                let mut command = process::command(&places.conductor);
+                command.arg("agent");
+                command.args(std::iter::repeat_n(&places.native, self.proxies));
+                command.arg(&places.agent);
+                command
+            }
+            _ => chain::command(self, places, cache)?,
+        };
+        Running::start(self, command, &places.scratch)
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let proxies = self.proxies;
+        let ies = if proxies == 1 { "y" } else { "ies" };
+        match self.family {
+            Family::Agent => f.write_str("the agent alone"),
+            Family::Relay => f.write_str("relay"),
+            Family::Empty => f.write_str("acp-chain, no proxies"),
+            Family::Forwarding => write!(f, "acp-chain, {proxies} forwarding"),
+            Family::WithoutBody => write!(f, "acp-chain, {proxies} without body"),
+            Family::Elsewhere => write!(f, "acp-chain, {proxies} not subscribed"),
+            Family::Few => write!(f, "acp-chain, {proxies}, of which {FEW} forward"),
+            Family::Sessions => write!(f, "acp-chain, {proxies} forwarding, {SESSIONS} sessions"),
+            Family::Ours => f.write_str("acp-chain, rules, permissions, redact"),
+            Family::Five => f.write_str("acp-chain, our five"),
+            Family::Python => f.write_str("acp-chain, one in Python"),
+            Family::Reference => write!(f, "reference, {proxies} native prox{ies}"),
+        }
+    }
+}
+
+/// All of one family, by their counts.
+pub fn family(family: Family, counts: &[usize]) -> impl Iterator<Item = Subject> {
+    counts.iter().map(move |count| Subject::new(family, *count))
+}

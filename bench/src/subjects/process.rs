@@ -1,0 +1,123 @@
+//! A subject's processes, as the system tells of them. Only Linux does, in `/proc`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Whether there is anything to be learnt of processes here.
+pub const CAN_LOOK: bool = cfg!(target_os = "linux");
+
+/// A second has so many of the ticks in which `/proc` counts time; to programs it always was 100.
+const TICKS: u64 = 100;
+
+/// A command whose environment does not change what is measured.
+pub fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove("RUST_LOG").env_remove("RUST_BACKTRACE");
+    command
+}
+
+/// Where these stand in `/proc/ID/stat`, counted from what is behind the name.
+const PARENT: usize = 1;
+const TIMES: std::ops::Range<usize> = 11..15;
+const STARTED: usize = 19;
+
+/// A process with all that descend from it, each with when it was started.
+#[derive(Debug)]
+pub struct Tree(Vec<(u32, u64)>);
+
+impl Tree {
+    /// As it is now.
+    #[must_use]
+    pub fn of(root: u32) -> Self {
+        let mut children = HashMap::<u64, Vec<(u32, u64)>>::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(id) = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
+            if let Some((parent, started)) = field(id, PARENT).zip(field(id, STARTED)) {
+                let child = (id, started);
+                children.entry(parent).or_default().push(child);
+            }
+        }
+        let mut all = Vec::new();
+        all.extend(field(root, STARTED).map(|started| (root, started)));
+        let mut next = 0;
+        while let Some((id, _)) = all.get(next) {
+            let more = children.remove(&u64::from(*id)).unwrap_or_default();
+            all.extend(more);
+            next += 1;
+        }
+        Self(all)
+    }
+
+    /// How many processes it has.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The memory that it takes in bytes: what processes share is divided among them (PSS).
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let of = |(id, _): &(u32, u64)| {
+            let rollup = fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?;
+            let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+            line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+        };
+        self.0.iter().filter_map(of).sum::<u64>() * 1024
+    }
+
+    /// The processor time that it has taken so far, its dead included as far as they were waited for.
+    #[must_use]
+    pub fn time(&self) -> Duration {
+        let of = |(id, _): &(u32, u64)| TIMES.filter_map(|at| field(*id, at)).sum::<u64>();
+        Duration::from_millis(self.0.iter().map(of).sum::<u64>() * 1000 / TICKS)
+    }
+
+    /// Ends what is left of it.
+    pub fn kill(&self) {
+        for (id, started) in &self.0 {
+            let pid = i32::try_from(*id).ok().and_then(Pid::from_raw);
+            // It may be gone, and its number another's.
+            if let Some(pid) = pid.filter(|_| field(*id, STARTED) == Some(*started)) {
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+}
+
+/// A number from `/proc/ID/stat`.
+fn field(id: u32, at: usize) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(at)?.parse().ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Stdio;
+
+    use super::*;
+
+    #[test]
+    fn a_tree_has_what_was_started_in_it() {
+        let mut child = Command::new("cat")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let tree = Tree::of(std::process::id());
+        assert!(tree.0.iter().any(|(id, _)| *id == child.id()) && tree.memory() > 0);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,84 @@
+//! A subject that runs, with the client in front of it.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::{Subject, Tree};
+use crate::client::Client;
+
+/// How long it gets to end by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A running subject. It ends when this is dropped.
+#[derive(Debug)]
+pub struct Running {
+    /// What it is.
+    pub subject: Subject,
+    /// When it was started.
+    pub since: Instant,
+    /// The client in front of it.
+    pub client: Client<ChildStdout, ChildStdin>,
+    /// After the client: that it goes away is how it learns that it is to end.
+    ending: Ending,
+}
+
+#[derive(Debug)]
+struct Ending {
+    child: Child,
+    tree: Option<Tree>,
+}
+
+impl Running {
+    pub(super) fn start(subject: &Subject, mut command: Command, scratch: &Path) -> Result<Self> {
+        let log = scratch.join("stderr.log");
+        let log = File::options().create(true).append(true).open(log)?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log);
+        let since = Instant::now();
+        let mut child = command
+            .spawn()
+            .with_context(|| format!("{} cannot be started", command.get_program().display()))?;
+        let pipes = child.stdout.take().zip(child.stdin.take());
+        let (output, input) = pipes.context("it has no pipes")?;
+        Ok(Self {
+            subject: subject.clone(),
+            since,
+            client: Client::new(output, input),
+            ending: Ending { child, tree: None },
+        })
+    }
+
+    /// Its processes.
+    #[must_use]
+    pub fn tree(&self) -> Tree {
+        Tree::of(self.ending.child.id())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Once it has ended, nobody knows any more what it started.
+        self.ending.tree = Some(self.tree());
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if let Some(tree) = &self.tree {
+            tree.kill();
+        }
+        // Where there is no tree to be seen.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,80 @@
+//! The way of a message through the host, for `cargo xtask bench --instructions`, which counts: from
+//! the bytes of a line to the bytes that leave, through proxies without a sandbox.
+
+#![allow(missing_docs, reason = "a program of the developers'")]
+
+mod stage;
+
+use std::env;
+
+use acp_chain::channel::Peer;
+use acp_chain::limits::LINE;
+use acp_chain::rpc::{Frame, LineReader, Message};
+use bytes::{Buf, Bytes};
+use stage::Stage;
+
+fn main() {
+    let args: Vec<_> = env::args().skip(1).collect();
+    let [what, hops, count] = &args[..] else {
+        // `cargo bench` without a choice of benches starts this too.
+        return println!("nothing to count; see `cargo xtask bench --instructions`");
+    };
+    let (hops, count): (usize, usize) = (
+        hops.parse().expect("a number of proxies"),
+        count.parse().expect("a number of messages"),
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let proxies = (0..hops).map(|hop| stage::stub(&format!("stub-{hop}")));
+        let mut stage = Stage::new(proxies.collect());
+        let left = match what.as_str() {
+            "update" => updates(&mut stage, count).await,
+            "request" => requests(&mut stage, count),
+            _ => panic!("nothing is called {what}"),
+        };
+        assert_eq!(left, count, "they all leave");
+    });
+}
+
+/// Chunks of an answer, read as they are read from a pipe.
+async fn updates(stage: &mut Stage, count: usize) -> usize {
+    let lines = format!("{}\n", stage::update(100)).repeat(count);
+    let mut reader = LineReader::new(lines.as_bytes(), LINE);
+    let mut left = 0;
+    while reader.fill().await.expect("memory can be read") {
+        while let Some(frame) = reader.next_frame() {
+            let Frame::Line(line) = frame else {
+                panic!("{frame:?}")
+            };
+            let message = Message::parse(line).expect("it is a message");
+            left += usize::from(stage.carry(Peer::Agent, message, |outbox| !outbox.is_empty()));
+        }
+    }
+    left
+}
+
+/// Prompts, and the agent's answer to each.
+fn requests(stage: &mut Stage, count: usize) -> usize {
+    let mut left = 0;
+    for number in 0..count {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{number},"method":"session/prompt","params":{{"sessionId":"session-1","prompt":[{{"type":"text","text":"ping"}}]}}}}"#
+        );
+        let request = Message::parse(line.into()).expect("it is a request");
+        let sent = stage.carry(Peer::Client, request, |outbox| {
+            let line = outbox.chunk().strip_suffix(b"\n").expect("a line leaves");
+            Message::parse(Bytes::copy_from_slice(line)).expect("it is a request")
+        });
+        let id = sent.id().expect("it has an id");
+        let answer = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"result":{{"stopReason":"end_turn"}}}}"#,
+            id.as_str()
+        );
+        let answer = Message::parse(answer.into()).expect("it is an answer");
+        left += usize::from(stage.carry(Peer::Agent, answer, |outbox| !outbox.is_empty()));
+    }
+    left
+}

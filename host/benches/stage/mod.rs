@@ -1,0 +1,138 @@
+//! A chain without input and output: lines go in at one end of its router, and are taken out at the
+//! other.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use acp_chain::chain::{Proxy, Router, Terms};
+use acp_chain::channel::{
+    Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId, Outcome, Part,
+    Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription, Tally,
+};
+use acp_chain::limits::Limits;
+use acp_chain::rpc::{Message, Outbox};
+use bytes::Buf;
+use tokio::time::Instant;
+
+/// A router with its two ends.
+pub struct Stage {
+    router: Router,
+}
+
+impl Stage {
+    /// With these proxies, the client's neighbour first.
+    pub fn new(proxies: Vec<Proxy>) -> Self {
+        Self {
+            router: Router::new(proxies, None),
+        }
+    }
+
+    /// Takes one message in, and lets the proxies have their say. What then waits to leave at the
+    /// other end is looked at, and leaves.
+    pub fn carry<T>(&mut self, from: Peer, message: Message, look: impl FnOnce(&Outbox) -> T) -> T {
+        self.router.advance(Instant::now());
+        self.router.receive(from, message);
+        while !self.router.is_idle() {
+            self.router.pump(256);
+            self.collect();
+        }
+        let outbox = self.router.outbox(from.opposite());
+        let seen = look(outbox);
+        outbox.advance(outbox.len());
+        seen
+    }
+
+    /// Takes what proxies have come to that took their time.
+    fn collect(&mut self) {
+        loop {
+            let finished = {
+                let (_, _, busy, ..) = self.router.split();
+                let busy = pin!(busy);
+                match busy.poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(finished) => finished,
+                    Poll::Pending => return,
+                }
+            };
+            self.router.finished(finished);
+        }
+    }
+}
+
+/// An update with a text of so many bytes, without its newline.
+pub fn update(size: usize) -> String {
+    let text = "x".repeat(size);
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"session-1","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}}}"#
+    )
+}
+
+/// A proxy without a sandbox, which sees everything and forwards it.
+pub fn stub(name: &str) -> Proxy {
+    let terms = Terms {
+        limits: Arc::new(Limits::default()),
+        grant: Arc::new(Grant::all()),
+        on_failure: FailurePolicy::Refuse,
+    };
+    let mut ledger = Ledger::new(1, terms.limits.clone(), terms.grant.clone());
+    ledger.start();
+    let everything = Subscription {
+        method: Pattern::new("*").expect("it is a pattern"),
+        sender: None,
+        kinds: Kinds::ALL,
+        with_body: true,
+    };
+    Proxy {
+        name: name.to_owned(),
+        started: Started {
+            part: Box::new(Stub(ledger)),
+            registration: Registration {
+                subscriptions: vec![everything],
+                on_failure: FailurePolicy::Refuse,
+                tools: false,
+            },
+        },
+        source: Box::new(Once),
+        terms,
+    }
+}
+
+struct Stub(Ledger);
+
+impl Part for Stub {
+    fn allot(&mut self) -> MessageId {
+        self.0.allot()
+    }
+
+    fn take_away(&mut self, id: MessageId) {
+        self.0.let_go(id);
+    }
+
+    fn call(mut self: Box<Self>, event: Event) -> Call {
+        let Event::Message(delivery) = event else {
+            panic!("it is sent messages only")
+        };
+        self.0.hand_in(&delivery);
+        let action = self.0.take_back(delivery.id, Decision::Forward);
+        let (effects, saved) = self.0.take_effects();
+        let reply = Reply {
+            effects,
+            saved,
+            outcome: Outcome::Decided(action.expect("everything may be forwarded")),
+        };
+        Box::pin(async move { (self as Box<dyn Part>, reply) })
+    }
+
+    fn tally(&self) -> Tally {
+        Tally::default()
+    }
+}
+
+/// A proxy cannot be had again.
+struct Once;
+
+impl Source for Once {
+    fn start(&self, _: MessageId, _: Option<String>) -> Starting {
+        Box::pin(async { Err(Failure::new("there is only one")) })
+    }
+}

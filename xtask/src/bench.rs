@@ -1,0 +1,134 @@
+//! `cargo xtask bench`: what acp-chain costs, in four ways.
+//!
+//! By default the harness in `bench/` is built and run, over real pipes, beside a relay of bytes and
+//! the reference conductor. `--micro` and `--instructions` look at the parts of the host instead.
+//! Everything is built as users build it: optimised, and without the features of the tests.
+
+mod instructions;
+
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+
+use crate::progress::Progress;
+use crate::workspace::{Workspace, cargo};
+use crate::{guests, peers};
+
+/// What the chains of the harness are made of.
+const COMPONENTS: [&str; 7] = [
+    "pass",
+    "rules",
+    "permissions",
+    "redact",
+    "todo",
+    "project-map",
+    "shout-python",
+];
+
+/// What the parts are measured with.
+const PASS: [&str; 1] = ["pass"];
+
+#[derive(clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "these are flags")]
+pub struct Options {
+    /// About a minute, to see that all works; what it shows are orders of magnitude
+    #[arg(long)]
+    quick: bool,
+    /// Write the tables and plots into `docs/performance`
+    #[arg(long, conflicts_with = "quick")]
+    publish: bool,
+    /// Measure the parts of the host, each by itself
+    #[arg(long, conflicts_with_all = ["quick", "publish"])]
+    micro: bool,
+    /// Count the instructions of a message on its way, and fail if they are more than before. Needs
+    /// valgrind
+    #[arg(long, conflicts_with_all = ["quick", "publish", "micro"])]
+    instructions: bool,
+    /// With `--instructions`: take what is counted as what is allowed from now on
+    #[arg(long, requires = "instructions")]
+    accept: bool,
+}
+
+/// Builds what is missing and measures.
+pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
+    let progress = Progress::new(workspace);
+    if options.instructions {
+        return instructions::run(workspace, &progress, options.accept);
+    }
+    match options.micro {
+        true => micro(workspace, &progress),
+        false => harness(workspace, &progress, options),
+    }
+}
+
+fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
+    build_components(workspace, progress, &COMPONENTS)?;
+    let [conductor, native] = peers::fetch_to_measure(workspace, progress)?;
+    // One after the other: together they would share the features of their dependencies.
+    for package in ["acp-chain", "acp-chain-bench"] {
+        progress.step(&format!("{package}, optimised"), |step| {
+            let mut build = cargo();
+            build.args(["build", "--release", "--package", package]);
+            step.run(build.current_dir(workspace.path("")))
+        })?;
+    }
+    let mut harness = Command::new(workspace.target("release/acp-chain-bench"));
+    harness
+        .arg("--program")
+        .arg(workspace.target("release/acp-chain"))
+        .arg("--components")
+        .arg(workspace.target("components"))
+        .arg("--conductor")
+        .arg(conductor)
+        .arg("--native")
+        .arg(native)
+        .arg("--out")
+        .arg(workspace.target("bench"));
+    if let Some(commit) = commit(workspace) {
+        harness.arg("--commit").arg(commit);
+    }
+    if options.quick {
+        harness.arg("--quick");
+    }
+    if options.publish {
+        harness
+            .arg("--publish")
+            .arg(workspace.path("docs/performance"));
+    }
+    ended(&mut harness)
+}
+
+fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
+    build_components(workspace, progress, &PASS)?;
+    let mut bench = cargo();
+    bench
+        .args(["bench", "--package", "acp-chain", "--bench", "parts"])
+        .env("ACP_CHAIN_COMPONENTS", workspace.target("components"));
+    ended(bench.current_dir(workspace.path("")))
+}
+
+fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
+    let names: Vec<_> = names.iter().map(ToString::to_string).collect();
+    guests::build_with(workspace, progress, &names).map(drop)
+}
+
+/// Ends as the command does, whose output is ours.
+fn ended(command: &mut Command) -> Result<ExitCode> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command
+        .status()
+        .with_context(|| format!("{program} could not be started"))?;
+    Ok(match status.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
+}
+
+/// The commit that is checked out, with a sign if there is more; none without git.
+fn commit(workspace: &Workspace) -> Option<String> {
+    let mut describe = Command::new("git");
+    describe.args(["describe", "--always", "--dirty", "--exclude=*"]);
+    let output = describe.current_dir(workspace.path("")).output().ok()?;
+    let commit = String::from_utf8(output.stdout).ok()?;
+    Some(commit.trim().to_owned()).filter(|commit| !commit.is_empty())
+}
