@@ -77,7 +77,7 @@ pub fn draw(report: &Report, folder: &Path) -> Result<()> {
 const PROXIES: usize = 20;
 
 /// Where the axis of proxies ends: behind that, there is room for the names of the lines.
-const END: usize = 28;
+const END: usize = 32;
 
 const FONT: (&str, u32) = ("sans-serif", 14);
 
@@ -134,7 +134,7 @@ impl Plot {
             .configure_mesh()
             .x_desc("proxies")
             .y_desc(self.unit)
-            .x_labels(6)
+            .x_labels(8)
             .x_label_formatter(&|count| format!("{count:.0}"))
             .y_label_formatter(&|value| format!("{value}"))
             .label_style(FONT)
@@ -157,7 +157,7 @@ impl Plot {
         chart
             .configure_series_labels()
             .label_font(FONT)
-            .position(SeriesLabelPosition::MiddleRight)
+            .position(SeriesLabelPosition::UpperRight)
             .background_style(WHITE.mix(0.85))
             .border_style(BLACK.mix(0.2))
             .draw()?;

@@ -169,20 +169,23 @@ fn in_turn(
         ..Found::default()
     };
     let mut all: Vec<_> = live.iter().map(begin).collect();
-    let mut visits = Vec::new();
+    let (mut visits, mut middles) = (0, Vec::new());
     for round in 0..rounds {
         let mut order = others.clone();
         order.rotate_left(round * others.len() / rounds);
         order.insert(order.len() / 2, relay);
         order.insert(0, relay);
         order.push(relay);
+        let mut of_relay = Vec::new();
         for at in order {
             let name = &live[at].figures.name;
             watchdog.pet(name);
             let context = format!("{what}, {name}");
             let value = visit(&mut live[at].running, &mut all[at]).context(context)?;
-            visits.extend(value.filter(|_| at == relay));
+            of_relay.extend(value.filter(|_| at == relay));
         }
+        visits += of_relay.len();
+        middles.extend(median(&mut of_relay));
     }
     for (live, found) in live.iter().zip(&mut all) {
         if CAN_LOOK && found.messages > 0 {
@@ -191,8 +194,8 @@ fn in_turn(
     }
     let noise = Noise {
         what,
-        visits: visits.len(),
-        spread: spread(&mut visits),
+        visits,
+        spread: spread(&mut middles),
     };
     Ok((all, noise))
 }

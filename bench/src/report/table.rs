@@ -83,7 +83,7 @@ fn noise(report: &Report, text: &mut String) {
             verdict.to_owned(),
         ]
     });
-    let title = "The relay's own spread, from its best visit to its worst";
+    let title = "The relay's own spread, from its best round to its worst";
     section(
         text,
         title,
