@@ -18,7 +18,9 @@ impl Scene {
     pub(crate) async fn leaves_nobody(mut self) {
         let end = self.client.exited().await.expect("it can be waited for");
         assert_eq!(end.success(), self.case.part == Part::Client, "{end}");
-        if let Some((_, wire)) = self.running.take() {
+        if self.case.part == Part::Client
+            && let Some((_, wire)) = self.running.take()
+        {
             wire.serve().await;
         }
         tree::is_gone(&self.transcript, self.folder.path()).await;
@@ -47,6 +49,20 @@ impl Scene {
         is_answered_once(&self.transcript, "client");
     }
 
+    /// When the client goes too, everything is answered and ended all the same.
+    pub(crate) async fn ends_with_the_client(mut self) {
+        let (_, wire) = self.running.take().expect("the agent has started");
+        let agent = tokio::spawn(wire.serve());
+        let exit = self.client.finish().await.expect("it ends");
+        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        in_time("the agent's end", agent).await.expect("it listens");
+        tree::is_gone(&self.transcript, self.folder.path()).await;
+        is_answered_once(&self.transcript, "client");
+        for (id, count) in answers(&self.transcript, "agent") {
+            assert!(count <= 1, "agent: {count} answers to {id}");
+        }
+    }
+
     /// Without a proxy the chain goes on as the manifest says.
     pub(crate) async fn goes_on(mut self) {
         // What is settled by the death of the part comes first: the agent, and the client, might else
@@ -70,20 +86,15 @@ impl Scene {
         self.client.wire.send_all(answer);
         let begun = begun | self.are_settled(open).await;
         let has_begun = begun || self.case.stage != Stage::Initialize;
-        // What is said before its death is known may be lost with it; that ends here.
-        self.client.wire.request("test/probe", "{}").await;
+        for _ in self.case.part.proxies() {
+            // What is said before its death is known may be lost with it; that ends here.
+            self.client.wire.request("test/probe", "{}").await;
+        }
         if !has_begun {
             let answer = self.client.wire.request("initialize", "{}").await;
             self.keeps_to_the_policy(&answer);
         }
-        let alive = self.client.wire.request("test/alive", "{}").await;
-        match (self.case.part, self.case.policy) {
-            (Part::Component | Part::Before, Policy::Refuse) => self.names_the_part(&alive),
-            (Part::Component, Policy::Bypass) => {
-                assert_eq!(alive.result.as_deref(), Some(r#"{"by":"agent"}"#));
-            }
-            _ => assert_eq!(alive.result.as_deref(), Some(r#"{"by":"component"}"#)),
-        }
+        self.the_component_lives().await;
         let answer = self.client.wire.request("session/new", "{}").await;
         self.keeps_to_the_policy(&answer);
         self.a_turn_follows(&mut agent).await;
@@ -96,26 +107,37 @@ impl Scene {
         for (end, id) in withdrawn {
             assert_eq!(withdrawals(&self.transcript, end, &id), 1, "{end}: of {id}");
         }
-        for end in [Part::Client, Part::Before, Part::Behind, Part::Agent] {
-            if end != self.case.part {
-                is_answered_once(&self.transcript, end.name());
+        for end in ["client", "before", "behind", "agent"] {
+            if !self.case.part.proxies().contains(&end) {
+                is_answered_once(&self.transcript, end);
             }
+        }
+    }
+
+    /// The component answers something itself, unless it is gone, or is not to be reached.
+    async fn the_component_lives(&mut self) {
+        let answer = self.client.wire.request("test/alive", "{}").await;
+        let is_in_the_way = self.case.part != Part::Behind;
+        match (self.case.part, self.case.policy) {
+            (_, Policy::Refuse) if is_in_the_way => self.names_the_part(&answer),
+            (Part::Component, Policy::Bypass) => {
+                assert_eq!(answer.result.as_deref(), Some(r#"{"by":"agent"}"#));
+            }
+            _ => assert_eq!(answer.result.as_deref(), Some(r#"{"by":"component"}"#)),
         }
     }
 
     /// A turn, which the part is in again, or is not, or does not let through.
     async fn a_turn_follows(&mut self, agent: &mut Agent) {
-        let before = self.heard_by_the_part();
-        let answer = self
-            .client
-            .wire
-            .request("session/prompt", &prompt("a", "and now"))
-            .await;
+        let natives = self.case.part.proxies().iter();
+        let natives = natives.filter(|_| self.case.part.is_native());
+        let heard: Vec<_> = natives.map(|end| (end, self.turns_of(end))).collect();
+        let prompt = prompt("a", "and now");
+        let answer = self.client.wire.request("session/prompt", &prompt).await;
         self.keeps_to_the_policy(&answer);
-        let heard = &self.heard_by_the_part()[before.len()..];
-        if self.case.part.is_native() {
-            let is_in = heard.iter().any(|line| line.contains("session/prompt"));
-            assert_eq!(is_in, self.case.policy == Policy::Restart);
+        for (end, before) in heard {
+            let is_in = self.turns_of(end) > before;
+            assert_eq!(is_in, self.case.policy == Policy::Restart, "{end}");
         }
         let client = &mut self.client.wire;
         let asked = tokio::select! {
@@ -128,8 +150,11 @@ impl Scene {
         }
     }
 
-    fn heard_by_the_part(&self) -> Vec<String> {
-        self.transcript.received(self.case.part.name())
+    /// How many turns a proxy has seen begin.
+    fn turns_of(&self, end: &str) -> usize {
+        let lines = self.transcript.received(end);
+        let begins = |line: &&String| line.contains(r#""method":"session/prompt""#);
+        lines.iter().filter(begins).count()
     }
 
     /// Waits for the answers to requests that were open. Says whether the chain has begun with that.
@@ -174,12 +199,13 @@ impl Scene {
     }
 
     fn names_the_part(&self, answer: &Message) {
-        let start = format!(
-            "acp-chain: the proxy `{}` failed on ",
-            self.case.part.name()
-        );
         let error = error_of(answer);
-        assert!(error.starts_with(&start), "{error}");
+        let mut names = self.case.part.proxies().iter();
+        let is_named = names.any(|name| {
+            let start = format!("acp-chain: the proxy `{name}` failed on ");
+            error.starts_with(&start)
+        });
+        assert!(is_named, "{error}");
     }
 }
 

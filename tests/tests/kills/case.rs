@@ -7,6 +7,8 @@ pub(crate) enum Part {
     Before,
     Component,
     Behind,
+    /// Both native proxies at once.
+    Natives,
     Agent,
     Host,
 }
@@ -45,8 +47,10 @@ pub(crate) struct Case {
     pub(crate) policy: Policy,
     /// Whether another session is in a turn of its own.
     pub(crate) second: bool,
-    /// Whether a native proxy has the request and has not passed it on, or the agent has it.
+    /// Whether a native proxy has the request and has not passed it on, or its receiver has it.
     pub(crate) in_hand: bool,
+    /// Whether the client leaves as soon as the part is killed.
+    pub(crate) leaves: bool,
 }
 
 impl Part {
@@ -57,24 +61,37 @@ impl Part {
             Self::Before => "before",
             Self::Component => "component",
             Self::Behind => "behind",
+            Self::Natives => "natives",
             Self::Agent => "agent",
             Self::Host => "host",
         }
     }
 
     pub(crate) fn is_native(self) -> bool {
-        matches!(self, Self::Before | Self::Behind)
+        matches!(self, Self::Before | Self::Behind | Self::Natives)
+    }
+
+    /// The proxies that are gone with it, if it is made of any.
+    pub(crate) fn proxies(self) -> &'static [&'static str] {
+        match self {
+            Self::Before => &["before"],
+            Self::Component => &["component"],
+            Self::Behind => &["behind"],
+            Self::Natives => &["before", "behind"],
+            Self::Client | Self::Agent | Self::Host => &[],
+        }
     }
 }
 
 impl Stage {
-    /// The request that is open then, if the stage is reached as soon as somebody has it.
+    /// The last request on the way there, if the stage is reached as soon as somebody has it.
     pub(crate) fn request(self) -> Option<&'static str> {
         match self {
             Self::Initialize => Some("initialize"),
             Self::SessionNew => Some("session/new"),
             Self::Prompt => Some("session/prompt"),
-            Self::Idle | Self::Stream | Self::CancelRequest | Self::SessionCancel => None,
+            Self::Stream => Some("session/request_permission"),
+            Self::Idle | Self::CancelRequest | Self::SessionCancel => None,
         }
     }
 }
@@ -93,8 +110,7 @@ impl Policy {
 /// All that can happen to a part.
 pub(crate) fn cases(part: Part) -> Vec<Case> {
     use Stage::{CancelRequest, Idle, Initialize, Prompt, SessionCancel, SessionNew, Stream};
-    let mut cases = Vec::new();
-    for stage in [
+    let stages = [
         Initialize,
         Idle,
         SessionNew,
@@ -102,24 +118,30 @@ pub(crate) fn cases(part: Part) -> Vec<Case> {
         Stream,
         CancelRequest,
         SessionCancel,
-    ] {
-        for policy in [Policy::Refuse, Policy::Bypass, Policy::Restart] {
-            for second in [false, true] {
-                for in_hand in [false, true] {
-                    // No session is there yet; nobody else keeps a request.
-                    let is_none = second && stage == Initialize
-                        || in_hand && !(part.is_native() && stage.request().is_some());
-                    let case = Case {
-                        part,
-                        stage,
-                        policy,
-                        second,
-                        in_hand,
-                    };
-                    cases.extend((!is_none).then_some(case));
-                }
-            }
-        }
+    ];
+    let all = stages.into_iter().flat_map(|stage| {
+        let policies = [Policy::Refuse, Policy::Bypass, Policy::Restart];
+        policies.into_iter().flat_map(move |policy| {
+            (0..8).map(move |bits| Case {
+                part,
+                stage,
+                policy,
+                second: bits & 1 > 0,
+                in_hand: bits & 2 > 0,
+                leaves: bits & 4 > 0,
+            })
+        })
+    });
+    all.filter(|case| case.is_possible()).collect()
+}
+
+impl Case {
+    fn is_possible(self) -> bool {
+        // There is no session yet.
+        let has_second = !self.second || self.stage > Stage::Initialize;
+        let is_kept = !self.in_hand || self.part.is_native() && self.stage.request().is_some();
+        // With others everything ends anyway.
+        let goes_on = !self.leaves || !self.part.proxies().is_empty();
+        has_second && is_kept && goes_on
     }
-    cases
 }

@@ -44,7 +44,8 @@ async fn play(case: Case, transcript: Transcript) {
     match case.part {
         Part::Client | Part::Host => scene.leaves_nobody().await,
         Part::Agent => scene.ends_with_the_agent().await,
-        Part::Before | Part::Component | Part::Behind => scene.goes_on().await,
+        _ if case.leaves => scene.ends_with_the_client().await,
+        _ => scene.goes_on().await,
     }
 }
 
@@ -66,6 +67,11 @@ async fn a_component_that_traps_between_native_proxies() {
 #[tokio::test]
 async fn a_native_proxy_that_is_killed_behind_a_component() {
     killed(Part::Behind).await;
+}
+
+#[tokio::test]
+async fn two_native_proxies_that_are_killed_at_once() {
+    killed(Part::Natives).await;
 }
 
 #[tokio::test]

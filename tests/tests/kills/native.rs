@@ -22,7 +22,8 @@ pub(crate) struct Native {
 type Keep = (&'static str, oneshot::Sender<()>);
 
 impl Native {
-    pub(crate) fn new(place: StandIn, transcript: Transcript) -> Self {
+    /// Lets it play. Its processes may live on when their input has ended.
+    pub(crate) fn new(place: StandIn, transcript: Transcript, lives_on: bool) -> Self {
         let (tell, started) = watch::channel(None);
         let keeps: Arc<Mutex<Option<Keep>>> = Arc::default();
         let kept = keeps.clone();
@@ -44,6 +45,9 @@ impl Native {
                     if let Some(line) = passing.pass(&message).expect("what a host may send") {
                         wire.send(line);
                     }
+                }
+                if lives_on {
+                    std::future::pending::<()>().await;
                 }
             }
         });

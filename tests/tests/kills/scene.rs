@@ -10,6 +10,7 @@ use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::{Wire, in_time};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 use crate::agent::{INITIALIZED, update};
 use crate::case::{Case, Part, Stage};
@@ -94,9 +95,11 @@ impl Scene {
                 Some("fs/read_text_file") => message.result(r#"{"content":"x"}"#),
                 _ => Vec::new(),
             });
+        // Whom nobody ends would live on without the host.
+        let lives_on = case.part == Part::Host;
         Self {
-            before: Native::new(before, transcript.clone()),
-            behind: Native::new(behind, transcript.clone()),
+            before: Native::new(before, transcript.clone(), lives_on),
+            behind: Native::new(behind, transcript.clone(), lives_on),
             case,
             transcript,
             client,
@@ -142,11 +145,19 @@ impl Scene {
         for text in ["one", "two", "three"] {
             agent.send(update(text));
         }
+        let kept = self
+            .case
+            .in_hand
+            .then(|| self.keeps("session/request_permission"));
         let params = r#"{"sessionId":"a","options":[]}"#;
-        agent.send(request(PERMISSION, "session/request_permission", params));
+        let ask = request(PERMISSION, "session/request_permission", params);
+        self.wire().await.send(ask);
         for _ in 0..3 {
             let update = self.client.wire.receive().await.expect("what is streamed");
             assert_eq!(update.method.as_deref(), Some("session/update"));
+        }
+        if let Some(kept) = kept {
+            return in_time("the question", kept).await.expect("it is kept");
         }
         let asked = self.client.wire.receive().await.expect("the question");
         assert_eq!(asked.method.as_deref(), Some("session/request_permission"));
@@ -200,14 +211,19 @@ impl Scene {
             self.comes_to_the_agent(method, params).await;
             return;
         }
-        let kept = match self.case.part {
-            Part::Behind => self.behind.keep(method),
-            _ => self.before.keep(method),
-        };
+        let kept = self.keeps(method);
         self.ask(method, params);
         in_time(method, kept).await.expect("it is kept");
         // It is there, though it has heard nothing.
         self.wire().await;
+    }
+
+    /// Lets the native proxy that is to be killed keep a message.
+    fn keeps(&self, method: &'static str) -> oneshot::Receiver<()> {
+        match self.case.part {
+            Part::Behind => self.behind.keep(method),
+            _ => self.before.keep(method),
+        }
     }
 
     pub(crate) async fn kill(&mut self) {
@@ -216,6 +232,11 @@ impl Scene {
             Part::Host => self.client.signal(Signal::KILL).expect("it runs"),
             Part::Before => kill(self.before.process().await).expect("it runs"),
             Part::Behind => kill(self.behind.process().await).expect("it runs"),
+            Part::Natives => {
+                for process in [self.before.process().await, self.behind.process().await] {
+                    kill(process).expect("it runs");
+                }
+            }
             Part::Agent => {
                 let running = self.running.as_ref().expect("it has started");
                 kill(running.0).expect("it runs");
