@@ -34,18 +34,20 @@ impl Scene {
         }
     }
 
-    /// Without an agent the client is told why, and there is nobody left.
-    pub(crate) async fn ends_with_the_agent(mut self) {
+    /// The client is told why, by what is open, and there is nobody left.
+    pub(crate) async fn ends_with_answers(mut self, error: &str, code: i32) {
         for (id, _) in std::mem::take(&mut self.open) {
             let answer = self.client.wire.response(&id).await;
-            assert_eq!(
-                error_of(&answer),
-                "acp-chain: the agent was ended by signal 9"
-            );
+            assert_eq!(error_of(&answer), error);
         }
+        let agent = self
+            .running
+            .take()
+            .map(|(_, wire)| tokio::spawn(wire.serve()));
         let exit = self.client.finish().await.expect("it ends");
-        assert_eq!((exit.status.code(), &*exit.stderr), (Some(137), ""));
+        assert_eq!((exit.status.code(), &*exit.stderr), (Some(code), ""));
         tree::is_gone(&self.transcript, self.folder.path()).await;
+        drop(agent);
         is_answered_once(&self.transcript, "client");
     }
 

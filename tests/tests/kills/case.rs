@@ -11,6 +11,8 @@ pub(crate) enum Part {
     Natives,
     Agent,
     Host,
+    /// The host too, but it is told to stop, and not killed.
+    Told,
 }
 
 /// How far the client has come.
@@ -63,7 +65,7 @@ impl Part {
             Self::Behind => "behind",
             Self::Natives => "natives",
             Self::Agent => "agent",
-            Self::Host => "host",
+            Self::Host | Self::Told => "host",
         }
     }
 
@@ -78,7 +80,7 @@ impl Part {
             Self::Component => &["component"],
             Self::Behind => &["behind"],
             Self::Natives => &["before", "behind"],
-            Self::Client | Self::Agent | Self::Host => &[],
+            Self::Client | Self::Agent | Self::Host | Self::Told => &[],
         }
     }
 }

@@ -43,7 +43,14 @@ async fn play(case: Case, transcript: Transcript) {
     scene.kill().await;
     match case.part {
         Part::Client | Part::Host => scene.leaves_nobody().await,
-        Part::Agent => scene.ends_with_the_agent().await,
+        Part::Agent => {
+            let error = "acp-chain: the agent was ended by signal 9";
+            scene.ends_with_answers(error, 128 + 9).await;
+        }
+        Part::Told => {
+            let error = "acp-chain: the connection ended before there was an answer";
+            scene.ends_with_answers(error, 0).await;
+        }
         _ if case.leaves => scene.ends_with_the_client().await,
         _ => scene.goes_on().await,
     }
@@ -82,4 +89,9 @@ async fn an_agent_that_is_killed_is_told_of() {
 #[tokio::test]
 async fn a_host_that_is_killed_leaves_nobody() {
     killed(Part::Host).await;
+}
+
+#[tokio::test]
+async fn a_host_that_is_told_to_stop_answers_first() {
+    killed(Part::Told).await;
 }

@@ -230,6 +230,7 @@ impl Scene {
         match self.case.part {
             Part::Client => self.client.wire.hang_up(),
             Part::Host => self.client.signal(Signal::KILL).expect("it runs"),
+            Part::Told => self.client.signal(Signal::TERM).expect("it runs"),
             Part::Before => kill(self.before.process().await).expect("it runs"),
             Part::Behind => kill(self.behind.process().await).expect("it runs"),
             Part::Natives => {

@@ -6,14 +6,15 @@ use acp_chain_tests::chain::{Chain, error_of};
 use acp_chain_tests::envelope::{Message, request};
 use acp_chain_tests::host::{InProcess, played};
 use acp_chain_tests::passing::Passing;
+use acp_chain_tests::process::gone;
 use acp_chain_tests::stand_in::StandIn;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-use crate::AGENT;
+use crate::{AGENT, program};
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 
@@ -291,6 +292,48 @@ async fn one_that_ends_before_it_begins_goes_the_way_of_its_policy() {
             }
             bad.is_kept_to(policy).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn one_that_ends_whenever_it_is_started_is_given_up() {
+    for policy in ["restart", "restart-then-bypass"] {
+        let terms = format!("on-failure = '{policy}'");
+        let manifest = program("bad", &["--exit", "7"], &terms);
+        let mut chain = Chain::granted(&manifest, &[AGENT]);
+        let error = chain.refused("initialize").await;
+        let failed = "acp-chain: the proxy `bad` failed on ";
+        assert!(
+            error.starts_with(&format!("{failed}initialize: ")),
+            "{error}"
+        );
+        // It waits until nobody starts it any more.
+        let error = chain.refused("test/any").await;
+        match policy {
+            "restart" => assert_eq!(
+                error,
+                format!("{failed}test/any: it broke before: it exited with code 7")
+            ),
+            _ => assert_eq!(error, "Method not found: test/any"),
+        }
+        let log = chain.finish().await;
+        assert_eq!(log.matches("the proxy `bad` is started again").count(), 3);
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_stopped_in_a_turn_keeps_nobody_from_leaving() {
+    for policy in POLICIES {
+        let mut bad = Bad::begun(policy).await;
+        kill_process(bad.pid, Signal::STOP).unwrap();
+        let id = bad.chain.client.wire.ask("test/open", "{}");
+        let transcript = bad.chain.client.wire.transcript().clone();
+        let exit = bad.chain.client.finish().await.unwrap();
+        assert!(exit.status.success(), "{exit:?}");
+        let answers: Vec<_> = exit.rest.iter().filter(|rest| rest.answers(&id)).collect();
+        assert!(matches!(&answers[..], [answer] if answer.error.is_some()));
+        let pid = u32::try_from(bad.pid.as_raw_nonzero().get()).unwrap();
+        gone(&transcript, pid).await.unwrap();
     }
 }
 

@@ -9,6 +9,7 @@ use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host;
 use acp_chain_tests::stand_in::StandIn;
 use acp_chain_tests::wire::in_time;
+use rustix::process::Pid;
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::Child;
@@ -32,6 +33,8 @@ pub(crate) struct Ends {
 }
 
 pub(crate) struct Running {
+    /// The agent's process.
+    pub(crate) agent: Pid,
     program: Child,
     _folder: TempDir,
 }
@@ -86,7 +89,7 @@ impl Ends {
         };
         let begin = r#"{"jsonrpc":"2.0","id":"begin","method":"initialize","params":{}}"#;
         client.say(begin).await;
-        let (_, stream) = place.connected().await;
+        let (pid, stream) = place.connected().await;
         let (output, input) = stream.into_split();
         let mut agent = End {
             input: Some(Box::new(input)),
@@ -100,6 +103,7 @@ impl Ends {
             client,
             agent,
             program: Running {
+                agent: pid,
                 program,
                 _folder: folder,
             },
@@ -143,7 +147,10 @@ impl End {
                 let line = line(lines.fetch_add(1, Relaxed)) + "\n";
                 let mut left = line.as_bytes();
                 while !left.is_empty() {
-                    let taken = input.write(left).await.expect("the program takes it");
+                    // Who is killed takes nothing more.
+                    let Ok(taken) = input.write(left).await else {
+                        return input;
+                    };
                     bytes.fetch_add(taken, Relaxed);
                     left = &left[taken..];
                 }
@@ -171,6 +178,11 @@ impl Flow {
     pub(crate) fn stop(&self) -> usize {
         self.state.stops.store(true, Relaxed);
         self.state.lines.load(Relaxed)
+    }
+
+    /// Nobody takes it any more.
+    pub(crate) fn give_up(self) {
+        self.task.abort();
     }
 
     /// Gives back what it was written to, when the last line is.
