@@ -14,6 +14,7 @@ use super::hop::Member;
 use super::lost::{Lost, read};
 use super::parcel::HopIndex;
 use super::pipes::{Happened, Pipes};
+use super::router::{Finished, RUN};
 use super::start::{Reader, Silence};
 use super::wire::Order;
 use super::{Chain, Exit, Role, Router, Settings};
@@ -39,7 +40,7 @@ pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 enum Turn {
     Wrote(Peer, std::io::Result<()>),
     Read(Peer, std::io::Result<bool>),
-    Finished(super::router::Finished),
+    Finished(Finished),
     Arrived(Arrival),
     Happened(Happened),
     Exited,
@@ -127,8 +128,8 @@ impl Connection {
         let patience = loop {
             let begun = Instant::now();
             self.router.advance(begun);
-            for _ in 0..BUDGET {
-                self.router.pump(1);
+            for _ in 0..BUDGET / RUN {
+                self.router.pump(RUN);
                 if !self.router.is_ready() || begun.elapsed() > SLICE {
                     break;
                 }

@@ -261,6 +261,11 @@ impl Hop {
         matches!(self.life, Life::Idle(_) | Life::Runs | Life::Ended(_))
     }
 
+    /// Whether it can be called with something.
+    pub fn is_ready(&self) -> bool {
+        !self.inbox.is_empty() && self.takes_messages()
+    }
+
     pub fn next_arrival(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals

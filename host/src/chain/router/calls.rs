@@ -15,6 +15,9 @@ use crate::channel::{
 use crate::mcp::door::Arrival;
 use crate::rpc::{Error, Message, Outbox, code};
 
+/// How many messages a proxy may handle before it is another's turn.
+pub const RUN: usize = 16;
+
 /// What a proxy is busy with.
 pub(super) enum Work {
     Call(Call),
@@ -63,7 +66,7 @@ pub struct Finished(HopIndex, Done);
 impl Router {
     pub(super) fn make_ready(&mut self, index: HopIndex) {
         let hop = &mut self.hops[index];
-        if hop.takes_messages() && !hop.queued && !hop.inbox.is_empty() {
+        if hop.is_ready() && !hop.queued {
             hop.queued = true;
             self.ready.push_back(index);
         }
@@ -86,28 +89,40 @@ impl Router {
     pub fn pump(&mut self, mut budget: usize) {
         self.end_doomed();
         while budget > 0
-            && !self.is_flooded()
             && let Some(index) = self.ready.pop_front()
         {
-            budget -= 1;
-            let hop = &mut self.hops[index];
-            hop.queued = false;
-            let Some(item) = hop.takes_messages().then(|| hop.pop()).flatten() else {
-                continue;
-            };
-            if let Some((maker, cost)) = charge(&item) {
-                self.hops[maker].in_flight -= cost;
-            }
-            match item {
-                Item::Cancel(id) => self.deliver_cancel(index, id),
-                Item::Expired(id) => self.expire(index, id),
-                Item::Message(parcel) if parcel.home == Some(index) => {
-                    self.deliver_answer(index, parcel);
+            self.hops[index].queued = false;
+            // Several in a row: the code and the memory of one are far from those of another.
+            for _ in 0..RUN {
+                if budget == 0 || self.is_flooded() || !self.hops[index].is_ready() {
+                    break;
                 }
-                Item::Message(parcel) => self.deliver(index, parcel),
+                budget -= 1;
+                self.handle_next(index);
+                self.end_doomed();
             }
             self.make_ready(index);
-            self.end_doomed();
+            if self.is_flooded() {
+                break;
+            }
+        }
+    }
+
+    /// Lets a proxy handle what waits for it first.
+    fn handle_next(&mut self, index: HopIndex) {
+        let Some(item) = self.hops[index].pop() else {
+            return;
+        };
+        if let Some((maker, cost)) = charge(&item) {
+            self.hops[maker].in_flight -= cost;
+        }
+        match item {
+            Item::Cancel(id) => self.deliver_cancel(index, id),
+            Item::Expired(id) => self.expire(index, id),
+            Item::Message(parcel) if parcel.home == Some(index) => {
+                self.deliver_answer(index, parcel);
+            }
+            Item::Message(parcel) => self.deliver(index, parcel),
         }
     }
 

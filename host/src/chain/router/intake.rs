@@ -125,10 +125,9 @@ impl Router {
             );
             return;
         };
-        let message = match asked {
-            Peer::Agent => self.note_answer(number, message),
-            Peer::Client => message,
-        };
+        if asked == Peer::Agent {
+            self.note_answer(number, &message);
+        }
         self.answer(number, asked, message);
     }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-pub use calls::Finished;
+pub use calls::{Finished, RUN};
 
 use self::calls::Busy;
 use self::mcp::Servers;
@@ -46,6 +46,8 @@ pub struct Router {
     /// How the parent speaks of a chain that is itself a proxy.
     parent: Option<Dialect>,
     hops: Vec<Hop>,
+    /// Those of them that are programs.
+    natives: Vec<HopIndex>,
     route: Route,
     exchanges: HashMap<ExchangeId, Exchange>,
     next_exchange: ExchangeId,
@@ -77,11 +79,13 @@ impl Router {
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
         let members = proxies.into_iter().map(P::into);
         let hops: Vec<_> = members.map(Hop::new).collect();
+        let natives = (0..hops.len()).filter(|index| hops[*index].wire().is_some());
         Self {
             client: Edge::default(),
             agent: Edge::default(),
             parent: None,
             route: Route::new(0..hops.len()),
+            natives: natives.collect(),
             hops,
             exchanges: HashMap::new(),
             next_exchange: 1,

@@ -16,16 +16,12 @@ use crate::rpc::{Error, Kind, Message, member};
 impl Router {
     /// Looks at an answer of the agent's, before anybody else: what it can, and which sessions begin
     /// and end.
-    pub(in crate::chain::router) fn note_answer(
-        &mut self,
-        number: ExchangeId,
-        message: Message,
-    ) -> Message {
+    pub(in crate::chain::router) fn note_answer(&mut self, number: ExchangeId, message: &Message) {
         let Some(exchange) = self.exchanges.get(&number) else {
-            return message;
+            return;
         };
         if message.kind() != Kind::Result {
-            return message;
+            return;
         }
         // As the agent knows it.
         let session = match exchange.renamed.last() {
@@ -53,7 +49,6 @@ impl Router {
             }
             _ => {}
         }
-        message
     }
 
     /// What whoever made it shows of the parts behind it in the answer to `initialize`: servers are

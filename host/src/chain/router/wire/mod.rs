@@ -19,9 +19,12 @@ impl Router {
     /// The native proxies.
     #[must_use]
     pub fn natives(&self) -> Vec<HopIndex> {
-        let hops = self.hops.iter().enumerate();
-        let native = hops.filter(|(_, hop)| hop.wire().is_some());
-        native.map(|(index, _)| index).collect()
+        self.natives.clone()
+    }
+
+    fn wires(&self) -> impl Iterator<Item = (HopIndex, &Wire)> {
+        let all = self.natives.iter();
+        all.filter_map(|index| Some((*index, self.hops[*index].wire()?)))
     }
 
     /// What is to be done to the programs of native proxies.
@@ -223,17 +226,15 @@ impl Router {
     /// How many bytes wait for native proxies: the most that wait for one of them but this.
     #[must_use]
     pub fn most_on_wires(&self, but: Option<HopIndex>) -> usize {
-        let hops = self.hops.iter().enumerate();
-        let others = hops.filter(|(index, _)| Some(*index) != but);
-        let waits = others.filter_map(|(_, hop)| hop.wire().map(|wire| wire.outbox.len()));
+        let others = self.wires().filter(|(index, _)| Some(*index) != but);
+        let waits = others.map(|(_, wire)| wire.outbox.len());
         waits.max().unwrap_or_default()
     }
 
     /// How many bytes native proxies ever took.
     #[must_use]
     pub fn taken_on_wires(&self) -> u64 {
-        let wires = self.hops.iter().filter_map(|hop| hop.wire());
-        wires.map(|wire: &Wire| wire.outbox.taken()).sum()
+        self.wires().map(|(_, wire)| wire.outbox.taken()).sum()
     }
 
     /// Whether native proxies have yet to answer something.
