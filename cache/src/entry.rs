@@ -1,9 +1,9 @@
 //! One file of the cache: `DIGEST-HASH.compiled`. The digest is that of the component and of the
 //! engine's settings, the hash that of the digest and the file's content.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{Hash, Hasher};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -21,13 +21,13 @@ pub struct Digest(String);
 
 impl Digest {
     /// That of a component for an engine.
-    pub fn new(key: &Key, engine: &Engine, wasm: &[u8]) -> Self {
+    pub fn new(key: &Key, engine: &Engine, mut wasm: impl Read) -> io::Result<Self> {
         let mut settings = Settings(key.hasher());
         engine.precompile_compatibility_hash().hash(&mut settings);
         let Settings(mut hasher) = settings;
-        hasher.update(wasm);
+        hasher.update_reader(&mut wasm)?;
         let hex = hasher.finalize().to_hex();
-        Self(hex[..32].to_owned())
+        Ok(Self(hex[..32].to_owned()))
     }
 
     fn hash(&self, key: &Key) -> blake3::Hasher {
@@ -72,7 +72,8 @@ impl Entry {
     /// Whether it has the content that was written under its name.
     pub fn is_whole(&self, key: &Key, digest: &Digest) -> io::Result<bool> {
         let mut hasher = digest.hash(key);
-        hasher.update_reader(File::open(&self.path)?)?;
+        // Nobody shortens it, for it is never changed.
+        hasher.update_mmap(&self.path)?;
         let hash = blake3::Hash::from_hex(&self.hash);
         Ok(hash.is_ok_and(|hash| hash == hasher.finalize()))
     }

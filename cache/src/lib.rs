@@ -16,7 +16,7 @@ mod key;
 mod tests;
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -58,13 +58,22 @@ impl CodeCache {
         })
     }
 
+    /// Finds a component that was compiled before, by what its file holds.
+    ///
+    /// # Errors
+    /// If that cannot be read.
+    pub fn find(&self, engine: &Engine, wasm: impl Read) -> io::Result<Option<Component>> {
+        let digest = Digest::new(&self.key, engine, wasm)?;
+        Ok(self.lookup(engine, &digest))
+    }
+
     /// Compiles a component, or finds it compiled.
     ///
     /// # Errors
     /// If it is no component that the engine can compile.
     pub fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
-        let digest = Digest::new(&self.key, engine, wasm);
-        if let Some(component) = self.find(engine, &digest) {
+        let digest = Digest::new(&self.key, engine, wasm)?;
+        if let Some(component) = self.lookup(engine, &digest) {
             return Ok(Loaded {
                 component,
                 is_new: false,
@@ -78,12 +87,12 @@ impl CodeCache {
         }
         Ok(Loaded {
             // Pages of a file can be had again, and are shared with others that run it.
-            component: self.find(engine, &digest).unwrap_or(compiled),
+            component: self.lookup(engine, &digest).unwrap_or(compiled),
             is_new: true,
         })
     }
 
-    fn find(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
+    fn lookup(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
         let entries = entries(&self.folder).ok()?;
         let mut own = entries.filter(|entry| entry.is_of(digest));
         own.find_map(|entry| {

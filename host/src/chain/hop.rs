@@ -1,8 +1,9 @@
 //! A proxy's place in the chain: what waits for it, what it holds, and what waits behind that.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use tokio::time::Instant;
 
 use super::breaker::Breaker;

@@ -23,9 +23,12 @@ impl Line {
     }
 }
 
+/// By line. The names of sessions come from outside, so the hash has a secret of its own.
+type Lines<T> = HashMap<Line, T, foldhash::quality::RandomState>;
+
 /// How many messages of which lines there are.
 #[derive(Debug, Default)]
-pub struct Census(HashMap<Line, usize>);
+pub struct Census(Lines<usize>);
 
 impl Census {
     pub fn add(&mut self, parcel: &Parcel) {
@@ -62,7 +65,7 @@ impl Census {
 /// holds, and what came behind them.
 #[derive(Debug, Default)]
 pub struct Parked {
-    lines: HashMap<Line, VecDeque<Parcel>>,
+    lines: Lines<VecDeque<Parcel>>,
     bytes: usize,
 }
 

@@ -1,7 +1,8 @@
 //! What one proxy may name: the messages in its hands and the requests that it made.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use super::check::{Rules, check, check_json, check_length};
 use super::pattern::LONGEST_METHOD;

@@ -62,6 +62,8 @@ impl Pattern {
     #[must_use]
     pub fn covers(&self, method: &str) -> bool {
         match self.prefix {
+            // As most are.
+            true if self.name.is_empty() => true,
             true => method.starts_with(&self.name),
             false => method == self.name,
         }

@@ -1,7 +1,7 @@
 //! A component that was read, checked and compiled, but does not run yet.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -73,7 +73,7 @@ pub enum ComponentError {
 pub struct Component {
     pub(super) pre: ProxyPre<State>,
     has_tools: bool,
-    size: usize,
+    size: u64,
     is_new: bool,
     loaded_in: Duration,
 }
@@ -90,6 +90,20 @@ impl Component {
         if file.metadata()?.len() > COMPONENT as u64 {
             return Err(ComponentError::TooLarge);
         }
+        let begin = Instant::now();
+        let size = file.metadata()?.len();
+        if let Some(component) = engine.find(file.by_ref().take(COMPONENT as u64)) {
+            return Self::check(
+                engine,
+                Loaded {
+                    component,
+                    is_new: false,
+                },
+                size,
+                begin,
+            );
+        }
+        file.rewind()?;
         let mut bytes = Vec::new();
         // It may grow meanwhile.
         file.by_ref()
@@ -108,8 +122,18 @@ impl Component {
         }
         let begin = Instant::now();
         let loaded = engine.compile(bytes);
-        let Loaded { component, is_new } =
-            loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        let loaded = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        Self::check(engine, loaded, bytes.len() as u64, begin)
+    }
+
+    /// Whether a component could be a proxy.
+    fn check(
+        engine: &Engine,
+        loaded: Loaded,
+        size: u64,
+        begin: Instant,
+    ) -> Result<Self, ComponentError> {
+        let Loaded { component, is_new } = loaded;
         let shape = component.component_type();
         let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
         if let Some(name) = imports.into_iter().find(|name| !is_given(name)) {
@@ -139,7 +163,7 @@ impl Component {
         Ok(Self {
             pre,
             has_tools,
-            size: bytes.len(),
+            size,
             is_new,
             loaded_in: begin.elapsed(),
         })
@@ -147,7 +171,7 @@ impl Component {
 
     /// Size of the component in bytes.
     #[must_use]
-    pub fn size(&self) -> usize {
+    pub fn size(&self) -> u64 {
         self.size
     }
 

@@ -1,5 +1,6 @@
 //! The one wasmtime engine of a process.
 
+use std::io::Read;
 use std::path::Path;
 
 use acp_chain_cache::{CodeCache, Loaded};
@@ -51,6 +52,12 @@ impl Engine {
             epoch,
             cache,
         })
+    }
+
+    /// Finds a component that was compiled before, by what its file holds.
+    pub(super) fn find(&self, wasm: impl Read) -> Option<Component> {
+        let found = self.cache.as_ref()?.find(&self.wasmtime, wasm);
+        found.ok().flatten()
     }
 
     /// Compiles a component, or finds it compiled.

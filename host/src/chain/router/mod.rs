@@ -15,10 +15,11 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
