@@ -36,11 +36,11 @@ pub const fn is_proxy<P: Proxy>() {}
 impl<P: Proxy, K: Kind<P>> Guest for Component<P, K> {
     fn init(config: String, saved: Option<String>) -> Result<wit::Registration, String> {
         std::panic::set_hook(Box::new(|panic| crate::log(crate::Level::Error, panic)));
-        instance::init::<P>(&body(config)?, saved, K::started).map(Into::into)
+        instance::init::<P>(&body(config), saved, K::started).map(Into::into)
     }
 
     fn on_request(request: wit::Request) -> Result<wit::Action, String> {
-        let params = body(request.params)?;
+        let params = body(request.params);
         instance::on_request(Request {
             head: request.head.into(),
             params,
@@ -49,7 +49,7 @@ impl<P: Proxy, K: Kind<P>> Guest for Component<P, K> {
     }
 
     fn on_notification(notification: wit::Notification) -> Result<wit::Action, String> {
-        let params = body(notification.params)?;
+        let params = body(notification.params);
         instance::on_notification(Notification {
             head: notification.head.into(),
             params,
@@ -59,8 +59,8 @@ impl<P: Proxy, K: Kind<P>> Guest for Component<P, K> {
 
     fn on_response(response: wit::Response) -> Result<wit::Action, String> {
         let outcome = match response.outcome {
-            Ok(result) => Ok(body(result)?),
-            Err(error) => Err(error.try_into()?),
+            Ok(result) => Ok(body(result)),
+            Err(error) => Err(error.into()),
         };
         instance::on_response(Response {
             head: response.head.into(),
@@ -75,12 +75,11 @@ impl<P: Proxy, K: Kind<P>> Guest for Component<P, K> {
 }
 
 /// The text of a body. The host leaves it empty where the subscription is without body.
-pub(crate) fn body(text: String) -> Result<Json, String> {
-    if text.is_empty() {
-        return Ok(Json::null());
+pub(crate) fn body(text: String) -> Json {
+    match text.is_empty() {
+        true => Json::null(),
+        false => Json::from_host(text),
     }
-    text.try_into()
-        .map_err(|error| format!("the host sent what is not JSON: {error}"))
 }
 
 impl From<Peer> for wit::Peer {
@@ -135,20 +134,18 @@ impl From<Error> for wit::Error {
     }
 }
 
-impl TryFrom<wit::Error> for Error {
-    type Error = String;
-
-    fn try_from(error: wit::Error) -> Result<Self, String> {
+impl From<wit::Error> for Error {
+    fn from(error: wit::Error) -> Self {
         let wit::Error {
             code,
             message,
             data,
         } = error;
-        Ok(Self {
+        Self {
             code,
             message,
-            data: data.map(body).transpose()?,
-        })
+            data: data.map(body),
+        }
     }
 }
 

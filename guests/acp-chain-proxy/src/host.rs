@@ -38,9 +38,7 @@ mod component {
     }
 
     pub(crate) fn read(id: MessageId, pointer: &str) -> Result<Option<Json>> {
-        let part = channel::read(id, pointer)?;
-        let json = part.map(Json::try_from).transpose();
-        json.map_err(|error| ChannelError::Invalid(error.to_string()))
+        Ok(channel::read(id, pointer)?.map(Json::from_host))
     }
 
     pub(crate) fn save(state: Json) -> Result<()> {

@@ -39,8 +39,8 @@ pub struct Json(Node);
 
 #[derive(Clone)]
 enum Node {
-    /// Untouched text.
-    Raw(Box<RawValue>),
+    /// Untouched text: one JSON value, without white space around it.
+    Raw(Box<str>),
     Array(Vec<Json>),
     Object(Members),
 }
@@ -49,18 +49,31 @@ impl Json {
     /// The value `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self(Node::Raw(RawValue::NULL.to_owned()))
+        Self(Node::Raw("null".into()))
+    }
+
+    fn from_raw(raw: Box<RawValue>) -> Self {
+        Self(Node::Raw(raw.into()))
+    }
+
+    /// What the host says is JSON, which most proxies only pass on: it is not looked at here.
+    pub(crate) fn from_host(text: String) -> Self {
+        let value = text.trim_matches([' ', '\t', '\n', '\r']);
+        match value.len() == text.len() {
+            true => Self(Node::Raw(text.into())),
+            false => Self(Node::Raw(value.into())),
+        }
     }
 
     /// Any value that serde can write as JSON.
     pub fn of(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
-        to_raw_value(value).map(|raw| Self(Node::Raw(raw)))
+        to_raw_value(value).map(Self::from_raw)
     }
 
     /// The whole value as a Rust type.
     pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         match &self.0 {
-            Node::Raw(raw) => serde_json::from_str(raw.get()),
+            Node::Raw(raw) => serde_json::from_str(raw),
             Node::Array(_) | Node::Object(_) => serde_json::from_str(&self.to_string()),
         }
     }
@@ -127,7 +140,7 @@ impl Json {
     /// The elements, if this is an array.
     pub fn items_mut(&mut self) -> Option<&mut Vec<Json>> {
         if let Node::Raw(raw) = &self.0 {
-            self.0 = Node::Array(serde_json::from_str(raw.get()).ok()?);
+            self.0 = Node::Array(serde_json::from_str(raw).ok()?);
         }
         match &mut self.0 {
             Node::Array(items) => Some(items),
@@ -138,7 +151,7 @@ impl Json {
     /// The members, if this is an object.
     pub fn members_mut(&mut self) -> Option<&mut Members> {
         if let Node::Raw(raw) = &self.0 {
-            self.0 = Node::Object(serde_json::from_str(raw.get()).ok()?);
+            self.0 = Node::Object(serde_json::from_str(raw).ok()?);
         }
         match &mut self.0 {
             Node::Object(members) => Some(members),
@@ -149,7 +162,7 @@ impl Json {
     /// The text as far as it tells the kind of value: all of it, or the opening bracket.
     fn text(&self) -> &str {
         match &self.0 {
-            Node::Raw(raw) => raw.get(),
+            Node::Raw(raw) => raw,
             Node::Array(_) => "[",
             Node::Object(_) => "{",
         }
@@ -168,14 +181,14 @@ impl TryFrom<String> for Json {
     type Error = serde_json::Error;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        RawValue::from_string(text).map(|raw| Self(Node::Raw(raw)))
+        RawValue::from_string(text).map(Self::from_raw)
     }
 }
 
 impl From<Json> for String {
     fn from(json: Json) -> Self {
         match json.0 {
-            Node::Raw(raw) => Box::<str>::from(raw).into(),
+            Node::Raw(raw) => raw.into(),
             Node::Array(_) | Node::Object(_) => json.to_string(),
         }
     }
@@ -202,7 +215,7 @@ impl From<Vec<Json>> for Json {
 impl fmt::Display for Json {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Node::Raw(raw) => formatter.write_str(raw.get()),
+            Node::Raw(raw) => formatter.write_str(raw),
             Node::Array(_) | Node::Object(_) => {
                 formatter.write_str(&serde_json::to_string(self).map_err(|_| fmt::Error)?)
             }
@@ -226,7 +239,12 @@ impl PartialEq for Json {
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Node::Raw(raw) => raw.serialize(serializer),
+            // It is not what is done for every message that passes: then it costs nothing to check it.
+            Node::Raw(raw) => {
+                let raw: &RawValue =
+                    serde_json::from_str(raw).map_err(serde::ser::Error::custom)?;
+                raw.serialize(serializer)
+            }
             Node::Array(items) => items.serialize(serializer),
             Node::Object(members) => members.serialize(serializer),
         }
@@ -235,7 +253,7 @@ impl Serialize for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(Node::Raw(raw)))
+        Box::<RawValue>::deserialize(deserializer).map(Self::from_raw)
     }
 }
 

@@ -9,14 +9,14 @@ use super::{Json, Node};
 
 /// A part of a value: text, or an array or object that was taken apart for a change.
 pub(super) enum Part<'a> {
-    Raw(&'a RawValue),
+    Raw(&'a str),
     Changed(&'a Json),
 }
 
 impl Part<'_> {
     pub(super) fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         match self {
-            Part::Raw(raw) => serde_json::from_str(raw.get()),
+            Part::Raw(raw) => serde_json::from_str(raw),
             Part::Changed(json) => json.parse(),
         }
     }
@@ -45,13 +45,14 @@ pub(super) fn index(token: &str) -> Option<usize> {
 
 pub(super) fn find<'a>(json: &'a Json, pointer: &str) -> Option<Part<'a>> {
     tokens(pointer)?.try_fold(Part::from(json), |part, token| match part {
-        Part::Raw(raw) if raw.get().starts_with('[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(raw.get()).ok()?;
-            items.get(index(&token)?).copied().map(Part::Raw)
+        Part::Raw(raw) if raw.starts_with('[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(raw).ok()?;
+            items.get(index(&token)?).map(|item| Part::Raw(item.get()))
         }
         Part::Raw(raw) => {
-            let mut object = serde_json::Deserializer::from_str(raw.get());
-            Member(&token).deserialize(&mut object).ok()?.map(Part::Raw)
+            let mut object = serde_json::Deserializer::from_str(raw);
+            let member = Member(&token).deserialize(&mut object).ok()?;
+            member.map(|member| Part::Raw(member.get()))
         }
         Part::Changed(Json(Node::Array(items))) => items.get(index(&token)?).map(Part::from),
         Part::Changed(Json(Node::Object(members))) => members.get(&token).map(Part::from),

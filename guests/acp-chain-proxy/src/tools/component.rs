@@ -3,7 +3,7 @@
 use super::calls;
 use crate::bindings::tools::exports::acp_chain::proxy::tools as wit;
 use crate::component::body;
-use crate::{Call, Component, Error, Tools, WithTools};
+use crate::{Call, Component, Tools, WithTools};
 
 impl<P: Tools> wit::Guest for Component<P, WithTools> {
     fn list_tools(session: Option<String>) -> Result<wit::Catalog, String> {
@@ -21,12 +21,10 @@ impl<P: Tools> wit::Guest for Component<P, WithTools> {
             name,
             arguments,
         } = call;
-        let arguments =
-            body(arguments).map_err(|error| Error::new(calls::INVALID_PARAMS, error))?;
         let call = Call {
             id,
             session,
-            arguments,
+            arguments: body(arguments),
         };
         Ok(match calls::call(&name, call)? {
             Some(result) => wit::Outcome::Done(result.into()),
