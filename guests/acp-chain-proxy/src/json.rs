@@ -239,7 +239,7 @@ impl PartialEq for Json {
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            // It is not what is done for every message that passes: then it costs nothing to check it.
+            // Checked here, where it becomes a part of something else.
             Node::Raw(raw) => {
                 let raw: &RawValue =
                     serde_json::from_str(raw).map_err(serde::ser::Error::custom)?;

@@ -73,9 +73,7 @@ pub mod key {
 
 /// Error codes beside those of [`rpc::code`].
 pub mod code {
-    /// There is no such method (JSON-RPC 2.0 §5.1).
-    pub const METHOD_NOT_FOUND: i64 = -32601;
-    pub use crate::rpc::code::INVALID_PARAMS;
+    pub use crate::rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND};
     /// What MCP called a resource that is not there, before 2026-07-28.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// The version of a request is none that the server speaks (MCP 2026-07-28).

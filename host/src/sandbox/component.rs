@@ -3,9 +3,6 @@
 use std::fs;
 use std::io::{Read, Seek};
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-use acp_chain_cache::Loaded;
 
 use super::Engine;
 use super::bindings::ProxyPre;
@@ -74,8 +71,6 @@ pub struct Component {
     pub(super) pre: ProxyPre<State>,
     has_tools: bool,
     size: u64,
-    is_new: bool,
-    loaded_in: Duration,
 }
 
 impl Component {
@@ -90,18 +85,9 @@ impl Component {
         if file.metadata()?.len() > COMPONENT as u64 {
             return Err(ComponentError::TooLarge);
         }
-        let begin = Instant::now();
         let size = file.metadata()?.len();
         if let Some(component) = engine.find(file.by_ref().take(COMPONENT as u64)) {
-            return Self::check(
-                engine,
-                Loaded {
-                    component,
-                    is_new: false,
-                },
-                size,
-                begin,
-            );
+            return Self::check(engine, component, size);
         }
         file.rewind()?;
         let mut bytes = Vec::new();
@@ -120,20 +106,17 @@ impl Component {
             [0, b'a', b's', b'm', ..] => {}
             _ => return Err(ComponentError::NotWasm),
         }
-        let begin = Instant::now();
         let loaded = engine.compile(bytes);
-        let loaded = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
-        Self::check(engine, loaded, bytes.len() as u64, begin)
+        let component = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        Self::check(engine, component, bytes.len() as u64)
     }
 
     /// Whether a component could be a proxy.
     fn check(
         engine: &Engine,
-        loaded: Loaded,
+        component: wasmtime::component::Component,
         size: u64,
-        begin: Instant,
     ) -> Result<Self, ComponentError> {
-        let Loaded { component, is_new } = loaded;
         let shape = component.component_type();
         let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
         if let Some(name) = imports.into_iter().find(|name| !is_given(name)) {
@@ -164,8 +147,6 @@ impl Component {
             pre,
             has_tools,
             size,
-            is_new,
-            loaded_in: begin.elapsed(),
         })
     }
 
@@ -173,18 +154,6 @@ impl Component {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
-    }
-
-    /// Whether it was compiled just now, and not found in the cache.
-    #[must_use]
-    pub fn is_new(&self) -> bool {
-        self.is_new
-    }
-
-    /// How long it took to compile, or to find in the cache.
-    #[must_use]
-    pub fn loaded_in(&self) -> Duration {
-        self.loaded_in
     }
 
     /// Whether it has tools for the agent.

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use acp_chain_cache::{CodeCache, Loaded};
+use acp_chain_cache::CodeCache;
 use wasmtime::Config;
 use wasmtime::component::{Component, HasSelf, Linker};
 
@@ -61,13 +61,10 @@ impl Engine {
     }
 
     /// Compiles a component, or finds it compiled.
-    pub(super) fn compile(&self, wasm: &[u8]) -> wasmtime::Result<Loaded> {
+    pub(super) fn compile(&self, wasm: &[u8]) -> wasmtime::Result<Component> {
         match &self.cache {
-            Some(cache) => cache.load(&self.wasmtime, wasm),
-            None => Ok(Loaded {
-                component: Component::from_binary(&self.wasmtime, wasm)?,
-                is_new: true,
-            }),
+            Some(cache) => Ok(cache.load(&self.wasmtime, wasm)?.component),
+            None => Component::from_binary(&self.wasmtime, wasm),
         }
     }
 }

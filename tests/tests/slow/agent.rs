@@ -3,7 +3,7 @@
 use acp_chain_tests::envelope::{notification, request};
 
 use crate::ends::{End, Ends};
-use crate::{READS, manifests};
+use crate::{READS, with_every_chain};
 
 /// Something that goes from the agent to the client, and is there.
 async fn reaches(agent: &mut End, client: &mut End, count: &mut usize) {
@@ -53,22 +53,4 @@ async fn answers(agent: &mut End, client: &mut End, number: usize) {
     assert!(answer.answers(&number.to_string()), "{}", answer.line);
 }
 
-#[tokio::test]
-async fn without_a_proxy() {
-    while_it_hardly_reads(&manifests()[0]).await;
-}
-
-#[tokio::test]
-async fn behind_a_component() {
-    while_it_hardly_reads(&manifests()[1]).await;
-}
-
-#[tokio::test]
-async fn behind_a_native_proxy() {
-    while_it_hardly_reads(&manifests()[2]).await;
-}
-
-#[tokio::test]
-async fn behind_proxies_of_both_sorts() {
-    while_it_hardly_reads(&manifests()[3]).await;
-}
+with_every_chain!(while_it_hardly_reads);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 
 use crate::ends::{End, Ends};
-use crate::{NATIVE, READS, manifests};
+use crate::{NATIVE, READS, manifests, with_every_chain};
 
 /// Something that goes from the client to the agent, and is there.
 async fn reaches(client: &mut End, agent: &mut End, count: &mut usize) {
@@ -93,25 +93,7 @@ async fn while_it_hardly_reads(manifest: &str) {
     program.is_small();
 }
 
-#[tokio::test]
-async fn without_a_proxy() {
-    while_it_hardly_reads(&manifests()[0]).await;
-}
-
-#[tokio::test]
-async fn behind_a_component() {
-    while_it_hardly_reads(&manifests()[1]).await;
-}
-
-#[tokio::test]
-async fn behind_a_native_proxy() {
-    while_it_hardly_reads(&manifests()[2]).await;
-}
-
-#[tokio::test]
-async fn behind_proxies_of_both_sorts() {
-    while_it_hardly_reads(&manifests()[3]).await;
-}
+with_every_chain!(while_it_hardly_reads);
 
 #[tokio::test]
 async fn an_agent_that_is_killed_meanwhile_is_told_of_behind_all_that_it_said() {

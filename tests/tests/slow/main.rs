@@ -11,6 +11,21 @@ mod sessions;
 
 use acp_chain_tests::chain::entry;
 
+/// A test of this with each of the [`manifests`].
+macro_rules! with_every_chain {
+    ($test:ident) => {
+        with_every_chain!($test: without_a_proxy 0, behind_a_component 1, behind_a_native_proxy 2,
+            behind_proxies_of_both_sorts 3);
+    };
+    ($test:ident: $($name:ident $which:literal),+) => {
+        $(#[tokio::test]
+        async fn $name() {
+            $test(&crate::manifests()[$which]).await;
+        })+
+    };
+}
+use with_every_chain;
+
 const NATIVE: &str = env!("CARGO_BIN_EXE_native-proxy");
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 

@@ -89,22 +89,18 @@ impl Router {
     pub fn pump(&mut self, mut budget: usize) {
         self.end_doomed();
         while budget > 0
+            && !self.is_flooded()
             && let Some(index) = self.ready.pop_front()
         {
             self.hops[index].queued = false;
             // Several in a row: the code and the memory of one are far from those of another.
-            for _ in 0..RUN {
-                if budget == 0 || self.is_flooded() || !self.hops[index].is_ready() {
-                    break;
-                }
-                budget -= 1;
+            let mut run = RUN.min(budget);
+            while run > 0 && !self.is_flooded() && self.hops[index].is_ready() {
+                (run, budget) = (run - 1, budget - 1);
                 self.handle_next(index);
                 self.end_doomed();
             }
             self.make_ready(index);
-            if self.is_flooded() {
-                break;
-            }
         }
     }
 

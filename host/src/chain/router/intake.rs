@@ -6,7 +6,7 @@ use super::Router;
 use super::cancel::CANCEL;
 use super::mcp::{Provider, is_mcp};
 use super::notice::PROMPT;
-use super::parent::sorted;
+use super::sides::{of_an_end, of_the_parent};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
 use crate::channel::Peer;
@@ -21,11 +21,11 @@ impl Router {
             return self.receive_response(from, message);
         }
         let id = message.id().filter(|_| kind == Kind::Request);
-        let sorted = match self.parent {
-            None => plain(from, message),
-            Some(_) => sorted(message),
+        let said = match self.parent {
+            None => of_an_end(from, message),
+            Some(_) => of_the_parent(message),
         };
-        match (sorted, id) {
+        match (said, id) {
             (Ok((from, message)), Some(id)) => self.receive_request(from, id, message),
             (Ok((from, message)), None) if &**message.method() == CANCEL => {
                 self.receive_cancel(from, &message);
@@ -193,44 +193,6 @@ impl Router {
             self.exchanges.remove(&number);
             self.tell(peer, Some(&id), error);
         }
-    }
-}
-
-/// Whether a method is spoken between a conductor and its proxies only (RFD proxy-chains).
-pub(super) fn is_host_method(method: &str) -> bool {
-    matches!(
-        method,
-        "proxy/initialize" | "proxy/successor" | "_proxy/initialize" | "_proxy/successor"
-    )
-}
-
-/// What an end says of its own.
-fn plain(from: Peer, message: Message) -> Result<(Peer, Message), Error> {
-    let method = message.method();
-    match is_host_method(method) {
-        true => {
-            let reason = format!("{method} is spoken between a conductor and its proxies");
-            Err(Error::new(code::INVALID_REQUEST, reason))
-        }
-        false => Ok((from, message)),
-    }
-}
-
-/// What a message to or from a successor carries.
-pub(super) fn opened(message: &Message) -> Result<Message, Error> {
-    let method = message.method();
-    match message.carried() {
-        None => {
-            let reason = format!("a {method} has to have a method in its params");
-            Err(Error::new(code::INVALID_PARAMS, reason))
-        }
-        // A proxy passes on what it does not know. If that was its own beginning, it is one of
-        // another dialect, and hears that nobody knows it.
-        Some(inner) if is_host_method(inner.method()) => {
-            let reason = format!("{} is no message for a {method}", inner.method());
-            Err(Error::new(code::METHOD_NOT_FOUND, reason))
-        }
-        Some(inner) => Ok(inner),
     }
 }
 

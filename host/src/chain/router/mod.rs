@@ -8,6 +8,7 @@ mod intake;
 mod mcp;
 mod notice;
 mod parent;
+mod sides;
 mod travel;
 mod verdict;
 mod wire;

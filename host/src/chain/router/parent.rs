@@ -8,11 +8,9 @@
 
 use super::Router;
 use super::cancel::CANCEL;
-use super::intake::{is_host_method, opened};
-use crate::chain::start::INITIALIZE;
 use crate::channel::Peer;
-use crate::native::{Dialect, is_successor};
-use crate::rpc::{Error, Kind, Message, code};
+use crate::native::Dialect;
+use crate::rpc::Message;
 
 impl Router {
     /// Makes the chain a proxy, of a parent that speaks like this.
@@ -30,24 +28,5 @@ impl Router {
             }
             _ => self.edge(to).send(message, id),
         }
-    }
-}
-
-/// Which end a message of the parent's comes from, and what of it.
-pub(super) fn sorted(message: Message) -> Result<(Peer, Message), Error> {
-    let method = message.method();
-    if is_successor(method) {
-        return Ok((Peer::Agent, opened(&message)?));
-    }
-    if Dialect::of_initialize(method).is_some() && message.kind() == Kind::Request {
-        // To the parts of the chain it is what a client begins with.
-        return Ok((Peer::Client, message.with_method(INITIALIZE)));
-    }
-    match is_host_method(method) || &**method == INITIALIZE {
-        true => {
-            let reason = format!("{method} is not for a proxy");
-            Err(Error::new(code::INVALID_REQUEST, reason))
-        }
-        false => Ok((Peer::Client, message)),
     }
 }

@@ -173,8 +173,7 @@ fn one_id_is_open_once_whichever_side_it_comes_from() {
 
 #[test]
 fn a_parent_that_begins_again_is_answered_again() {
-    let router = passing(Dialect::Proxy);
-    let mut router = router;
+    let mut router = passing(Dialect::Proxy);
     parent(
         &mut router,
         r#"{"jsonrpc":"2.0","id":5,"method":"proxy/initialize","params":{}}"#,

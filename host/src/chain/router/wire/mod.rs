@@ -4,15 +4,15 @@ mod life;
 
 use super::Router;
 use super::cancel::{CANCEL, NamesNone, withdrawn};
-use super::intake::{is_host_method, opened, unfit};
+use super::intake::unfit;
 use super::mcp::{Provider, is_mcp};
+use super::sides::of_a_proxy;
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::hop::Life;
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel};
 use crate::chain::start::INITIALIZE;
 use crate::chain::wire::{Order, Wire};
 use crate::channel::{Peer, WORDS, quote};
-use crate::native::is_successor;
 use crate::rpc::{Error, Id, Kind, Message, code};
 
 impl Router {
@@ -88,8 +88,8 @@ impl Router {
             let error = Error::new(code::INVALID_REQUEST, reason);
             return self.refuse_wire(index, &id, &error);
         }
-        let (to, message) = match sorted(message) {
-            Ok(sorted) => sorted,
+        let (to, message) = match of_a_proxy(message) {
+            Ok(said) => said,
             Err(error) => return self.refuse_wire(index, &id, &error),
         };
         let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
@@ -121,8 +121,8 @@ impl Router {
     }
 
     fn wire_tells(&mut self, index: HopIndex, message: Message) {
-        let (to, message) = match sorted(message) {
-            Ok(sorted) => sorted,
+        let (to, message) = match of_a_proxy(message) {
+            Ok(said) => said,
             Err(error) => return self.lost_on_wire(index, &error.message),
         };
         if &**message.method() == CANCEL {
@@ -242,20 +242,5 @@ impl Router {
     pub fn waits_for_wires(&self) -> bool {
         let mut open = self.exchanges.values();
         open.any(|exchange| matches!(exchange.stage, Stage::Wire(_)))
-    }
-}
-
-/// Which way a message of a native proxy's goes, and what of it.
-fn sorted(message: Message) -> Result<(Peer, Message), Error> {
-    let method = message.method();
-    if is_successor(method) {
-        return Ok((Peer::Agent, opened(&message)?));
-    }
-    match is_host_method(method) {
-        true => {
-            let reason = format!("{method} is the host's own to send");
-            Err(Error::new(code::INVALID_REQUEST, reason))
-        }
-        false => Ok((Peer::Client, message)),
     }
 }
