@@ -8,6 +8,10 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 /// Longer pieces are queued by reference, shorter ones are copied together.
 const COPIED: usize = 4 * 1024;
 
+/// How much is copied together at most. What waits then takes hardly more room than its bytes, and
+/// gives it back as it is written.
+const CHUNK: usize = 64 * 1024;
+
 /// What waits to be written to one neighbour, in order.
 #[derive(Debug, Default)]
 pub struct Outbox {
@@ -21,18 +25,25 @@ impl Outbox {
     /// Appends bytes; long ones are shared, not copied.
     pub fn push(&mut self, bytes: &Bytes) {
         if bytes.len() <= COPIED {
-            self.tail.extend_from_slice(bytes);
+            self.copy(bytes);
         } else {
             self.seal();
             self.pieces.push_back(bytes.clone());
+            self.len += bytes.len();
         }
-        self.len += bytes.len();
     }
 
     /// Appends a short text.
     pub fn push_str(&mut self, text: &str) {
-        self.tail.extend_from_slice(text.as_bytes());
-        self.len += text.len();
+        self.copy(text.as_bytes());
+    }
+
+    fn copy(&mut self, bytes: &[u8]) {
+        if self.tail.len() + bytes.len() > CHUNK {
+            self.seal();
+        }
+        self.tail.extend_from_slice(bytes);
+        self.len += bytes.len();
     }
 
     /// The number of bytes that wait.
@@ -152,6 +163,17 @@ mod tests {
         assert_eq!(out.copy_to_bytes(2), "wo");
         assert_eq!(out.copy_to_bytes(COPIED + 1).as_ptr(), long.as_ptr());
         assert!(out.is_empty() && out.taken() == 2 * long.len() as u64 + 6);
+    }
+
+    #[test]
+    fn short_pieces_are_not_copied_together_without_end() {
+        let mut out = Outbox::default();
+        for _ in 0..10_000 {
+            out.push_str("a hundred bytes, or a few less");
+            out.push(&Bytes::from_static(b"of which nobody takes any"));
+        }
+        let chunks = out.pieces.iter().map(Bytes::len);
+        assert!(chunks.clone().all(|len| len <= CHUNK) && chunks.len() == out.len() / CHUNK);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Too much of what one may have some of.
 
+use acp_chain::limits::FLOOD;
 use hostile::Mode;
 
 use crate::row::{Answer, Fate, PROMPT, QUIET, Row, Step, withstands};
@@ -63,7 +64,9 @@ withstands! {
         .grant(OWN)
         .with_accomplice()
         .script(&[Step::Tell])
-        .apart();
+        .apart()
+        // Each message is sent on to both ends, which may be slow to take it.
+        .peak(QUIET + 2 * (FLOOD >> 20) as u64 + 8);
 
     two_keep_long_messages_between_them: Row::guest(Mode::Ping)
         .config("count = 1\nsize = 1_200_000")
