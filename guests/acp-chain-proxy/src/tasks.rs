@@ -30,6 +30,26 @@ struct Tasks {
     last: TaskId,
     parked: HashMap<TaskId, Task>,
     ready: Arc<Ready>,
+    /// What a handler did not need that was done at once, as most are.
+    spare: Option<Arc<WakeTask>>,
+}
+
+impl Tasks {
+    /// What wakes another task.
+    fn wake(&mut self) -> Arc<WakeTask> {
+        self.spare.take().unwrap_or_else(|| {
+            self.last += 1;
+            Arc::new(WakeTask {
+                id: self.last,
+                ready: Arc::clone(&self.ready),
+            })
+        })
+    }
+
+    /// Keeps it for the next one, if nobody can wake the last one any more.
+    fn take_back(&mut self, wake: Arc<WakeTask>) {
+        self.spare = Some(wake).filter(|wake| Arc::strong_count(wake) == 1);
+    }
 }
 
 /// Tasks that are to be polled, in the order in which they were woken.
@@ -67,22 +87,53 @@ thread_local! {
 /// Runs a future that is not tied to a message, from the end of the current call on; one that is
 /// spawned while the proxy is made starts with the first message.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
-    let id = park(None, async {
+    let future = Box::pin(async {
         future.await;
         Ok(Action::Forward)
     });
-    TASKS.with_borrow(|tasks| tasks.ready.push(id));
+    TASKS.with_borrow_mut(|tasks| {
+        let wake = tasks.wake();
+        let id = wake.id;
+        let task = Task {
+            future,
+            waker: wake.into(),
+            held: None,
+        };
+        tasks.parked.insert(id, task);
+        tasks.ready.push(id);
+    });
 }
 
 /// Runs a handler: what it decides, or that its message is held until it does.
 pub(crate) fn handle(held: MessageId, handler: impl Future<Output = Result> + 'static) -> Outcome {
-    let id = park(Some(held), async {
-        handler.await.map_err(|error| error.to_string())
-    });
-    TASKS.with_borrow(|tasks| tasks.ready.push(id));
+    // What came first goes first.
+    run(None);
+    let mut future: Pin<Box<dyn Future<Output = Outcome>>> =
+        Box::pin(async { handler.await.map_err(|error| error.to_string()) });
+    let wake = TASKS.with_borrow_mut(Tasks::wake);
+    let waker = Waker::from(Arc::clone(&wake));
     // The host does not know yet that the message is held, so a handler that is done within this
     // same call answers the call instead of settling.
-    run(Some(id)).unwrap_or(Ok(Action::Hold))
+    let done = match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+        Poll::Ready(done) => {
+            drop(waker);
+            run(None);
+            TASKS.with_borrow_mut(|tasks| tasks.take_back(wake));
+            Some(done)
+        }
+        Poll::Pending => {
+            let id = wake.id;
+            let held = Some(held);
+            let task = Task {
+                future,
+                waker,
+                held,
+            };
+            TASKS.with_borrow_mut(|tasks| tasks.parked.insert(id, task));
+            run(Some(id))
+        }
+    };
+    done.unwrap_or(Ok(Action::Hold))
 }
 
 /// Polls what has been woken until nothing is left to do. Returns the outcome of the task whose
@@ -131,27 +182,6 @@ pub(crate) fn cancel(message: MessageId) {
     });
     // Only here, where nothing is borrowed: what it drops may wake others.
     drop(task);
-}
-
-fn park(held: Option<MessageId>, future: impl Future<Output = Outcome> + 'static) -> TaskId {
-    TASKS.with_borrow_mut(|tasks| {
-        tasks.last += 1;
-        let id = tasks.last;
-        let waker = Arc::new(WakeTask {
-            id,
-            ready: Arc::clone(&tasks.ready),
-        })
-        .into();
-        tasks.parked.insert(
-            id,
-            Task {
-                future: Box::pin(future),
-                waker,
-                held,
-            },
-        );
-        id
-    })
 }
 
 fn settle(held: MessageId, outcome: Outcome) {

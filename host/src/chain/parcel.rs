@@ -1,5 +1,6 @@
 //! A message on its way through a chain.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::channel::Peer;
@@ -83,9 +84,14 @@ pub enum Via {
     Link(LinkId),
 }
 
-/// A message, where it is, and where it goes.
+/// A message, where it is, and where it goes. It is handed on many times, so it is as small as a
+/// pointer.
 #[derive(Debug)]
-pub struct Parcel {
+pub struct Parcel(Box<Content>);
+
+/// What there is to know of it.
+#[derive(Debug)]
+pub struct Content {
     pub message: Message,
     pub toward: Peer,
     pub route: Route,
@@ -115,10 +121,24 @@ pub struct Parcel {
     pub renamed: Vec<(usize, Option<Arc<str>>)>,
 }
 
+impl Deref for Parcel {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        &self.0
+    }
+}
+
+impl DerefMut for Parcel {
+    fn deref_mut(&mut self) -> &mut Content {
+        &mut self.0
+    }
+}
+
 impl Parcel {
     /// A message that sets out from a position; no answer, and part of no open request.
     pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
-        Self {
+        Self(Box::new(Content {
             method: message.method().clone(),
             toward,
             route,
@@ -134,7 +154,7 @@ impl Parcel {
             request_session: None,
             renamed: Vec::new(),
             message,
-        }
+        }))
     }
 
     /// The session that the message belongs to.
@@ -151,10 +171,11 @@ impl Parcel {
             Peer::Agent => self.at += 1,
         }
         // The last change to the request was the nearest to its far end, where the answer sets out.
-        while let [.., before, (at, _)] = &self.renamed[..]
+        while let [.., (_, before), (at, _)] = &self.renamed[..]
             && self.has_passed(*at)
         {
-            self.request_session.clone_from(&before.1);
+            let before = before.clone();
+            self.request_session = before;
             self.renamed.pop();
         }
     }
@@ -169,7 +190,7 @@ impl Parcel {
 
     /// What it costs to keep it, in bytes: also short ones take room.
     pub fn cost(&self) -> usize {
-        self.message.len() + size_of::<Self>()
+        self.message.len() + Message::OVERHEAD + size_of::<Content>()
     }
 
     /// Whether its way ends at a proxy, whatever that does with it.

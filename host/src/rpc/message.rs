@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use bytestring::ByteString;
 use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Malformed};
@@ -44,10 +45,13 @@ impl Kind {
     }
 }
 
-/// A JSON-RPC message. Cloning it shares the line.
+/// A JSON-RPC message. It is as small as a pointer, and cloning it shares everything.
 #[derive(Clone, Debug)]
-pub struct Message {
-    line: Bytes,
+pub struct Message(Arc<Parts>);
+
+#[derive(Clone, Debug)]
+struct Parts {
+    line: ByteString,
     kind: Kind,
     method: Arc<str>,
     id: Option<Range<usize>>,
@@ -58,9 +62,13 @@ pub struct Message {
 }
 
 impl Message {
+    /// What a message takes beside its line, in bytes.
+    pub const OVERHEAD: usize = size_of::<Parts>();
+
     /// Reads the envelope of one line (without its newline).
     pub fn parse(line: Bytes) -> Result<Self, Malformed> {
-        let text = std::str::from_utf8(&line)?;
+        let line = ByteString::try_from(line)?;
+        let text: &str = &line;
         let mut envelope = Envelope::read(text)?;
         let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
         let is_version = |value: &RawValue| value.get().starts_with('"') && spells(value, "2.0");
@@ -112,7 +120,7 @@ impl Message {
         };
         let id = envelope.id.map(span);
         let body = body.map(span);
-        Ok(Self {
+        Ok(Self::of(Parts {
             line,
             kind,
             method,
@@ -120,42 +128,46 @@ impl Message {
             body,
             session: OnceLock::new(),
             is_anew: false,
-        })
+        }))
+    }
+
+    fn of(parts: Parts) -> Self {
+        Self(Arc::new(parts))
     }
 
     /// The message that this one carries as `{method, params?}` in its params, if it carries one.
     /// It is of the same kind, and has the same id.
     #[must_use]
     pub fn carried(&self) -> Option<Self> {
-        if self.kind.is_response() {
+        if self.0.kind.is_response() {
             return None;
         }
         let method = member(self.body(), "method")?;
         let method = serde_json::from_str::<Cow<str>>(method).ok()?;
         let params = member(self.body(), "params").filter(|params| *params != "null");
         let span = |text: &str| {
-            let start = text.as_ptr().addr() - self.line.as_ptr().addr();
+            let start = text.as_ptr().addr() - self.0.line.as_ptr().addr();
             start..start + text.len()
         };
-        Some(Self {
-            line: self.line.clone(),
-            kind: self.kind,
+        Some(Self::of(Parts {
+            line: self.0.line.clone(),
+            kind: self.0.kind,
             method: method.into(),
-            id: self.id.clone(),
+            id: self.0.id.clone(),
             body: params.map(span),
             session: OnceLock::new(),
             is_anew: true,
-        })
+        }))
     }
 
     /// The same request or notification, by another method.
     #[must_use]
     pub fn with_method(&self, method: &str) -> Self {
-        Self {
+        Self::of(Parts {
             method: method.into(),
             is_anew: true,
-            ..self.clone()
-        }
+            ..(*self.0).clone()
+        })
     }
 
     /// A new request. `params` is JSON text; `null` stands for none.
@@ -185,11 +197,11 @@ impl Message {
     /// The same message with another body. An error response turns into a result.
     #[must_use]
     pub fn with_body(&self, body: &str) -> Self {
-        let kind = match self.kind {
+        let kind = match self.0.kind {
             Kind::Error => Kind::Result,
             kind => kind,
         };
-        Self::compose(kind, self.method.clone(), body)
+        Self::compose(kind, self.0.method.clone(), body)
     }
 
     /// `body` is valid JSON text, in which a line break can only be white space.
@@ -221,7 +233,7 @@ impl Message {
             span = Some(start..line.len());
         }
         line.push('}');
-        Self {
+        Self::of(Parts {
             line: line.into(),
             kind,
             method,
@@ -229,37 +241,41 @@ impl Message {
             body: span,
             session: OnceLock::new(),
             is_anew: false,
-        }
+        })
     }
 
     /// What the message is.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.0.kind
     }
 
     /// The method; empty for a response.
     #[must_use]
     pub fn method(&self) -> &Arc<str> {
-        &self.method
+        &self.0.method
     }
 
     /// The id; `None` for a notification.
     #[must_use]
     pub fn id(&self) -> Option<Id> {
-        self.id.clone().and_then(|span| Id::parse(self.text(span)))
+        self.0
+            .id
+            .clone()
+            .and_then(|span| Id::parse(self.text(span)))
     }
 
     /// The JSON text of `params`, `result` or `error`; `null` if there are no `params`.
     #[must_use]
     pub fn body(&self) -> &str {
-        self.body.clone().map_or("null", |span| self.text(span))
+        self.0.body.clone().map_or("null", |span| self.text(span))
     }
 
     /// The `sessionId` in the body, read when first asked for.
     #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
-        self.session
+        self.0
+            .session
             .get_or_init(|| {
                 let text = member(self.body(), "sessionId").filter(|text| text.starts_with('"'))?;
                 // What cannot be decoded still tells one session from another.
@@ -271,32 +287,32 @@ impl Message {
     /// The bytes of the line in which the message came or would go.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.line.len()
+        self.0.line.len()
     }
 
     /// Whether the line is empty, which no message is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.line.is_empty()
+        self.0.line.is_empty()
     }
 
     /// The line to write, with `id` in place of the message's own.
     pub fn write(&self, id: Option<&str>, out: &mut Outbox) {
-        if self.is_anew {
-            let own = self.id.clone().map(|span| self.text(span));
+        if self.0.is_anew {
+            let own = self.0.id.clone().map(|span| self.text(span));
             out.push_str(r#"{"jsonrpc":"2.0""#);
             push_id(id.or(own), out);
             out.push_str(",");
             self.write_call(out);
             return out.push_str("}\n");
         }
-        match (&self.id, id) {
+        match (&self.0.id, id) {
             (Some(span), Some(id)) => {
-                out.push(&self.line.slice(..span.start));
+                out.push(&self.0.line.as_bytes().slice(..span.start));
                 out.push_str(id);
-                out.push(&self.line.slice(span.end..));
+                out.push(&self.0.line.as_bytes().slice(span.end..));
             }
-            _ => out.push(&self.line),
+            _ => out.push(self.0.line.as_bytes()),
         }
         out.push_str("\n");
     }
@@ -316,16 +332,16 @@ impl Message {
     /// The members `method` and `params`.
     fn write_call(&self, out: &mut Outbox) {
         out.push_str(r#""method":"#);
-        push_quoted(&self.method, out);
-        if let Some(span) = self.body.clone().filter(|_| self.body() != "null") {
+        push_quoted(&self.0.method, out);
+        if let Some(span) = self.0.body.clone().filter(|_| self.body() != "null") {
             out.push_str(r#","params":"#);
-            out.push(&self.line.slice(span));
+            out.push(&self.0.line.as_bytes().slice(span));
         }
     }
 
     fn text(&self, span: Range<usize>) -> &str {
-        // The line was checked when it was parsed, and spans lie on its values' borders.
-        std::str::from_utf8(&self.line[span]).unwrap_or_default()
+        // Spans lie on the borders of the line's values.
+        self.0.line.get(span).unwrap_or_default()
     }
 }
 
