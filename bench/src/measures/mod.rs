@@ -139,7 +139,7 @@ pub struct Noise {
     pub what: &'static str,
     /// How often the relay was.
     pub visits: usize,
-    /// By how much the best and the worst round are apart, relative to the middle one. Of the visits in
+    /// By how much the quartiles of the rounds are apart, relative to the middle one. Of the visits in
     /// a round, the middle one counts.
     pub spread: f64,
 }

@@ -18,11 +18,12 @@ pub fn median(samples: &mut [f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
 
-/// By how much the least and the greatest are apart, relative to the middle one.
+/// By how much the quartiles are apart, relative to the middle sample: how wide the middle half of
+/// them is spread. A few that were disturbed do not count, as they do not for a median.
 pub fn spread(samples: &mut [f64]) -> f64 {
-    let middle = median(samples);
-    match (samples, middle) {
-        ([first, .., last], Some(middle)) if middle > 0.0 => (*last - *first) / middle,
+    let mut part = |part| quantile(samples, part);
+    match (part(0.25), part(0.5), part(0.75)) {
+        (Some(first), Some(middle), Some(third)) if middle > 0.0 => (third - first) / middle,
         _ => 0.0,
     }
 }
@@ -69,6 +70,12 @@ mod tests {
     fn a_line_has_its_slope() {
         let slope = slope(&[(0.0, 10.0), (1.0, 13.0), (20.0, 70.0)]).unwrap();
         assert!((slope - 3.0).abs() < 1e-9);
-        assert!((spread(&mut [90.0, 110.0, 100.0]) - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_spread_is_that_of_the_middle_half() {
+        let mut samples = [100.0, 90.0, 500.0, 110.0, 105.0, 95.0, 1.0, 100.0];
+        assert!((spread(&mut samples) - 0.15).abs() < 1e-9);
+        assert!(spread(&mut [100.0, 200.0]) > 0.1 && spread(&mut []) == 0.0);
     }
 }

@@ -83,7 +83,7 @@ fn noise(report: &Report, text: &mut String) {
             verdict.to_owned(),
         ]
     });
-    let title = "The relay's own spread, from its best round to its worst";
+    let title = "How far the middle half of the relay's own rounds is spread";
     section(
         text,
         title,

@@ -68,7 +68,7 @@ impl Instance {
             let _running = guest.engine.epoch.run();
             let (component, config) = (&guest.component, &*guest.config);
             let init = async |store: &mut Store<State>| init(store, component, config, saved).await;
-            in_time(&mut store, limits.init_time, init).await
+            in_time(&mut store, &limits.init_time, init).await
         };
         let (proxy, tools, registration) = match started {
             Ok(Ok(started)) => started,
@@ -126,7 +126,7 @@ impl Instance {
                     let handler = proxy.acp_chain_proxy_handler();
                     handler.call_on_cancel(store, *id).await
                 };
-                let told = in_time(&mut self.store, self.limits.time, cancel).await;
+                let told = in_time(&mut self.store, &self.limits.time, cancel).await;
                 self.told(told, |state, reason| state.refuse_held(*id, &reason))
             }
             Event::ListTools(session) => self.list_tools(session.as_deref()).await,
@@ -174,7 +174,7 @@ impl Instance {
                 }
             }
         };
-        in_time(&mut self.store, self.limits.time, deliver).await
+        in_time(&mut self.store, &self.limits.time, deliver).await
     }
 
     async fn list_tools(&mut self, session: Option<&str>) -> Outcome {
@@ -185,7 +185,7 @@ impl Instance {
             let tools = tools.acp_chain_proxy_tools();
             tools.call_list_tools(store, session).await
         };
-        let listed = in_time(&mut self.store, self.limits.time, list).await;
+        let listed = in_time(&mut self.store, &self.limits.time, list).await;
         let state = self.store.data_mut();
         let catalog = match listed {
             Ok(Ok(catalog)) => convert::catalog(&catalog),
@@ -220,7 +220,7 @@ impl Instance {
                 .call_call_tool(store, &call)
                 .await
         };
-        let called = in_time(&mut self.store, self.limits.time, tool_call).await;
+        let called = in_time(&mut self.store, &self.limits.time, tool_call).await;
         self.judge(call.id, called.map(|outcome| Ok(convert::outcome(outcome))))
     }
 
@@ -309,16 +309,18 @@ async fn init(
 /// interrupts, or that it waits for something of the host's.
 async fn in_time<T>(
     store: &mut Store<State>,
-    time: Duration,
+    time: &Duration,
     call: impl AsyncFnOnce(&mut Store<State>) -> wasmtime::Result<T>,
 ) -> wasmtime::Result<T> {
     store.set_epoch_deadline(1);
-    store.data_mut().deadline = Instant::now() + time;
+    store.data_mut().deadline = Instant::now() + *time;
     let mut call = pin!(call(store));
     // Most calls are done at once, and need no timer.
     let done = match poll_immediate(&mut call).await {
         Some(done) => Ok(done),
-        None => tokio::time::timeout(time, call).await,
+        // In a box of its own: the future of every call then has at most 1032 bytes, up to which
+        // glibc gives room from its fast lists.
+        None => Box::pin(tokio::time::timeout(*time, call)).await,
     };
     match done {
         Ok(Ok(done)) => Ok(done),
