@@ -139,9 +139,9 @@ pub struct Noise {
     pub what: &'static str,
     /// How often the relay was.
     pub visits: usize,
-    /// By how much the quartiles of the rounds are apart, relative to the middle one. Of the visits in
-    /// a round, the middle one counts.
-    pub spread: f64,
+    /// How wide the interval is in which the median of the rounds is known to be, relative to it. Of
+    /// the visits in a round, the middle one counts.
+    pub uncertainty: f64,
 }
 
 /// All that came of a run.

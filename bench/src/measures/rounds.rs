@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::stats::{median, number, quantile, spread};
+use super::stats::{median, number, quantile, uncertainty};
 use super::{
     Effort, Figures, LARGE, LARGE_ROUND_TRIPS, Noise, ROUND_TRIPS, RoundTrip, SIZES, UPDATES,
     Updates, Watchdog,
@@ -195,7 +195,7 @@ fn in_turn(
     let noise = Noise {
         what,
         visits,
-        spread: spread(&mut middles),
+        uncertainty: uncertainty(&mut middles),
     };
     Ok((all, noise))
 }

@@ -13,8 +13,8 @@ pub use targets::{Target, Verdict};
 use crate::measures::{Figures, Noise, Outcome};
 use crate::subjects::Family;
 
-/// Relays that are further apart than this tell of the machine, not of the subjects: then nothing
-/// is said of ratios.
+/// A relay of which less is known tells of the machine, not of the subjects: then nothing is said of
+/// ratios.
 pub const QUIET: f64 = 0.25;
 
 /// All that is written down of a run.
@@ -63,6 +63,6 @@ impl Report {
     #[must_use]
     pub fn was_quiet(&self, what: &str) -> bool {
         let mut noise = self.noise.iter();
-        noise.all(|noise| noise.what != what || noise.spread <= QUIET)
+        noise.all(|noise| noise.what != what || noise.uncertainty <= QUIET)
     }
 }

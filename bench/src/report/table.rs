@@ -72,22 +72,27 @@ fn targets(report: &Report, text: &mut String) {
 
 fn noise(report: &Report, text: &mut String) {
     let rows = report.noise.iter().map(|noise| {
-        let verdict = match noise.spread <= QUIET {
+        let verdict = match noise.uncertainty <= QUIET {
             true => "",
             false => "**no ratios: the machine was not quiet**",
         };
         vec![
             noise.what.to_owned(),
             noise.visits.to_string(),
-            format!("{:.0} %", noise.spread * 100.0),
+            format!("{:.0} %", noise.uncertainty * 100.0),
             verdict.to_owned(),
         ]
     });
-    let title = "How far the middle half of the relay's own rounds is spread";
+    let title = "How well the relay's own figures are known";
     section(
         text,
         title,
-        &["while measuring", "visits", "spread", ""],
+        &[
+            "while measuring",
+            "visits",
+            "width of the 95 % interval of the median",
+            "",
+        ],
         rows.collect(),
     );
 }
