@@ -6,6 +6,9 @@
 //! it is the shortest tail that may be the beginning of a secret, or may go on being one. (A DFA
 //! tells of the end of a match one byte later, so a secret is let go with the second character
 //! after it.) What comes out depends on the text alone, never on how it was cut.
+//!
+//! At most places of a text they die at once, because of two bytes: the one there and the one
+//! before it. Which pairs these are is remembered.
 
 use std::cell::RefCell;
 use std::mem;
@@ -23,6 +26,30 @@ pub(crate) struct Detector {
     names: Vec<String>,
     dfa: DFA,
     cache: RefCell<Cache>,
+    barren: RefCell<Barren>,
+}
+
+/// Pairs of bytes, or of none and a byte, at whose second one no secret starts.
+struct Barren(Vec<[bool; 256]>);
+
+impl Barren {
+    fn new() -> Self {
+        Self(vec![[false; 256]; 257])
+    }
+
+    fn of(&mut self, before: Option<u8>) -> &mut [bool; 256] {
+        &mut self.0[before.map_or(256, usize::from)]
+    }
+
+    /// How many bytes at the beginning of the text can be passed over. Of longer characters none.
+    fn pass(&mut self, mut before: Option<u8>, text: &[u8]) -> usize {
+        let fertile = |byte: &u8| {
+            let barren = byte.is_ascii() && self.of(before)[usize::from(*byte)];
+            before = Some(*byte);
+            !barren
+        };
+        text.iter().position(fertile).unwrap_or(text.len())
+    }
 }
 
 /// The end of a text that is still to be decided.
@@ -67,6 +94,7 @@ impl Detector {
             names: names.into_iter().map(String::from).collect(),
             dfa,
             cache,
+            barren: RefCell::new(Barren::new()),
         })
     }
 
@@ -94,7 +122,18 @@ impl Detector {
         let mut cache = self.cache.borrow_mut();
         let mut out = String::with_capacity(text.len());
         let (mut place, mut copied) = (0, 0);
-        while let Some(character) = text[place..].chars().next() {
+        loop {
+            let passed = self
+                .barren
+                .borrow_mut()
+                .pass(tail.before, &text.as_bytes()[place..]);
+            if passed > 0 {
+                place += passed;
+                tail.before = Some(text.as_bytes()[place - 1]);
+            }
+            let Some(character) = text[place..].chars().next() else {
+                break;
+            };
             match self.at(&mut cache, tail.before, &text.as_bytes()[place..], end)? {
                 Found::Nothing => place += character.len_utf8(),
                 Found::Secret { length, pattern } => {
@@ -139,6 +178,9 @@ impl Detector {
             if state.is_match() {
                 found = secret(cache, state, length);
             } else if state.is_dead() {
+                if length == 0 {
+                    self.barren.borrow_mut().of(before)[usize::from(*byte)] = true;
+                }
                 return Ok(found);
             }
         }
