@@ -1,5 +1,6 @@
 //! JSON Pointers (RFC 6901) into JSON text, without building a tree.
 
+use std::cmp::Ordering;
 use std::fmt;
 
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -70,9 +71,17 @@ pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
 /// half a surrogate pair is not; it is then no name that anybody asks for.
 pub(super) fn spells(text: &RawValue, name: &str) -> bool {
     let text = text.get();
-    match text.contains('\\') {
-        false => text.get(1..text.len() - 1) == Some(name),
-        true => serde_json::from_str::<String>(text).is_ok_and(|decoded| decoded == name),
+    let Some(raw) = text.get(1..text.len() - 1) else {
+        return false;
+    };
+    // Escapes make a text longer, so that of most names the length tells.
+    match raw.len().cmp(&name.len()) {
+        Ordering::Less => false,
+        Ordering::Equal => raw == name && !raw.contains('\\'),
+        Ordering::Greater => {
+            raw.contains('\\')
+                && serde_json::from_str::<String>(text).is_ok_and(|decoded| decoded == name)
+        }
     }
 }
 
