@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::hop::Member;
 use super::lost::{Lost, read};
 use super::parcel::HopIndex;
-use super::pipes::{Happened, Pipes};
+use super::pipes::{Happened, LAST_OUTPUT, Pipes};
 use super::router::{Finished, RUN};
 use super::start::{Reader, Silence};
 use super::wire::Order;
@@ -32,9 +32,6 @@ const SLICE: Duration = Duration::from_millis(10);
 
 /// How long the agent may work on open requests when the client has closed its side.
 const DRAIN: Duration = Duration::from_secs(2);
-
-/// How long the output of an agent may take to end that has exited or reads nothing any more.
-pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// What there was to do.
 enum Turn {

@@ -6,8 +6,9 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use super::Exit;
-use super::connection::{BUDGET, Connection, LAST_OUTPUT};
+use super::connection::{BUDGET, Connection};
 use super::parcel::HopIndex;
+use super::pipes::LAST_OUTPUT;
 use crate::channel::Peer;
 use crate::native::{self, Ended, Process};
 use crate::rpc::{Error, Outbox, code};

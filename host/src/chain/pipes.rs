@@ -12,7 +12,6 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Sleep, sleep};
 
 use super::AgentLink;
-use super::connection::LAST_OUTPUT;
 use super::hop::Member;
 use super::parcel::HopIndex;
 use super::start::Reader;
@@ -21,6 +20,10 @@ use crate::channel::Failure;
 use crate::limits::FLOOD;
 use crate::native::{self, Process};
 use crate::rpc::{Frame, LineReader, Outbox};
+
+/// How long the output of a program may take to end that has exited or reads nothing any more; also
+/// that of the agent.
+pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
 /// How long a program may take nothing while too much waits for it.
 const STALL: Duration = Duration::from_secs(30);

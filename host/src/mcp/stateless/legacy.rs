@@ -17,13 +17,14 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::called::Called;
 use super::subscription::Changes;
 use super::{Of, Stateless};
 use crate::mcp::protocol::{
     self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, quoted, with, with_meta,
 };
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output};
-use crate::rpc::{Error, Id, Kind, Message, code, member, resolve};
+use crate::rpc::{Error, Kind, Message, code, member, resolve};
 
 /// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
 const LEVELS: [&str; 8] = [
@@ -98,39 +99,6 @@ impl Client {
             params = with_meta(Some(&params), key::LOG_LEVEL, Some(&quoted(level)));
         }
         Ok(params)
-    }
-}
-
-/// A request of a legacy client.
-#[derive(Debug)]
-pub(super) struct Called {
-    pub ask: Asked,
-    pub connection: ConnectionId,
-    pub id: Option<Id>,
-    pub method: String,
-    /// What the provider got.
-    pub params: String,
-    /// How often it came again.
-    pub rounds: usize,
-    pub withdrawn: bool,
-}
-
-impl Called {
-    /// How many bytes it keeps.
-    pub fn weight(&self) -> usize {
-        self.method.len() + self.params.len()
-    }
-
-    pub fn new(ask: Asked, connection: ConnectionId, id: Option<Id>, method: &str) -> Self {
-        Self {
-            ask,
-            connection,
-            id,
-            method: method.to_owned(),
-            params: String::new(),
-            rounds: 0,
-            withdrawn: false,
-        }
     }
 }
 

@@ -19,6 +19,7 @@
 //! - When the provider was started again, what it had fails with -33002. Legacy clients stay, but hear
 //!   of no changes until they subscribe to something.
 
+mod called;
 mod legacy;
 mod rounds;
 mod subscription;
@@ -30,7 +31,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use self::legacy::{Called, Client};
+use self::called::Called;
+use self::legacy::Client;
 use self::rounds::Round;
 use self::subscription::Listen;
 use super::protocol::{self, Dropped, Version, invalid, key, no_method, quoted};

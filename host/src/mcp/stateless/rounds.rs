@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::Stateless;
-use super::legacy::Called;
+use super::called::Called;
 use crate::mcp::protocol::{self, quoted, with};
 use crate::mcp::seat::{Output, Question};
 use crate::rpc::{Error, Kind, Message, code, member};

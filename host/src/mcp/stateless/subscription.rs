@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::legacy::Called;
+use super::called::Called;
 use super::{Of, Stateless};
 use crate::mcp::protocol::{self, LISTS, invalid, key, quoted, with, with_meta};
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question};

@@ -4,9 +4,11 @@
 //! spoken: with [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28).
 //! Streams cannot be resumed: their events have no ids.
 
+mod accepts;
 mod gate;
 mod modern;
 mod post;
+mod refusals;
 mod reply;
 mod sessions;
 

@@ -11,7 +11,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::{HeaderMap, StatusCode};
 
-use super::post::{Accepts, not_opened};
+use super::accepts::Accepts;
+use super::refusals::{not_admitted, not_opened, server_gone};
 use super::reply::{self, Form, done, refuse};
 use super::{Answer, MODERN, VERSION, Visit, WITH_SESSIONS, single};
 use crate::mcp::ServerId;
@@ -61,9 +62,7 @@ pub async fn ask(
         return Err(refuse(StatusCode::BAD_REQUEST, why));
     }
     let hall = &visit.hall;
-    let link = hall
-        .admit(server, Shape::Single)
-        .map_err(super::post::not_admitted)?;
+    let link = hall.admit(server, Shape::Single).map_err(not_admitted)?;
     let role = Role::Answers {
         asked: Asked::of(&message).into_iter().collect(),
         events: accepts.events,
@@ -81,7 +80,7 @@ pub async fn ask(
     };
     match first {
         Err(_) => Ok(reply::stream(place, Form::Events, None)),
-        Ok(None) => Err(super::post::server_gone()),
+        Ok(None) => Err(server_gone()),
         Ok(Some(first)) => {
             let status = reply::status_of(&first.message);
             let form = match accepts.events && status == StatusCode::OK {

@@ -5,58 +5,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
-use hyper::{HeaderMap, Request, StatusCode, header};
+use hyper::{Request, StatusCode, header};
 
+use super::accepts::{Accepts, essence};
 use super::reply::{self, Refusal, refuse};
 use super::{
     Answer, EVENTS, JSON, SESSION, VERSION, Visit, WITH_SESSIONS, modern, sessions, single,
 };
 use crate::limits;
 use crate::mcp::ServerId;
-use crate::mcp::door::hall::NotAdmitted;
 use crate::mcp::door::heard::Heard;
-use crate::mcp::door::link::NotOpened;
-use crate::rpc::{Error, Id, Kind, code};
+use crate::rpc::{Error, Kind, code};
 
 /// How long a body may take.
 const BODY: Duration = Duration::from_secs(30);
-
-/// What a client takes for an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accepts {
-    /// A stream of events. It has to be named.
-    pub events: bool,
-    /// JSON.
-    pub json: bool,
-}
-
-impl Accepts {
-    /// By the headers of a request. Without any, it takes JSON.
-    pub fn of(headers: &HeaderMap) -> Self {
-        let mut ranges = headers
-            .get_all(header::ACCEPT)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .map(essence)
-            .peekable();
-        let mut accepts = Self {
-            events: false,
-            json: ranges.peek().is_none(),
-        };
-        for range in ranges {
-            accepts.events |= range == EVENTS;
-            accepts.json |= [JSON, "application/*", "*/*"].contains(&&*range);
-        }
-        accepts
-    }
-}
-
-/// A media type without its parameters.
-fn essence(media_type: &str) -> String {
-    let essence = media_type.split(';').next().unwrap_or_default();
-    essence.trim().to_ascii_lowercase()
-}
 
 /// Answers a POST.
 pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -> Answer {
@@ -127,53 +89,4 @@ async fn heard(body: Incoming) -> Result<Heard, Refusal> {
         }
     };
     Heard::read(text).map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))
-}
-
-/// Why there is no new link.
-pub fn not_admitted(why: NotAdmitted) -> Refusal {
-    match why {
-        NotAdmitted::Gone => server_gone(),
-        NotAdmitted::Full => refuse(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "there are too many MCP clients; end some",
-        ),
-    }
-}
-
-/// The server went while it was asked.
-pub fn server_gone() -> Refusal {
-    refuse(StatusCode::SERVICE_UNAVAILABLE, "the MCP server is gone")
-}
-
-/// Why there is no new stream.
-pub fn not_opened(why: NotOpened, id: Option<&Id>) -> Refusal {
-    match why {
-        NotOpened::Gone => refuse(StatusCode::NOT_FOUND, "the session is over"),
-        NotOpened::IdInUse => {
-            let why = "the id is that of another request that is not answered yet";
-            let error = Error::new(code::INVALID_REQUEST, why);
-            reply::error(StatusCode::BAD_REQUEST, id, &error)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_client_takes_is_read_from_accept() {
-        for (accept, events, json) in [
-            ("application/json, text/event-stream", true, true),
-            ("Application/JSON", false, true),
-            ("text/event-stream; q=0.9", true, false),
-            ("*/*", false, true),
-            ("text/html", false, false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::ACCEPT, accept.parse().unwrap());
-            assert_eq!(Accepts::of(&headers), Accepts { events, json }, "{accept}");
-        }
-        assert!(Accepts::of(&HeaderMap::new()).json);
-    }
 }

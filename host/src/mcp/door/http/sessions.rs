@@ -4,7 +4,8 @@
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 
-use super::post::{Accepts, not_admitted, not_opened};
+use super::accepts::Accepts;
+use super::refusals::{not_admitted, not_opened};
 use super::reply::{self, Form, Refusal, done, refuse};
 use super::single;
 use super::{Answer, EVENTS, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
