@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Malformed};
 use super::pointer::{member, spells};
+use super::session::session;
 use super::{Error, Id, Outbox};
 
 /// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
@@ -274,14 +275,7 @@ impl Message {
     /// The `sessionId` in the body, read when first asked for.
     #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
-        self.0
-            .session
-            .get_or_init(|| {
-                let text = member(self.body(), "sessionId").filter(|text| text.starts_with('"'))?;
-                // What cannot be decoded still tells one session from another.
-                Some(serde_json::from_str::<Cow<str>>(text).map_or(text.into(), Arc::from))
-            })
-            .as_ref()
+        self.0.session.get_or_init(|| session(self.body())).as_ref()
     }
 
     /// The bytes of the line in which the message came or would go.

@@ -12,6 +12,7 @@ mod message;
 mod outbox;
 mod pointer;
 mod salvage;
+mod session;
 
 pub use edit::{EditError, edit};
 pub use envelope::Malformed;
