@@ -30,9 +30,12 @@
 //! assert_eq!(sent[0].at("/prompt/0/text"), "HI");
 //! ```
 
+#[cfg(feature = "tools")]
+mod calls;
 pub(crate) mod channel;
 mod grant;
 mod line;
+mod message;
 #[cfg(feature = "tools")]
 pub(crate) mod tools;
 
@@ -41,10 +44,12 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+#[cfg(feature = "tools")]
+pub use calls::Progress;
 pub use grant::Grant;
 pub use line::{Sent, What};
 #[cfg(feature = "tools")]
-pub use tools::{Catalog, Progress};
+pub use tools::Catalog;
 
 use crate::instance::{self, Registration};
 use crate::subscription::Kind;
@@ -52,7 +57,8 @@ use crate::{
     Action, ChannelError, Error, Head, Json, Level, MessageId, Notification, Peer, Proxy, Request,
     Response, Subscription, pending, tasks,
 };
-use line::{LINE, Message};
+use line::LINE;
+use message::{Message, head};
 
 type Init = fn(&Json, Option<String>) -> Result<Registration, String>;
 
@@ -176,7 +182,7 @@ impl Host {
         let asked = LINE.with_borrow_mut(|line| line.asked.remove(&request));
         let asked = asked.unwrap_or_else(|| panic!("no request {request} waits for an answer"));
         if asked.own {
-            let head = line::head(request, asked.to, &asked.method, asked.session, &outcome);
+            let head = head(request, asked.to, &asked.method, asked.session, &outcome);
             let _ = instance::on_response(Response { head, outcome });
             return;
         }
@@ -200,7 +206,7 @@ impl Host {
     ) -> MessageId {
         let session = request.as_ref().and_then(|(_, session)| session.clone());
         let id = request.map_or_else(line::next_id, |(id, _)| id);
-        let head = line::head(id, sender, method, session, &body);
+        let head = head(id, sender, method, session, &body);
         let wanted = self
             .subscriptions
             .iter()

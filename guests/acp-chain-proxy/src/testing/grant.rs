@@ -1,6 +1,6 @@
 //! What the played host lets the proxy do, as the real one does by the user's manifest.
 
-use super::line::Message;
+use super::message::Message;
 use crate::subscription::Kind;
 use crate::{Action, ChannelError, Json};
 

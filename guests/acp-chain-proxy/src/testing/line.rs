@@ -7,7 +7,10 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+#[cfg(feature = "tools")]
+use super::calls::Calls;
 use super::grant::Grant;
+use super::message::Message;
 use crate::subscription::Kind;
 use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Peer};
 
@@ -53,12 +56,6 @@ impl Sent {
     }
 }
 
-pub(super) struct Message {
-    pub(super) kind: Kind,
-    pub(super) head: Head,
-    pub(super) body: Result<Json, Error>,
-}
-
 /// A request that left the proxy and waits for its answer.
 pub(super) struct Asked {
     pub(super) to: Peer,
@@ -83,7 +80,7 @@ pub(super) struct Line {
     waiting: Vec<Message>,
     pub(super) asked: BTreeMap<MessageId, Asked>,
     #[cfg(feature = "tools")]
-    pub(super) calls: super::tools::Calls,
+    pub(super) calls: Calls,
     pub(super) sent: Vec<Sent>,
     pub(super) log: Vec<(Level, String)>,
 }
@@ -99,25 +96,6 @@ pub(super) fn next_id() -> MessageId {
     })
 }
 
-pub(super) fn head(
-    id: MessageId,
-    sender: Peer,
-    method: &str,
-    session: Option<String>,
-    body: &Result<Json, Error>,
-) -> Head {
-    let body = body.as_ref().ok();
-    let session = session.or_else(|| body?.at("/sessionId"));
-    let size = body.map_or(0, |body| body.to_string().len() as u64);
-    Head {
-        id,
-        sender,
-        method: method.to_owned(),
-        session,
-        size,
-    }
-}
-
 pub(super) fn hold(message: Message) {
     LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
 }
@@ -127,7 +105,7 @@ pub(super) fn hold(message: Message) {
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     #[cfg(feature = "tools")]
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
-        return super::tools::settle(id, action);
+        return LINE.with_borrow_mut(|line| line.calls.settle(id, action));
     }
     let action = LINE.with_borrow(|line| {
         let held = line.held.get(&id).ok_or(ChannelError::UnknownMessage)?;
@@ -196,7 +174,7 @@ pub(super) fn refuse(id: MessageId, failure: &str) {
     #[cfg(feature = "tools")]
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         let error = Error::new(Error::INTERNAL, failure);
-        return super::tools::conclude(id, Err(error));
+        return LINE.with_borrow_mut(|line| line.calls.conclude(id, Err(error)));
     }
     let action = LINE.with_borrow(|line| {
         let message = &line.held[&id];

@@ -1,14 +1,15 @@
 //! The host's side of tools: it lists them, calls them, and keeps what became of each call.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::calls::Progress;
 use super::line::{self, LINE};
 use super::{Host, json};
 use crate::tools::calls;
-use crate::{Action, Call, ChannelError, Error, Json, MessageId, Tools, instance};
+use crate::{Call, ChannelError, Error, Json, MessageId, Tools, instance};
 
 /// What a proxy has for a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,33 +18,6 @@ pub struct Catalog {
     pub instructions: Option<String>,
     /// Each a `Tool` of MCP.
     pub tools: Vec<Value>,
-}
-
-/// A report of how far a call has come.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
-    /// Grows with every report.
-    pub progress: f64,
-    /// What it reaches in the end.
-    pub total: Option<f64>,
-    /// For people.
-    pub message: Option<String>,
-}
-
-/// All calls there were, and whether others are told that the list has changed.
-#[derive(Default)]
-pub(super) struct Calls {
-    all: BTreeMap<MessageId, Called>,
-    changed: bool,
-}
-
-#[derive(Default)]
-struct Called {
-    /// None: it is pending.
-    outcome: Option<Result<Json, Error>>,
-    progress: Vec<Progress>,
-    /// Whether its tool has an output schema.
-    structured: bool,
 }
 
 impl Host {
@@ -103,22 +77,14 @@ impl Host {
         let tool = tool.unwrap_or_else(|| panic!("there is no tool `{name}`"));
         let id = line::next_id();
         let structured = tool.get("outputSchema").is_some();
-        LINE.with_borrow_mut(|line| {
-            let called = Called {
-                structured,
-                ..Called::default()
-            };
-            line.calls.all.insert(id, called);
-        });
+        LINE.with_borrow_mut(|line| line.calls.begin(id, structured));
         let call = Call {
             id,
             session: session.map(str::to_owned),
             arguments: json(arguments),
         };
-        match calls::call(name, call) {
-            Ok(None) => {}
-            Ok(Some(result)) => conclude(id, Ok(result)),
-            Err(error) => conclude(id, Err(error)),
+        if let Some(outcome) = calls::call(name, call).transpose() {
+            LINE.with_borrow_mut(|line| line.calls.conclude(id, outcome));
         }
         id
     }
@@ -127,41 +93,19 @@ impl Host {
     /// pending.
     #[must_use]
     pub fn result(&self, call: MessageId) -> Option<Result<Value, Error>> {
-        LINE.with_borrow(|line| {
-            let outcome = line.calls.all.get(&call)?.outcome.clone()?;
-            Some(outcome.map(|result| result.parse().expect("JSON")))
-        })
+        let outcome = LINE.with_borrow(|line| line.calls.outcome(call))?;
+        Some(outcome.map(|result| result.parse().expect("JSON")))
     }
 
     /// How far a call has come: all that was reported.
     #[must_use]
     pub fn progress(&self, call: MessageId) -> Vec<Progress> {
-        LINE.with_borrow(|line| {
-            let called = line.calls.all.get(&call);
-            called
-                .map(|called| called.progress.clone())
-                .unwrap_or_default()
-        })
+        LINE.with_borrow(|line| line.calls.progress(call))
     }
 
     /// Whether the proxy said that its tools have changed, since this was last asked.
     pub fn tools_changed(&mut self) -> bool {
         LINE.with_borrow_mut(|line| std::mem::take(&mut line.calls.changed))
-    }
-}
-
-impl Calls {
-    /// The calls that are pending.
-    pub(super) fn pending(&self) -> impl Iterator<Item = MessageId> {
-        let pending = self
-            .all
-            .iter()
-            .filter(|(_, called)| called.outcome.is_none());
-        pending.map(|(id, _)| *id)
-    }
-
-    pub(super) fn is_pending(&self, id: MessageId) -> bool {
-        self.pending().any(|pending| pending == id)
     }
 }
 
@@ -175,37 +119,6 @@ fn granted() -> Result<(), ChannelError> {
     })
 }
 
-/// What the proxy says has become of a pending call.
-pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
-    match action {
-        Action::Respond(result) => conclude(id, Ok(result)),
-        Action::Reject(error) => conclude(id, Err(error)),
-        action => {
-            let why = format!("a call is settled with a result or an error, not with {action:?}");
-            return Err(ChannelError::Invalid(why));
-        }
-    }
-    Ok(())
-}
-
-/// A call comes to its end, whoever decides it.
-pub(super) fn conclude(id: MessageId, outcome: Result<Json, Error>) {
-    LINE.with_borrow_mut(|line| {
-        let called = line.calls.all.get_mut(&id).expect("there is such a call");
-        if let Ok(result) = &outcome {
-            let content: Option<Vec<Value>> = result.at("/content");
-            assert!(content.is_some(), "this is no CallToolResult: {result}");
-            let failed = result.at("/isError").unwrap_or_default();
-            let data: Option<BTreeMap<String, Value>> = result.at("/structuredContent");
-            assert!(
-                data.is_some() || failed || !called.structured,
-                "the tool has an output schema, and this no structured content: {result}"
-            );
-        }
-        called.outcome = Some(outcome);
-    });
-}
-
 pub(crate) fn progress(
     id: MessageId,
     progress: f64,
@@ -213,24 +126,12 @@ pub(crate) fn progress(
     message: Option<&str>,
 ) -> Result<(), ChannelError> {
     granted()?;
-    LINE.with_borrow_mut(|line| {
-        let called = line.calls.all.get_mut(&id);
-        let called = called.filter(|called| called.outcome.is_none());
-        let called = called.ok_or(ChannelError::UnknownMessage)?;
-        if called
-            .progress
-            .last()
-            .is_some_and(|last| progress <= last.progress)
-        {
-            return Err(ChannelError::Invalid("progress has to grow".into()));
-        }
-        called.progress.push(Progress {
-            progress,
-            total,
-            message: message.map(str::to_owned),
-        });
-        Ok(())
-    })
+    let report = Progress {
+        progress,
+        total,
+        message: message.map(str::to_owned),
+    };
+    LINE.with_borrow_mut(|line| line.calls.report(id, report))
 }
 
 pub(crate) fn changed() -> Result<(), ChannelError> {

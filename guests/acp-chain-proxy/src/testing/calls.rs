@@ -1,0 +1,112 @@
+//! The calls of tools that the played host has made, and what became of each.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::{Action, ChannelError, Error, Json, MessageId};
+
+/// A report of how far a call has come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// Grows with every report.
+    pub progress: f64,
+    /// What it reaches in the end.
+    pub total: Option<f64>,
+    /// For people.
+    pub message: Option<String>,
+}
+
+/// All calls there were, and whether others are told that the list has changed.
+#[derive(Default)]
+pub(super) struct Calls {
+    all: BTreeMap<MessageId, Called>,
+    pub(super) changed: bool,
+}
+
+#[derive(Default)]
+struct Called {
+    /// None: it is pending.
+    outcome: Option<Result<Json, Error>>,
+    progress: Vec<Progress>,
+    /// Whether its tool has an output schema.
+    structured: bool,
+}
+
+impl Calls {
+    /// A call is about to be made.
+    pub(super) fn begin(&mut self, id: MessageId, structured: bool) {
+        let called = Called {
+            structured,
+            ..Called::default()
+        };
+        self.all.insert(id, called);
+    }
+
+    /// The calls that are pending.
+    pub(super) fn pending(&self) -> impl Iterator<Item = MessageId> {
+        let pending = self
+            .all
+            .iter()
+            .filter(|(_, called)| called.outcome.is_none());
+        pending.map(|(id, _)| *id)
+    }
+
+    pub(super) fn is_pending(&self, id: MessageId) -> bool {
+        self.pending().any(|pending| pending == id)
+    }
+
+    pub(super) fn outcome(&self, id: MessageId) -> Option<Result<Json, Error>> {
+        self.all.get(&id)?.outcome.clone()
+    }
+
+    pub(super) fn progress(&self, id: MessageId) -> Vec<Progress> {
+        let called = self.all.get(&id);
+        called
+            .map(|called| called.progress.clone())
+            .unwrap_or_default()
+    }
+
+    /// How far a pending call has come.
+    pub(super) fn report(&mut self, id: MessageId, report: Progress) -> Result<(), ChannelError> {
+        let called = self.all.get_mut(&id);
+        let called = called.filter(|called| called.outcome.is_none());
+        let called = called.ok_or(ChannelError::UnknownMessage)?;
+        let last = called.progress.last();
+        if last.is_some_and(|last| report.progress <= last.progress) {
+            return Err(ChannelError::Invalid("progress has to grow".into()));
+        }
+        called.progress.push(report);
+        Ok(())
+    }
+
+    /// What the proxy says has become of a pending call.
+    pub(super) fn settle(&mut self, id: MessageId, action: Action) -> Result<(), ChannelError> {
+        match action {
+            Action::Respond(result) => self.conclude(id, Ok(result)),
+            Action::Reject(error) => self.conclude(id, Err(error)),
+            action => {
+                let why =
+                    format!("a call is settled with a result or an error, not with {action:?}");
+                return Err(ChannelError::Invalid(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// A call comes to its end, whoever decides it.
+    pub(super) fn conclude(&mut self, id: MessageId, outcome: Result<Json, Error>) {
+        let called = self.all.get_mut(&id).expect("there is such a call");
+        if let Ok(result) = &outcome {
+            let content: Option<Vec<Value>> = result.at("/content");
+            assert!(content.is_some(), "this is no CallToolResult: {result}");
+            let failed = result.at("/isError").unwrap_or_default();
+            let data: Option<BTreeMap<String, Value>> = result.at("/structuredContent");
+            assert!(
+                data.is_some() || failed || !called.structured,
+                "the tool has an output schema, and this no structured content: {result}"
+            );
+        }
+        called.outcome = Some(outcome);
+    }
+}
