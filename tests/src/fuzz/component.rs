@@ -17,6 +17,9 @@ const PREAMBLE: usize = 8;
 static ENGINE: LazyLock<Engine> =
     LazyLock::new(|| Engine::new(None).unwrap_or_else(|error| panic!("{error}")));
 
+/// The time of damaged components, of which some compute for ever.
+const LITTLE: Duration = Duration::from_millis(100);
+
 /// A component in order.
 static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(whole::whole);
 
@@ -43,7 +46,7 @@ pub fn component(data: &[u8]) {
     match compiled {
         Ok(component) => {
             assert!(wasm && !module, "it is a component");
-            match run(&component) {
+            match run(&component, LITTLE) {
                 Ok(Outcome::Told) => panic!("there was something to decide"),
                 Ok(Outcome::Broke(failure)) => {
                     assert!(!failure.reason.is_empty(), "it broke of nothing");
@@ -64,14 +67,14 @@ pub fn component(data: &[u8]) {
     }
 }
 
-/// What comes of one message; an error if there is no start.
-fn run(component: &Component) -> Result<Outcome, String> {
+/// What comes of one message; an error if there is no start. It may take so long for either.
+fn run(component: &Component, time: Duration) -> Result<Outcome, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
         .expect("there is a runtime");
     runtime.block_on(async {
-        let mut part = start(component).await?;
+        let mut part = start(component, time).await?;
         let message = Message::notification("m", "{}");
         let delivery = Delivery {
             id: part.allot(),
@@ -86,13 +89,13 @@ fn run(component: &Component) -> Result<Outcome, String> {
     })
 }
 
-/// A proxy with little time and memory.
-async fn start(component: &Component) -> Result<Box<dyn Part>, String> {
+/// A proxy with little memory.
+async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, String> {
     let limits = Limits {
         memory: 2 << 20,
         table_elements: 1000,
-        time: Duration::from_millis(100),
-        init_time: Duration::from_millis(100),
+        time,
+        init_time: time,
         ..Limits::default()
     };
     let guest = Guest {
@@ -173,7 +176,8 @@ mod tests {
     fn the_component_in_order_passes_a_message_on() {
         let component = Component::compile(&ENGINE, &WHOLE);
         let component = component.unwrap_or_else(|error| panic!("{error}"));
-        let outcome = run(&component);
+        // However busy the machine is.
+        let outcome = run(&component, Duration::from_mins(1));
         assert!(
             matches!(outcome, Ok(Outcome::Decided(Action::Forward))),
             "{outcome:?}"
