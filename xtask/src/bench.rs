@@ -31,7 +31,7 @@ const PASS: [&str; 1] = ["pass"];
 #[derive(clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "these are flags")]
 pub struct Options {
-    /// About a minute, to see that all works; what it shows are orders of magnitude
+    /// A few minutes, to see that all works; what it shows are orders of magnitude
     #[arg(long)]
     quick: bool,
     /// Write the tables and plots into `docs/performance`

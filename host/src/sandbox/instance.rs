@@ -306,7 +306,8 @@ async fn init(
 }
 
 /// Runs a call into the guest for so long at most, be it that the guest computes, which the epoch
-/// interrupts, or that it waits for something of the host's.
+/// interrupts, or that it waits for something of the host's. The time is borrowed for the size of the
+/// future, see below.
 async fn in_time<T>(
     store: &mut Store<State>,
     time: &Duration,
