@@ -75,6 +75,8 @@ pub struct Connection {
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
     pub(super) pipes: Pipes,
+    /// Whether what happened last was that something was written.
+    wrote: bool,
     /// Until when output of an agent is waited for that has exited or reads nothing any more.
     last_output: Option<Instant>,
 }
@@ -112,6 +114,7 @@ impl Connection {
             agent: Side::new(input, LineReader::new(output, settings.message_limit)),
             process,
             pipes,
+            wrote: false,
             last_output: None,
         };
         // Requests may have come in one burst with it.
@@ -178,20 +181,33 @@ impl Connection {
         let more = self.router.is_ready();
         let event = {
             let (client_box, agent_box, busy, arrival, mut wires) = self.router.split();
-            tokio::select! {
-                written = write(&mut self.client.input, client_box, &mut self.client.unflushed) => Turn::Wrote(Peer::Client, written),
-                written = write(&mut self.agent.input, agent_box, &mut self.agent.unflushed) => Turn::Wrote(Peer::Agent, written),
-                filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
-                filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
-                happened = self.pipes.next(&mut wires, &reads) => Turn::Happened(happened),
-                () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
-                finished = busy => Turn::Finished(finished),
-                arrival = arrival, if read_agent => Turn::Arrived(arrival),
-                () = std::future::ready(()), if more => Turn::More,
+            let rest = async {
+                tokio::select! {
+                    filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
+                    filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
+                    happened = self.pipes.next(&mut wires, &reads) => Turn::Happened(happened),
+                    () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
+                    finished = busy => Turn::Finished(finished),
+                    arrival = arrival, if read_agent => Turn::Arrived(arrival),
+                    () = std::future::ready(()), if more => Turn::More,
+                }
+            };
+            let writes = async {
+                tokio::select! {
+                    written = write(&mut self.client.input, client_box, &mut self.client.unflushed) => Turn::Wrote(Peer::Client, written),
+                    written = write(&mut self.agent.input, agent_box, &mut self.agent.unflushed) => Turn::Wrote(Peer::Agent, written),
+                }
+            };
+            // What came in leaves before a busy proxy has its time, and proxies that always have
+            // something to send leave time for all else.
+            match self.wrote {
+                false => tokio::select! { biased; turn = writes => turn, turn = rest => turn },
+                true => tokio::select! { biased; turn = rest => turn, turn = writes => turn },
             }
         };
         // It may have been waited for, for long.
         self.router.advance(Instant::now());
+        self.wrote = matches!(event, Turn::Wrote(..));
         match event {
             Turn::Wrote(_, Ok(())) | Turn::More => {}
             Turn::Wrote(peer, Err(error)) => {

@@ -7,8 +7,8 @@ use foldhash::{HashMap, HashMapExt};
 use tokio::time::Instant;
 
 use super::breaker::Breaker;
-use super::lines::{Census, Parked};
-use super::parcel::{ExchangeId, HopIndex, Parcel};
+use super::lines::{Line, Parked, Queues};
+use super::parcel::{ExchangeId, Parcel};
 use super::wire::{Native, Wire};
 use crate::channel::{
     Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Source, Started, Subscription,
@@ -121,19 +121,20 @@ pub struct Hop {
     subscriptions: Vec<Subscription>,
     /// Whether it gives the agent tools.
     has_tools: bool,
-    /// Waits for the proxy, in the order of arrival. Also messages that it does not want, when
-    /// they may not overtake one that it does.
+    /// Waits for the proxy, in the order of arrival.
     pub inbox: VecDeque<Item>,
-    /// The lines of what is in the inbox.
-    lines: Census,
-    /// Bytes in the inbox that the client or the agent is to be slowed down for. What proxies have
-    /// among themselves is not theirs, and would keep them from being read for as long as proxies
-    /// like; it is limited by `in_flight`.
+    /// What the proxy did not ask for, and may not overtake what is in the inbox or in its hands.
+    queues: Queues,
+    /// Bytes in the inbox and behind it that the client or the agent is to be slowed down for. What
+    /// proxies have among themselves is not theirs, and would keep them from being read for as long
+    /// as proxies like; it is limited by `in_flight`.
     pub waiting: usize,
-    /// Bytes of its own making in the inboxes of proxies.
+    /// Bytes of its own making in the inboxes of proxies, and behind them.
     pub in_flight: usize,
     /// What the proxy is being called with.
     pub in_hand: Option<(MessageId, Parcel)>,
+    /// The line of the message that it was handed last, while it is not done with it.
+    line_in_hand: Option<Line>,
     pub held: HashMap<MessageId, Held>,
     /// Responses that wait for a held notification, and what came behind them.
     pub parked: Parked,
@@ -195,10 +196,11 @@ impl Hop {
             subscriptions: Vec::new(),
             has_tools: false,
             inbox: VecDeque::new(),
-            lines: Census::default(),
+            queues: Queues::default(),
             waiting: 0,
             in_flight: 0,
             in_hand: None,
+            line_in_hand: None,
             held: HashMap::new(),
             parked: Parked::default(),
             asked: HashMap::new(),
@@ -275,25 +277,50 @@ impl Hop {
     pub fn push(&mut self, item: Item) {
         if let Item::Message(parcel) = &item {
             self.waiting += slowing(parcel);
-            self.lines.add(parcel);
+            self.queues.add(parcel);
         }
         self.inbox.push_back(item);
     }
 
+    /// Takes out what waits first. The proxy has it until it is [`done`](Self::done).
     pub fn pop(&mut self) -> Option<Item> {
         let item = self.inbox.pop_front()?;
         if let Item::Message(parcel) = &item {
             self.waiting -= slowing(parcel);
-            self.lines.remove(parcel);
+            self.line_in_hand = Some(self.queues.take(parcel));
         }
         Some(item)
     }
 
-    /// Whether something that waits for the proxy, or is in its hands, must leave before this.
+    /// Whether something of its line that waits for the proxy, or is in its hands, must leave before
+    /// this.
     pub fn is_behind(&self, parcel: &Parcel) -> bool {
+        self.queues.holds_up(parcel)
+    }
+
+    /// Lets a message wait that is [behind](Self::is_behind) others.
+    pub fn follow(&mut self, parcel: Parcel) {
+        self.waiting += slowing(&parcel);
+        self.queues.follow(parcel);
+    }
+
+    /// The proxy is done with what it had in hand, if it had something. Gives the messages that
+    /// waited for this only.
+    pub fn done(&mut self) -> Vec<Parcel> {
+        let Some(line) = self.line_in_hand.take() else {
+            return Vec::new();
+        };
+        let free = self.queues.done(line);
+        self.waiting -= free.iter().map(slowing).sum::<usize>();
+        free
+    }
+
+    /// Whether what begins the connection waits here, or is in the proxy's hands, and goes the same
+    /// way: nothing passes it, for not every client waits for the answer.
+    pub fn is_to_begin(&self, parcel: &Parcel) -> bool {
         let in_hand = self.in_hand.as_ref();
-        in_hand.is_some_and(|(_, earlier)| earlier.may_concern(parcel))
-            || !self.inbox.is_empty() && self.lines.may_concern(parcel)
+        in_hand.is_some_and(|(_, first)| first.is_beginning() && first.toward == parcel.toward)
+            || self.queues.has_beginning(parcel)
     }
 
     /// Whether a message that is done here must still wait: a response for the held
@@ -356,13 +383,5 @@ fn slowing(parcel: &Parcel) -> usize {
     match parcel.internal {
         true => 0,
         false => parcel.cost(),
-    }
-}
-
-/// Who has to answer for a message that waits in an inbox, and for how much.
-pub fn charge(item: &Item) -> Option<(HopIndex, usize)> {
-    match item {
-        Item::Message(parcel) => parcel.maker.map(|maker| (maker, parcel.cost())),
-        Item::Cancel(_) | Item::Expired(_) => None,
     }
 }

@@ -1,6 +1,7 @@
-//! What waits at a proxy, by line: one direction of one session. Looking something up takes no longer
-//! for all that waits in other lines.
+//! What waits at a proxy, by line: one direction of one session, or of all that names no session.
+//! Looking something up takes no longer for all that waits in other lines.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -26,38 +27,85 @@ impl Line {
 /// By line. The names of sessions come from outside, so the hash has a secret of its own.
 type Lines<T> = HashMap<Line, T, foldhash::quality::RandomState>;
 
-/// How many messages of which lines there are.
+/// The lines of the messages that wait for a proxy or are in its hands, and what came behind them:
+/// messages that the proxy did not ask for, and that may not overtake those of their line.
 #[derive(Debug, Default)]
-pub struct Census(Lines<usize>);
+pub struct Queues {
+    lines: Lines<Count>,
+    behind: Lines<VecDeque<Follower>>,
+    /// How many messages that begin the connection wait, by the way that they go.
+    beginnings: [usize; 2],
+}
 
-impl Census {
+/// How many of one line came for the proxy since something stands in it, and with how many of those
+/// the proxy is done.
+#[derive(Debug, Default)]
+struct Count {
+    came: u64,
+    done: u64,
+}
+
+#[derive(Debug)]
+struct Follower {
+    parcel: Parcel,
+    /// How many had come before it.
+    came: u64,
+}
+
+impl Queues {
+    /// A message waits for the proxy.
     pub fn add(&mut self, parcel: &Parcel) {
-        *self.0.entry(Line::of(parcel)).or_default() += 1;
+        self.lines.entry(Line::of(parcel)).or_default().came += 1;
+        self.beginnings[parcel.toward as usize] += usize::from(parcel.is_beginning());
     }
 
-    pub fn remove(&mut self, parcel: &Parcel) {
-        let line = Line::of(parcel);
-        if let Some(count) = self.0.get_mut(&line) {
-            *count -= 1;
-            if *count == 0 {
-                self.0.remove(&line);
-            }
-        }
+    /// A message is taken in hand. Its line stands until the proxy is [`done`](Self::done) with it.
+    pub fn take(&mut self, parcel: &Parcel) -> Line {
+        self.beginnings[parcel.toward as usize] -= usize::from(parcel.is_beginning());
+        Line::of(parcel)
     }
 
-    /// Whether one of them may concern this message (see [`Parcel::may_concern`]).
-    pub fn may_concern(&self, parcel: &Parcel) -> bool {
-        let Line { toward, session } = Line::of(parcel);
-        let nobodys = Line {
-            toward,
-            session: None,
+    /// The proxy is done with the first message of a line. Gives what waited for nothing else.
+    pub fn done(&mut self, line: Line) -> Vec<Parcel> {
+        let mut free = Vec::new();
+        let Entry::Occupied(mut entry) = self.lines.entry(line) else {
+            return free;
         };
-        match session {
-            None => self.0.keys().any(|line| line.toward == toward),
-            Some(_) => {
-                self.0.contains_key(&nobodys) || self.0.contains_key(&Line { toward, session })
+        let count = entry.get_mut();
+        count.done += 1;
+        let (came, done) = (count.came, count.done);
+        if !self.behind.is_empty()
+            && let Some(behind) = self.behind.get_mut(entry.key())
+        {
+            while let Some(follower) = behind.pop_front_if(|next| next.came <= done) {
+                free.push(follower.parcel);
+            }
+            if behind.is_empty() {
+                self.behind.remove(entry.key());
             }
         }
+        if came == done {
+            entry.remove();
+        }
+        free
+    }
+
+    /// Whether what begins the connection waits, and goes the same way.
+    pub fn has_beginning(&self, parcel: &Parcel) -> bool {
+        self.beginnings[parcel.toward as usize] > 0
+    }
+
+    /// Whether one of its line must leave before this message.
+    pub fn holds_up(&self, parcel: &Parcel) -> bool {
+        !self.lines.is_empty() && self.lines.contains_key(&Line::of(parcel))
+    }
+
+    /// Lets a message wait behind those of its line.
+    pub fn follow(&mut self, parcel: Parcel) {
+        let line = Line::of(&parcel);
+        let came = self.lines.get(&line).map_or(0, |count| count.came);
+        let behind = self.behind.entry(line).or_default();
+        behind.push_back(Follower { parcel, came });
     }
 }
 

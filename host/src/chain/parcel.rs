@@ -3,6 +3,7 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use super::start::INITIALIZE;
 use crate::channel::Peer;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::Message;
@@ -202,18 +203,13 @@ impl Parcel {
         self.message.kind().is_response()
     }
 
-    /// Whether the two belong to one session and go the same way.
+    /// Whether the two belong to one session, or both to none, and go the same way.
     pub fn shares_line(&self, other: &Self) -> bool {
         self.toward == other.toward && self.session() == other.session()
     }
 
-    /// Whether the order of the two may matter to somebody: what names no session may concern
-    /// every session.
-    pub fn may_concern(&self, other: &Self) -> bool {
-        self.toward == other.toward
-            && match (self.session(), other.session()) {
-                (Some(one), Some(two)) => one == two,
-                _ => true,
-            }
+    /// Whether it begins the connection, or answers what does.
+    pub fn is_beginning(&self) -> bool {
+        &*self.method == INITIALIZE
     }
 }

@@ -44,6 +44,7 @@ pub fn chain(data: &[u8]) {
         .map(|member| is_native(member).then(Program::new));
     let mut driver = Driver {
         programs: programs.collect(),
+        has_programs: members.iter().any(is_native),
         is_proxy,
         router: Router::new(members, None),
         world,
@@ -132,6 +133,7 @@ struct Driver {
     router: Router,
     /// Where a member is a program, that.
     programs: Vec<Option<Program>>,
+    has_programs: bool,
     /// Whether the chain is itself a proxy, of a parent which has both ends.
     is_proxy: bool,
     world: World,
@@ -162,6 +164,9 @@ impl Driver {
         let budget = [1000, 1, 0][self.world.lock().choose(3)];
         self.router.pump(budget);
         self.take_out();
+        if !self.has_programs && !self.router.is_ready() {
+            self.world.lock().model.nothing_waits_in_vain();
+        }
     }
 
     /// Time passes until something is due.

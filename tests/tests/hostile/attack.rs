@@ -74,6 +74,7 @@ async fn play(client: &mut Process, script: &[Step]) -> Option<Message> {
                 client.wire.notify("$/cancel_request", &params);
             }
             Step::Tell => client.wire.notify("_hostile/go", &attacked("")),
+            Step::TellNobody => client.wire.notify("_hostile/go", "{}"),
         }
     }
     answers(client, open).await.or(last)

@@ -30,6 +30,8 @@ pub enum Step {
     Withdraw,
     /// It tells something that only the attacker knows: `_hostile/go`.
     Tell,
+    /// The same, in no session.
+    TellNobody,
 }
 
 /// The text of a prompt where it does not matter.

@@ -29,6 +29,11 @@ withstands! {
         .fate(Fate::NeverStarts)
         .report(&["longer than 500"]);
 
+    it_computes_for_ever_over_what_belongs_to_no_session: Row::guest(Mode::SpinOverNobodys)
+        .limits("time = '1 min'")
+        .script(&[Step::TellNobody])
+        .apart();
+
     it_calls_the_host_for_ever: Row::guest(Mode::CallForEver)
         .limits(SHORT)
         .fate(Fate::Breaks)

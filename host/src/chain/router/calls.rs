@@ -7,7 +7,7 @@ use futures_util::stream::StreamExt;
 
 use super::Router;
 use crate::chain::exchange::Origin;
-use crate::chain::hop::{Item, Life, charge};
+use crate::chain::hop::{Item, Life};
 use crate::chain::parcel::{HopIndex, Parcel, Target};
 use crate::channel::{
     Call, Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
@@ -109,16 +109,19 @@ impl Router {
         let Some(item) = self.hops[index].pop() else {
             return;
         };
-        if let Some((maker, cost)) = charge(&item) {
-            self.hops[maker].in_flight -= cost;
-        }
         match item {
             Item::Cancel(id) => self.deliver_cancel(index, id),
             Item::Expired(id) => self.expire(index, id),
-            Item::Message(parcel) if parcel.home == Some(index) => {
-                self.deliver_answer(index, parcel);
+            Item::Message(parcel) => {
+                self.discharge(&parcel);
+                match parcel.home == Some(index) {
+                    true => self.deliver_answer(index, parcel),
+                    false => self.deliver(index, parcel),
+                }
             }
-            Item::Message(parcel) => self.deliver(index, parcel),
+        }
+        if !matches!(self.hops[index].life, Life::Busy) {
+            self.follow_up(index);
         }
     }
 
@@ -267,6 +270,11 @@ impl Router {
     }
 
     fn finish(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
+        self.conclude(index, part, reply);
+        self.follow_up(index);
+    }
+
+    fn conclude(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
         let hop = &mut self.hops[index];
         hop.life = Life::Idle(part);
         if let Some(failure) = hop.doom.take() {

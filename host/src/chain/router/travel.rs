@@ -2,7 +2,7 @@
 
 use super::Router;
 use crate::chain::exchange::{Exchange, Origin, Stage};
-use crate::chain::hop::{Item, charge};
+use crate::chain::hop::Item;
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route, Target, Via};
 use crate::channel::Peer;
 use crate::mcp::protocol::code;
@@ -111,9 +111,13 @@ impl Router {
             let enters = parcel.home == Some(index)
                 || parcel.target == Target::Provider(index)
                 || hop.subscription(&parcel).is_some()
-                || hop.is_behind(&parcel);
+                || hop.is_to_begin(&parcel);
             if enters {
                 return self.enter(index, parcel);
+            }
+            if hop.is_behind(&parcel) {
+                self.charge(&parcel);
+                return self.hops[index].follow(parcel);
             }
             if hop.must_wait(&parcel) {
                 return self.park(index, parcel);
@@ -121,25 +125,43 @@ impl Router {
         }
     }
 
-    /// Lets a message wait for a proxy. Whoever made it answers for the room that it takes.
+    /// Lets a message wait for a proxy.
     fn enter(&mut self, index: HopIndex, parcel: Parcel) {
         if self.is_awaited_to_begin(index, &parcel) {
             return self.deliver_answer(index, parcel);
         }
-        let item = Item::Message(parcel);
-        if let Some((maker, cost)) = charge(&item) {
-            let maker_hop = &mut self.hops[maker];
-            // Whatever its size, one message may always wait.
-            let too_much = maker_hop.in_flight > maker_hop.terms.limits.in_flight;
-            maker_hop.in_flight += cost;
-            if too_much {
-                let reason =
-                    "more of what it sends waits for other proxies than its limit `in-flight` lets";
-                self.doom(maker, reason);
-            }
-        }
-        self.hops[index].push(item);
+        self.charge(&parcel);
+        self.hops[index].push(Item::Message(parcel));
         self.make_ready(index);
+    }
+
+    /// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
+    fn charge(&mut self, parcel: &Parcel) {
+        let Some(maker) = parcel.maker else { return };
+        let hop = &mut self.hops[maker];
+        // Whatever its size, one message may always wait.
+        let too_much = hop.in_flight > hop.terms.limits.in_flight;
+        hop.in_flight += parcel.cost();
+        if too_much {
+            let reason =
+                "more of what it sends waits for other proxies than its limit `in-flight` lets";
+            self.doom(maker, reason);
+        }
+    }
+
+    /// A message waits no longer.
+    pub(super) fn discharge(&mut self, parcel: &Parcel) {
+        if let Some(maker) = parcel.maker {
+            self.hops[maker].in_flight -= parcel.cost();
+        }
+    }
+
+    /// A proxy is done with what it had in hand, and what waited for that only goes on.
+    pub(super) fn follow_up(&mut self, index: HopIndex) {
+        for parcel in self.hops[index].done() {
+            self.discharge(&parcel);
+            self.depart(index, parcel);
+        }
     }
 
     /// Sends a message on from a proxy that is done with it, unless it must wait there.

@@ -30,6 +30,8 @@ modes! {
     SpinOnCancel,
     /// Computes for ever while it starts.
     SpinInInit,
+    /// Computes for ever over what belongs to no session.
+    SpinOverNobodys,
     /// Calls the host for ever.
     CallForEver,
 

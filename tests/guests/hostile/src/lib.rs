@@ -1,8 +1,8 @@
 //! A proxy for tests that does everything it should not.
 //!
 //! Its [`Mode`] says which attack it makes, and it makes it on messages of the session [`ATTACKED`]
-//! only: all others it forwards, so that a test can see what becomes of those who have nothing to do
-//! with it. It is written on the bare interface, for the SDK would keep much of this from reaching
+//! only, or of none: all others it forwards, so that a test can see what becomes of those who have
+//! nothing to do with it. It is written on the bare interface, for the SDK would keep much of this from reaching
 //! the host. What came of calls that can be refused is in its log, counted by answer.
 //!
 //! It says of itself that it may be bypassed, whatever it does: the user has the last word on that.
@@ -97,17 +97,21 @@ fn at_start(config: &Config, saved: Option<&str>) -> Result<Vec<String>, String>
         Mode::SendInInit => crash::send_at_start(),
         Mode::Subscribe => return Ok(flood::methods(config.count)),
         Mode::HugeMethod => return Ok(vec![size::huge(config.size)]),
-        Mode::Ping => return Ok(vec!["_hostile/*".to_owned()]),
+        Mode::Ping | Mode::SpinOverNobodys => return Ok(vec!["_hostile/*".to_owned()]),
         _ => {}
     }
     Ok(vec!["*".to_owned()])
 }
 
 fn meet(message: Message) -> Result<Action, String> {
-    if message.head.session.as_deref() != Some(ATTACKED) {
+    let config = CONFIG.with_borrow(Config::clone);
+    let attacked = match config.mode {
+        Mode::SpinOverNobodys => None,
+        _ => Some(ATTACKED),
+    };
+    if message.head.session.as_deref() != attacked {
         return Ok(Action::Forward);
     }
-    let config = CONFIG.with_borrow(Config::clone);
     if !message.head.method.starts_with("_hostile/") {
         tally::say(&format!("{:?} meets {}", config.mode, message.head.method));
     }
@@ -122,6 +126,7 @@ fn attack(config: &Config, message: &Message) -> Result<Action, String> {
         Mode::Spin if message.is_prompt() => time::spin(),
         Mode::SpinOnResponse if message.kind == Kind::Response => time::spin(),
         Mode::SpinOnCancel if message.is_prompt() => Action::Hold,
+        Mode::SpinOverNobodys => time::spin(),
         Mode::CallForEver if message.is_prompt() => time::call_for_ever(id),
 
         Mode::Grow if message.is_prompt() => memory::grow(),

@@ -41,11 +41,13 @@ pub(super) fn tag(body: &str) -> Option<Tag> {
 }
 
 impl Driver {
-    /// An end sends a request or a notification.
+    /// An end sends a request or a notification; of the latter some that no component sees.
     pub(super) fn say(&mut self, from: Peer, kind: Kind) {
         let line = {
             let mut world = self.world.lock();
-            let session = [None, Some(0), Some(1)][world.choose(3)];
+            let choice = world.choose(256);
+            let session = [None, Some(0), Some(1)][choice % 3];
+            let unseen = kind == Kind::Notification && choice >= 192;
             let toward = from.opposite();
             let model = &mut world.model;
             let tag = model.sets_out(kind, toward, session, true, |tag| body(tag, session));
@@ -62,7 +64,16 @@ impl Driver {
                     model.waits_for(from, id, tag);
                     line
                 }
-                _ => format!(r#"{{"jsonrpc":"2.0","method":"tell","params":{body}}}"#),
+                _ => {
+                    let method = match unseen {
+                        true => "pass",
+                        false => "tell",
+                    };
+                    if unseen {
+                        model.is_seen_by_nobody(tag);
+                    }
+                    format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{body}}}"#)
+                }
             }
         };
         self.receive(from, line);

@@ -37,6 +37,8 @@ struct Known {
     in_line: bool,
     /// Whether it may be dropped, or turned into an error, for a proxy that failed.
     may_be_lost: bool,
+    /// Whether no component asked for it.
+    unseen: bool,
 }
 
 #[derive(Default)]
@@ -106,6 +108,7 @@ impl Model {
             may_be_lost: self.leaks
                 || self.gone[index(toward)]
                 || self.hops.iter().any(Hop::may_refuse_all),
+            unseen: false,
         };
         self.messages.insert(tag, known);
         tag
@@ -124,6 +127,10 @@ impl Model {
     }
 
     // What ends do.
+
+    pub fn is_seen_by_nobody(&mut self, tag: Tag) {
+        self.known(tag).unseen = true;
+    }
 
     pub fn waits_for(&mut self, end: Peer, id: String, tag: Tag) {
         self.waits[index(end)].insert(id, tag);
@@ -298,6 +305,34 @@ impl Model {
             let overtaken = line && waits && counts && other.fate == Fate::Underway;
             assert!(!overtaken, "{tag} {known:?} overtakes {earlier} {other:?}");
         }
+    }
+
+    /// With components only, and when they have nothing to do but what they are busy with: what none
+    /// of them asked for waits for its own line, and for nothing else.
+    pub fn nothing_waits_in_vain(&self) {
+        let all = self.messages.iter();
+        let underway = |known: &Known| known.fate == Fate::Underway;
+        for (tag, waits) in all.filter(|(_, known)| known.unseen && underway(known)) {
+            let line = (waits.toward, waits.session);
+            let mut others = self.messages.values();
+            let is_behind = others.any(|other| {
+                !other.unseen && underway(other) && (other.toward, other.session) == line
+            });
+            // What proxies and the host answer is in the line, too, and has no tag.
+            let mut requests = self.open_requests();
+            let may_be_behind = requests.any(|request| {
+                let request = &self.messages[&request];
+                (request.toward.opposite(), request.session) == line
+            });
+            assert!(is_behind || may_be_behind, "{tag} {waits:?} waits in vain");
+        }
+    }
+
+    /// The requests that may have no answer yet.
+    fn open_requests(&self) -> impl Iterator<Item = Tag> {
+        let ends = self.waits.iter().flat_map(HashMap::values);
+        let proxies = self.hops.iter().flat_map(|hop| hop.asked.values());
+        ends.chain(proxies).chain(&self.orphaned).copied()
     }
 
     /// An end is asked, under this id.

@@ -15,6 +15,9 @@ use super::World;
 use super::ends::{body, tag};
 use super::model::{Kind, Tag};
 
+/// The methods that proxies see: all but one.
+const SEEN: [&str; 3] = ["request", "tell", "own"];
+
 /// Where the instances of a proxy come from.
 pub(super) struct Script {
     pub world: World,
@@ -25,8 +28,8 @@ impl Script {
     pub fn begin(&self, first: MessageId) -> Started {
         let mut ledger = Ledger::new(first, Arc::new(Limits::default()), Arc::new(Grant::all()));
         ledger.start();
-        let everything = Subscription {
-            method: Pattern::new("*").expect("it is a pattern"),
+        let subscription = |method| Subscription {
+            method: Pattern::new(method).expect("it is a pattern"),
             sender: None,
             kinds: Kinds::ALL,
             with_body: true,
@@ -38,7 +41,7 @@ impl Script {
                 ledger,
             }),
             registration: Registration {
-                subscriptions: vec![everything],
+                subscriptions: SEEN.map(subscription).into(),
                 on_failure: FailurePolicy::Refuse,
                 tools: false,
             },

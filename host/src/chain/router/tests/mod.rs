@@ -7,6 +7,7 @@ mod native;
 mod order;
 mod parent;
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, Bytes};
@@ -124,8 +125,8 @@ impl Source for Once {
     }
 }
 
-/// A proxy that is busy with its first message until it is told to go on.
-struct Slow(Option<oneshot::Receiver<()>>);
+/// A proxy that is busy with each of its first messages until it is told to go on.
+struct Slow(VecDeque<oneshot::Receiver<()>>);
 
 impl Part for Slow {
     fn allot(&mut self) -> MessageId {
@@ -133,7 +134,7 @@ impl Part for Slow {
     }
 
     fn call(mut self: Box<Self>, _: Event) -> Call {
-        let go = self.0.take();
+        let go = self.0.pop_front();
         let reply = Reply {
             effects: Vec::new(),
             saved: None,
@@ -206,10 +207,14 @@ fn under(
 }
 
 fn slow(method: &str, go: oneshot::Receiver<()>) -> Proxy {
+    slow_over(method, [go])
+}
+
+fn slow_over<const N: usize>(method: &str, go: [oneshot::Receiver<()>; N]) -> Proxy {
     Proxy {
         name: "slow".to_owned(),
         started: Started {
-            part: Box::new(Slow(Some(go))),
+            part: Box::new(Slow(go.into())),
             registration: registration(method),
         },
         source: Box::new(Once),
