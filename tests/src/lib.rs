@@ -8,6 +8,7 @@
 pub mod chain;
 pub mod client;
 pub mod declared;
+pub mod ends;
 pub mod envelope;
 pub mod fuzz;
 pub mod host;

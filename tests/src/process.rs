@@ -82,12 +82,7 @@ impl Process {
     /// The most memory that it ever had, in bytes; none once it was waited for.
     #[must_use]
     pub fn peak_memory(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id()?)).ok()?;
-        let peak = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmHWM:"))?;
-        let kib: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
-        Some(kib << 10)
+        peak_memory(self.id()?)
     }
 
     /// Sends it, and it alone, a signal.
@@ -133,6 +128,17 @@ impl Process {
     pub async fn kill(&mut self) -> io::Result<()> {
         self.child.kill().await
     }
+}
+
+/// The most memory that a process ever had, in bytes; none if it is gone.
+#[must_use]
+pub fn peak_memory(id: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib << 10)
 }
 
 /// Waits until no process of that id runs, whoever's child it is.

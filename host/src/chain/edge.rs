@@ -3,19 +3,34 @@
 use std::collections::HashMap;
 
 use super::parcel::ExchangeId;
+use crate::limits::{Account, OPEN_KEPT};
 use crate::rpc::{Error, Id, Message, Outbox};
 
 /// The client or the agent; of a chain that is itself a proxy, the parent.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Edge {
     /// What waits to be written to it.
     pub outbox: Outbox,
     /// Its own requests that have no answer yet.
     pub open: HashMap<Id, ExchangeId>,
+    /// What is kept of those.
+    pub kept: Account,
     /// Why it answers nothing any more.
     pub mute: Option<Error>,
     /// Whether it reads nothing any more.
     pub gone: bool,
+}
+
+impl Default for Edge {
+    fn default() -> Self {
+        Self {
+            outbox: Outbox::default(),
+            open: HashMap::new(),
+            kept: Account::new(OPEN_KEPT),
+            mute: None,
+            gone: false,
+        }
+    }
 }
 
 impl Edge {

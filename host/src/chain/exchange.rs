@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::parcel::{HopIndex, Route};
 use crate::channel::{MessageId, Peer};
+use crate::limits::Charge;
 use crate::mcp::seat::Question;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
@@ -64,11 +65,28 @@ pub struct Exchange {
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The `$/cancel_request` by which the sender withdrew it.
     pub cancel: Option<Message>,
+    /// On whose account it is kept, unless that is the host's own.
+    pub charge: Option<Charge>,
     /// A request of MCP's in the dialect in which it stands alone (see [`mcp::seat`](crate::mcp::seat)).
     pub stands_alone: bool,
 }
 
 impl Exchange {
+    /// What it takes to keep a request open that has this id, in bytes.
+    pub fn cost(id: Option<&Id>, request: &Message) -> usize {
+        /// What the maps take in which it is found, and a short cancellation.
+        const ENTRIES: usize = 512;
+        // The id is kept here and where its sender's are.
+        let id = id.map_or(0, |id| 2 * id.as_str().len());
+        let session = request.session().map_or(0, |session| session.len());
+        size_of::<Self>() + ENTRIES + id + request.method().len() + session
+    }
+
+    /// Whether so many bytes more may be kept for it.
+    pub fn may_grow(&mut self, bytes: usize) -> bool {
+        self.charge.as_mut().is_none_or(|charge| charge.grow(bytes))
+    }
+
     /// The number under which a proxy knows the request.
     pub fn number_at(&self, hop: HopIndex) -> Option<MessageId> {
         self.seen

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::AgentLink;
 use super::parcel::{ExchangeId, HopIndex, Parcel};
 use crate::channel::{Failure, FailurePolicy, Peer};
+use crate::limits::{Account, OPEN_KEPT};
 use crate::native::Dialect;
 use crate::rpc::{Id, Message, Outbox};
 
@@ -65,6 +66,8 @@ pub struct Wire {
     pub outbox: Outbox,
     /// Its own requests that have no answer yet.
     pub open: HashMap<Id, ExchangeId>,
+    /// What is kept of those, and of those that it left behind when it broke.
+    pub kept: Account,
     pub dialect: Dialect,
     /// Whether the dialect was given, or shown by what it said or answered.
     pub is_settled: bool,
@@ -95,6 +98,7 @@ impl Wire {
         Self {
             outbox: Outbox::default(),
             open: HashMap::new(),
+            kept: Account::new(OPEN_KEPT),
             dialect: dialect.unwrap_or(Dialect::Proxy),
             is_settled: dialect.is_some(),
             initialize: None,

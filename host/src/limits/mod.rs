@@ -3,10 +3,12 @@
 //! Passing one hurts only the proxy that did it. The manifest may set each, up to a ceiling that is
 //! the user's; what cannot be set is in [`FIXED`].
 
+mod account;
 mod quantity;
 
 use std::time::Duration;
 
+pub use account::{Account, Charge};
 pub use quantity::{Amount, Quantity};
 
 const KIB: usize = 1 << 10;
@@ -170,6 +172,9 @@ pub const LONGEST_ID: usize = KIB;
 /// How many requests of one side may be open.
 pub const OPEN: usize = 1 << 16;
 
+/// How many bytes may be kept of them: ids, methods, names of sessions.
+pub const OPEN_KEPT: usize = 64 * MIB;
+
 /// While so many bytes wait for one side, or for proxies, nothing more is read that would add to
 /// them.
 pub const UNREAD: usize = MIB;
@@ -255,6 +260,13 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Count,
         value: OPEN as u64,
         what: "requests of the client, of the agent, or of a native proxy, that are not answered yet",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "open kept",
+        quantity: Quantity::Size,
+        value: OPEN_KEPT as u64,
+        what: "bytes that are kept of those: their ids, methods and sessions",
         passing: "the request is refused",
     },
     Fixed {

@@ -42,6 +42,9 @@ pub enum DeclarationError {
     /// It is something else.
     #[error("`mcpServers` is no list")]
     NoList,
+    /// Their names cannot be kept beside what is kept of other requests that are open.
+    #[error("the names of the MCP servers are too long")]
+    TooLong,
 }
 
 /// One entry, as far as anybody but the agent cares.

@@ -1,9 +1,9 @@
 //! An agent that hardly reads, while its client prompts and prompts.
 
+use acp_chain_tests::ends::{End, Ends};
 use acp_chain_tests::envelope::{notification, request};
 
-use crate::ends::{End, Ends};
-use crate::{READS, with_every_chain};
+use crate::{MEMORY, READS, with_every_chain};
 
 /// Something that goes from the agent to the client, and is there.
 async fn reaches(agent: &mut End, client: &mut End, count: &mut usize) {
@@ -39,7 +39,7 @@ async fn while_it_hardly_reads(manifest: &str) {
         answers(&mut agent, &mut client, number).await;
     }
     let _client = flow.end().await;
-    program.is_small();
+    program.is_smaller_than(MEMORY);
 }
 
 /// The agent takes the next prompt, which it answers, and the client has the answer.

@@ -1,14 +1,14 @@
 //! A client that hardly reads, while its agent streams.
 
 use acp_chain_tests::chain::error_of;
+use acp_chain_tests::ends::{End, Ends};
 use acp_chain_tests::envelope::{Message, notification, request, result};
 use acp_chain_tests::stand_in::kill;
 use rustix::process::Pid;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 
-use crate::ends::{End, Ends};
-use crate::{NATIVE, READS, manifests, with_every_chain};
+use crate::{MEMORY, NATIVE, READS, manifests, with_every_chain};
 
 /// Something that goes from the client to the agent, and is there.
 async fn reaches(client: &mut End, agent: &mut End, count: &mut usize) {
@@ -90,7 +90,7 @@ async fn while_it_hardly_reads(manifest: &str) {
     let answer = client.output.message().await;
     assert!(answer.answers("\"turn\""), "{}", answer.line);
     let _agent = answers.await.expect("it answers");
-    program.is_small();
+    program.is_smaller_than(MEMORY);
 }
 
 with_every_chain!(while_it_hardly_reads);
@@ -113,7 +113,7 @@ async fn an_agent_that_is_killed_meanwhile_is_told_of_behind_all_that_it_said() 
         for _ in 0..READS {
             client.output.sip().await;
         }
-        program.is_small();
+        program.is_smaller_than(MEMORY);
         let mut seen = 0;
         let answer = loop {
             let message = client.output.message().await;
@@ -190,6 +190,6 @@ async fn a_native_proxy_that_is_killed_meanwhile_is_told_of_and_the_stream_goes_
         assert_eq!(end.method.as_deref(), Some("test/end"));
         assert_eq!(last, Some(count as u64 - 1), "{policy}");
         let _agent = agent.await.unwrap();
-        program.is_small();
+        program.is_smaller_than(MEMORY);
     }
 }

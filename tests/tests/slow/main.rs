@@ -6,7 +6,6 @@
 
 mod agent;
 mod client;
-mod ends;
 mod sessions;
 
 use acp_chain_tests::chain::entry;
@@ -27,10 +26,6 @@ macro_rules! with_every_chain {
 use with_every_chain;
 
 const NATIVE: &str = env!("CARGO_BIN_EXE_native-proxy");
-const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
-
-/// What one end would send while the other is slow, in bytes.
-const ALL: usize = 1 << 30;
 
 /// How often the slow end reads.
 const READS: usize = 300;

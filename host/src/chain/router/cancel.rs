@@ -37,7 +37,8 @@ impl Router {
         if exchange.cancel.is_some() {
             return;
         }
-        exchange.cancel = Some(cancel);
+        let has_room = exchange.may_grow(cancel.len());
+        exchange.cancel = Some(if has_room { cancel } else { new_cancel() });
         match exchange.stage {
             Stage::Held(hop, id) => {
                 self.hops[hop].push(Item::Cancel(id));

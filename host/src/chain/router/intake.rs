@@ -10,7 +10,7 @@ use super::sides::{of_an_end, of_the_parent};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
 use crate::channel::Peer;
-use crate::limits::{LONGEST_ID, OPEN};
+use crate::limits::{Account, Charge, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use crate::rpc::{Error, Id, Kind, Message, code};
 
 impl Router {
@@ -57,9 +57,11 @@ impl Router {
     }
 
     fn receive_request(&mut self, from: Peer, id: Id, message: Message) {
-        if let Some(reason) = unfit(&id, &self.edge(from).open) {
-            return self.refuse_request(from, &id, Error::new(code::INVALID_REQUEST, reason));
-        }
+        let edge = self.edge(from);
+        let charge = match admit(&id, &message, &edge.open, &edge.kept) {
+            Ok(charge) => charge,
+            Err(error) => return self.refuse_request(from, &id, error),
+        };
         let route = self.route(message.session());
         let (at, toward) = (route.edge(from), from.opposite());
         let is_turn = from == Peer::Client && &**message.method() == PROMPT;
@@ -68,6 +70,7 @@ impl Router {
             toward,
             route.clone(),
             &message,
+            Some(charge),
         );
         self.edge(from).open.insert(id, number);
         let mut parcel = Parcel::new(message, route, at, toward);
@@ -196,16 +199,31 @@ impl Router {
     }
 }
 
-/// Why a request with this id cannot be taken from somebody who has these open.
-pub(super) fn unfit(id: &Id, open: &HashMap<Id, ExchangeId>) -> Option<String> {
+/// What a request is to be charged for that somebody opens who has these open, and is kept on this
+/// account. An error if it cannot be taken.
+pub(super) fn admit(
+    id: &Id,
+    request: &Message,
+    open: &HashMap<Id, ExchangeId>,
+    kept: &Account,
+) -> Result<Charge, Error> {
+    let refused = |reason| Error::new(code::INVALID_REQUEST, reason);
     if id.as_str().len() > LONGEST_ID {
-        return Some(format!("an id may have {LONGEST_ID} bytes"));
+        return Err(refused(format!("an id may have {LONGEST_ID} bytes")));
     }
     if open.len() >= OPEN {
-        return Some(format!("{OPEN} requests are open already"));
+        return Err(refused(format!("{OPEN} requests are open already")));
     }
-    open.contains_key(id).then(|| {
+    if open.contains_key(id) {
         let id = id.as_str();
-        format!("the id {id} belongs to a request that is still open")
+        let reason = format!("the id {id} belongs to a request that is still open");
+        return Err(refused(reason));
+    }
+    let charge = kept.charge(Exchange::cost(Some(id), request));
+    charge.ok_or_else(|| {
+        let limit = Quantity::Size.show(OPEN_KEPT as u64);
+        let reason =
+            format!("the requests that are open have ids, methods and sessions of {limit}");
+        refused(reason)
     })
 }

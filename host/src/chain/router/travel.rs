@@ -5,17 +5,20 @@ use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::hop::Item;
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route, Target, Via};
 use crate::channel::Peer;
+use crate::limits::Charge;
 use crate::mcp::protocol::code;
 use crate::rpc::{Error, Message};
 use crate::trace::Leg;
 
 impl Router {
+    /// Opens a request, which is kept on somebody's account, or on the host's own.
     pub(super) fn open(
         &mut self,
         origin: Origin,
         toward: Peer,
         route: Route,
         message: &Message,
+        charge: Option<Charge>,
     ) -> ExchangeId {
         let number = self.next_exchange;
         self.next_exchange += 1;
@@ -29,6 +32,7 @@ impl Router {
             stage: Stage::Moving,
             seen: Vec::new(),
             cancel: None,
+            charge,
             stands_alone: false,
         };
         self.exchanges.insert(number, exchange);

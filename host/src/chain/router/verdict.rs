@@ -27,7 +27,7 @@ impl Router {
                 let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
-                let number = self.open(Origin::Hop(index, id), to, route.clone(), &message);
+                let number = self.open(Origin::Hop(index, id), to, route.clone(), &message, None);
                 self.hops[index].asked.insert(id, number);
                 let mut parcel = Parcel::new(message, route, at, to);
                 parcel.exchange = Some(number);
@@ -68,7 +68,7 @@ impl Router {
             return;
         };
         let number = id.map(|id| {
-            let number = self.open(Origin::Hop(index, id), to, route, &message);
+            let number = self.open(Origin::Hop(index, id), to, route, &message, None);
             self.hops[index].asked.insert(id, number);
             number
         });

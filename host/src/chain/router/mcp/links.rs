@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::servers::{Line, Link};
 use super::{CONNECT, DISCONNECT, MESSAGE};
-use crate::chain::exchange::{Origin, Stage};
+use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel, Target, Via};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
@@ -165,11 +165,19 @@ impl Router {
             Origin::Leaving(_) => DISCONNECT,
             _ => MESSAGE,
         };
+        let message = Message::request(method, params);
+        let mut charge = None;
         if let Origin::Link(_, id) = &origin {
+            let cost = Exchange::cost(Some(id), &message);
+            charge = self.agent.kept.charge(cost);
+            if charge.is_none() {
+                let text = "acp-chain: too much is kept of the requests that are open";
+                let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
+                return self.door.send(link, &error, Some(id.as_str()));
+            }
             entry.open.insert(id.clone(), self.next_exchange);
         }
-        let message = Message::request(method, params);
-        let number = self.open(origin, Peer::Client, route.clone(), &message);
+        let number = self.open(origin, Peer::Client, route.clone(), &message, charge);
         if let Some(exchange) = self.exchanges.get_mut(&number) {
             // Whoever answers, be it on the way, carries the outcome.
             exchange.stands_alone = stands_alone;

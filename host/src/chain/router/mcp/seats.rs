@@ -281,7 +281,8 @@ impl Router {
     /// Opens a request of a seat's.
     fn ask(&mut self, id: ServerId, question: Question, parcel: &mut Parcel) {
         let (toward, route) = (parcel.toward, parcel.route.clone());
-        let number = self.open(Origin::Seat(id, question), toward, route, &parcel.message);
+        let origin = Origin::Seat(id, question);
+        let number = self.open(origin, toward, route, &parcel.message, None);
         parcel.exchange = Some(number);
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.insert(question, number);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
+use crate::limits::LONGEST_ID;
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question, Seat};
 use crate::mcp::wire::Wrapped;
@@ -41,6 +42,11 @@ pub struct Server {
 }
 
 impl Server {
+    /// A session by the name that its servers know it by. One that is longer than any id is not kept.
+    pub fn session(name: Option<&Arc<str>>) -> Option<Arc<str>> {
+        name.filter(|name| name.len() <= LONGEST_ID).cloned()
+    }
+
     /// The proxy that provides it.
     pub fn proxy(&self) -> Option<HopIndex> {
         match self.provider {

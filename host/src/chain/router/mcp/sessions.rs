@@ -72,7 +72,7 @@ impl Router {
         for server in self.servers.all.values_mut() {
             if server.setup == Some(setup) {
                 server.setup = None;
-                server.session.clone_from(&session);
+                server.session = Server::session(session.as_ref());
             }
         }
     }

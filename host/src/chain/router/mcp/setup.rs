@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::servers::{Provider, Server, Servers};
 use crate::chain::exchange::Stage;
-use crate::chain::parcel::{Parcel, Place};
+use crate::chain::parcel::{ExchangeId, Parcel, Place};
 use crate::chain::router::Router;
 use crate::channel::{Peer, WORDS, quote};
 use crate::limits::MCP_SERVERS_OF_ONE;
@@ -38,7 +38,9 @@ impl Router {
         if let (Provider::Client, Some(number)) = (provider, parcel.exchange) {
             let names = entries.iter().filter(|entry| !entry.over_acp);
             let names = names.map(|entry| entry.name.clone()).collect();
-            self.servers.clients.insert(number, names);
+            if !self.keep_clients(number, names) {
+                return Err(DeclarationError::TooLong);
+            }
         }
         if let (Provider::Proxy(index), Some(number)) = (provider, parcel.exchange) {
             self.keep_names(index, number);
@@ -62,6 +64,19 @@ impl Router {
             parcel.message = parcel.message.with_body(&params);
         }
         Ok(())
+    }
+
+    /// Keeps what the client calls its servers, with the request that declares them. Says whether
+    /// there is room.
+    pub(super) fn keep_clients(&mut self, number: ExchangeId, names: Vec<String>) -> bool {
+        let bytes = names.iter().map(|name| size_of::<String>() + name.len());
+        let bytes = bytes.sum();
+        let exchange = self.exchanges.get_mut(&number);
+        let has_room = exchange.is_some_and(|exchange| exchange.may_grow(bytes));
+        if has_room {
+            self.servers.clients.insert(number, names);
+        }
+        has_room
     }
 
     /// Lets a request set out, with the servers over ACP that it declares; one that declares what
@@ -166,7 +181,7 @@ impl Router {
             session: match &*parcel.method {
                 // The session that it names is the one that is forked.
                 "session/fork" => None,
-                _ => parcel.session().cloned(),
+                _ => Server::session(parcel.session()),
             },
             questions: HashMap::new(),
             asked: HashMap::new(),

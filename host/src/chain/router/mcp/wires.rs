@@ -97,8 +97,8 @@ impl Router {
             exchange.is_some_and(|exchange| exchange.stage == Stage::Wire(index))
         });
         let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();
-        if !names.is_empty() {
-            self.servers.clients.insert(number, names);
+        if !names.is_empty() && !self.keep_clients(number, names) {
+            tracing::warn!("the names of the client's MCP servers are too long to be kept");
         }
     }
 }

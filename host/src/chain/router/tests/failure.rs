@@ -466,3 +466,23 @@ fn ids_and_open_requests_of_an_end_are_bounded() {
     client(&mut router, r#"{"jsonrpc":"2.0","id":-1,"method":"m"}"#);
     assert!(heard(&mut router, Peer::Client)[0].contains("65536 requests are open already"));
 }
+
+#[test]
+fn what_is_kept_of_open_requests_has_a_bound_and_is_free_again_with_the_answer() {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    let long = "x".repeat(crate::limits::OPEN_KEPT / 3);
+    let request = |id| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"sessionId":"{long}"}}}}"#)
+    };
+    for id in ["1", "2"] {
+        client(&mut router, &request(id));
+    }
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
+    client(&mut router, &request("3"));
+    let refused = r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"the requests that are open have ids, methods and sessions of 64 MiB"}}"#;
+    assert_eq!(heard(&mut router, Peer::Client), [refused]);
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    heard(&mut router, Peer::Client);
+    client(&mut router, &request("3"));
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}

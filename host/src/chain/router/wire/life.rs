@@ -124,7 +124,7 @@ impl Router {
         };
         // What waits for it goes on waiting until it has begun.
         let route = self.route(None);
-        let number = self.open(Origin::Introduction, Peer::Agent, route, &initialize);
+        let number = self.open(Origin::Introduction, Peer::Agent, route, &initialize, None);
         self.stage(number, Stage::Wire(index));
         self.introduce(index, number, None);
     }

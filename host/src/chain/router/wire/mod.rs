@@ -4,7 +4,7 @@ mod life;
 
 use super::Router;
 use super::cancel::{CANCEL, NamesNone, withdrawn};
-use super::intake::unfit;
+use super::intake::admit;
 use super::mcp::{Provider, is_mcp};
 use super::sides::of_a_proxy;
 use crate::chain::exchange::{Origin, Stage};
@@ -84,11 +84,11 @@ impl Router {
         let Some(wire) = self.hops[index].wire() else {
             return;
         };
-        if let Some(reason) = unfit(&id, &wire.open) {
-            let error = Error::new(code::INVALID_REQUEST, reason);
-            return self.refuse_wire(index, &id, &error);
-        }
-        let (to, message) = match of_a_proxy(message) {
+        let said = of_a_proxy(message).and_then(|(to, message)| {
+            let charge = admit(&id, &message, &wire.open, &wire.kept)?;
+            Ok((to, message, charge))
+        });
+        let (to, message, charge) = match said {
             Ok(said) => said,
             Err(error) => return self.refuse_wire(index, &id, &error),
         };
@@ -108,7 +108,7 @@ impl Router {
             return;
         };
         let origin = Origin::Wire(index, id.clone());
-        let number = self.open(origin, to, route.clone(), &message);
+        let number = self.open(origin, to, route.clone(), &message, Some(charge));
         if let Some(wire) = self.hops[index].wire_mut() {
             wire.open.insert(id, number);
         }

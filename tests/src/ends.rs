@@ -1,21 +1,26 @@
-//! Both ends of a program, as bytes.
+//! Both ends of the program under test, as bytes: a test reads and writes as little or as much at once
+//! as it likes.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
-use acp_chain_tests::chain::MANIFEST;
-use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host;
-use acp_chain_tests::stand_in::StandIn;
-use acp_chain_tests::wire::in_time;
+use bytes::BufMut;
 use rustix::process::Pid;
 use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::process::Child;
 use tokio::task::JoinHandle;
 
-use crate::{ALL, MEMORY, STAND_IN};
+use crate::chain::MANIFEST;
+use crate::envelope::Message;
+use crate::host;
+use crate::process::peak_memory;
+use crate::stand_in::StandIn;
+use crate::wire::in_time;
+
+/// What an end would let flow while the other is slow, in bytes.
+const ALL: usize = 1 << 30;
 
 /// How much a slow end reads.
 const LITTLE: usize = 1000;
@@ -23,37 +28,43 @@ const LITTLE: usize = 1000;
 /// After so many messages the other way without any progress, a flow is stuck.
 const STUCK: usize = 100;
 
-pub(crate) type Input = Box<dyn AsyncWrite + Send + Unpin>;
+/// What an end writes to.
+pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// A program between a client and an agent that the test plays.
-pub(crate) struct Ends {
-    pub(crate) client: End,
-    pub(crate) agent: End,
-    pub(crate) program: Running,
+pub struct Ends {
+    /// The client's end.
+    pub client: End,
+    /// The agent's.
+    pub agent: End,
+    /// What is between them.
+    pub program: Running,
 }
 
-pub(crate) struct Running {
+/// The program.
+pub struct Running {
     /// The agent's process.
-    pub(crate) agent: Pid,
+    pub agent: Pid,
     program: Child,
     _folder: TempDir,
 }
 
 /// One of them.
-pub(crate) struct End {
+pub struct End {
     /// None while something [flows](Flow).
-    pub(crate) input: Option<Input>,
-    pub(crate) output: Output,
+    pub input: Option<Input>,
+    /// What it reads.
+    pub output: Output,
 }
 
 /// What an end reads, as little or as much at once as it likes.
-pub(crate) struct Output {
+pub struct Output {
     stream: Box<dyn AsyncRead + Send + Unpin>,
     bytes: Vec<u8>,
 }
 
 /// What an end writes as fast as it can.
-pub(crate) struct Flow {
+pub struct Flow {
     state: Arc<State>,
     task: JoinHandle<Input>,
 }
@@ -69,12 +80,14 @@ struct State {
 
 impl Ends {
     /// Past `initialize`.
-    pub(crate) async fn begin(manifest: &str) -> Self {
+    pub async fn begin(manifest: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join(MANIFEST);
         std::fs::write(&path, manifest).expect("a manifest");
         let place = StandIn::new(folder.path(), "agent").expect("a socket");
-        let mut command = host::run(Some(&path), place.command(STAND_IN));
+        let stand_in = host::program().with_file_name("stand-in");
+        let stand_in = stand_in.to_str().expect("a path in UTF-8");
+        let mut command = host::run(Some(&path), place.command(stand_in));
         command
             .env("XDG_CONFIG_HOME", host::grants_native(folder.path()))
             .env("XDG_STATE_HOME", folder.path())
@@ -112,20 +125,23 @@ impl Ends {
 }
 
 impl Running {
-    /// Checks the most memory that the program ever had.
-    pub(crate) fn is_small(&self) {
+    /// Checks the most memory that the program ever had, in bytes.
+    ///
+    /// # Panics
+    /// If that was more, or the program is gone.
+    pub fn is_smaller_than(&self, most: u64) {
         let id = self.program.id().expect("it runs");
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("its status");
-        let mut lines = status.lines();
-        let peak = lines.find_map(|line| line.strip_prefix("VmHWM:"));
-        let peak = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
-        let peak: u64 = peak.and_then(|peak| peak.parse().ok()).expect("a number");
-        assert!(peak << 10 < MEMORY, "{peak} kB");
+        let peak = peak_memory(id).expect("its status");
+        assert!(peak < most, "{} MiB of {}", peak >> 20, most >> 20);
     }
 }
 
 impl End {
-    pub(crate) async fn say(&mut self, line: &str) {
+    /// Sends a line.
+    ///
+    /// # Panics
+    /// If it is not taken.
+    pub async fn say(&mut self, line: &str) {
         let input = self.input.as_mut().expect("nothing flows");
         let line = format!("{line}\n");
         let written = in_time("a line", input.write_all(line.as_bytes())).await;
@@ -133,7 +149,7 @@ impl End {
     }
 
     /// Lets these lines flow, by their numbers from 0 on, until it is stopped.
-    pub(crate) fn flows(&mut self, line: impl Fn(usize) -> String + Send + 'static) -> Flow {
+    pub fn flows(&mut self, line: impl Fn(usize) -> String + Send + 'static) -> Flow {
         let mut input = self.input.take().expect("nothing flows");
         let state = Arc::new(State::default());
         let flowing = state.clone();
@@ -163,7 +179,7 @@ impl End {
 
 impl Flow {
     /// Sends something the other way, again and again, until nothing more flows for that.
-    pub(crate) async fn is_stuck(&self, mut other_way: impl AsyncFnMut()) {
+    pub async fn is_stuck(&self, mut other_way: impl AsyncFnMut()) {
         let (mut before, mut rounds) = (0, 0);
         while rounds < STUCK {
             other_way().await;
@@ -175,18 +191,18 @@ impl Flow {
     }
 
     /// Whoever lets it flow stops after the line that it is at. Gives how many there will have been.
-    pub(crate) fn stop(&self) -> usize {
+    pub fn stop(&self) -> usize {
         self.state.stops.store(true, Relaxed);
         self.state.lines.load(Relaxed)
     }
 
     /// Nobody takes it any more.
-    pub(crate) fn give_up(self) {
+    pub fn give_up(self) {
         self.task.abort();
     }
 
     /// Gives back what it was written to, when the last line is.
-    pub(crate) async fn end(self) -> Input {
+    pub async fn end(self) -> Input {
         in_time("the last line", self.task)
             .await
             .expect("it flowed")
@@ -201,23 +217,21 @@ impl Output {
         }
     }
 
-    /// Reads so much at most, if there is anything.
+    /// Reads so much at most, if there is anything. Cancel safe.
     async fn read(&mut self, most: usize) {
-        let start = self.bytes.len();
-        self.bytes.resize(start + most, 0);
-        let reading = self.stream.read(&mut self.bytes[start..]);
+        let mut room = (&mut self.bytes).limit(most);
+        let reading = self.stream.read_buf(&mut room);
         let count = in_time("something to read", reading).await.expect("bytes");
         assert!(count > 0, "it has ended");
-        self.bytes.truncate(start + count);
     }
 
     /// Reads a little, which has to be there.
-    pub(crate) async fn sip(&mut self) {
+    pub async fn sip(&mut self) {
         self.read(LITTLE).await;
     }
 
     /// The next message; reads as much as it needs for that, and as it finds.
-    pub(crate) async fn message(&mut self) -> Message {
+    pub async fn message(&mut self) -> Message {
         let mut looked = 0;
         loop {
             let new = &self.bytes[looked..];
