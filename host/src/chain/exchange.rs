@@ -67,6 +67,8 @@ pub struct Exchange {
     pub cancel: Option<Message>,
     /// On whose account it is kept, unless that is the host's own.
     pub charge: Option<Charge>,
+    /// On whose account its further sessions are kept.
+    pub charges: Vec<Charge>,
     /// A request of MCP's in the dialect in which it stands alone (see [`mcp::seat`](crate::mcp::seat)).
     pub stands_alone: bool,
 }

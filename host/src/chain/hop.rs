@@ -13,7 +13,7 @@ use super::wire::{Native, Wire};
 use crate::channel::{
     Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Source, Started, Subscription,
 };
-use crate::limits::Limits;
+use crate::limits::{Account, Limits};
 
 /// A proxy that is ready to work.
 pub struct Proxy {
@@ -140,6 +140,8 @@ pub struct Hop {
     pub parked: Parked,
     /// Its own requests that have no answer yet.
     pub asked: HashMap<MessageId, ExchangeId>,
+    /// What is kept of those, also of earlier instances', and of sessions that it gave to others'.
+    pub kept: Account,
     /// The state that it saved last.
     pub saved: Option<String>,
     /// Where the numbers of the next instance begin.
@@ -188,6 +190,7 @@ impl Hop {
         Self {
             name,
             breaker: Breaker::new(&terms.limits),
+            kept: Account::new(terms.limits.request_bytes),
             terms,
             make,
             life,

@@ -131,6 +131,10 @@ limits! {
         "what one call may carry from it to the host", past it "it breaks".
     "requests" requests: usize as Count = 1024, up to 65_536;
         "its own requests that are not answered yet", past it "the call gets `full`".
+    "request-bytes" request_bytes: usize as Size = 4 * MIB, up to 64 * MIB;
+        "bytes that are kept of those, and of those from before it broke: their methods and sessions, \
+         and the sessions that it gives to requests of others",
+        past it "it breaks, or has failed on the message".
     "held" held: usize as Count = 1024, up to 65_536;
         "messages that it holds", past it "it has failed on the message".
     "held-bytes" held_bytes: usize as Size = 64 * MIB, up to 512 * MIB;

@@ -7,6 +7,9 @@ use crate::row::{Answer, Fate, PROMPT, QUIET, Row, Step, withstands};
 
 const OWN: &str = "originate = ['_hostile/*']";
 
+/// How fast it is, is not the point.
+const SLOW: &str = "time = '1 min'";
+
 const HELD_SHORTLY: &str = "hold-time = '300 ms'";
 
 withstands! {
@@ -19,6 +22,16 @@ withstands! {
         .limits("requests = 1000\nemitted = 2000")
         .report(&["ask: full 99000, ok 1000"])
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/ask").len(), 500));
+
+    it_asks_by_long_names_and_is_never_answered: Row::guest(Mode::AskByLongNames)
+        .config("count = 25\nsize = 1_000_000")
+        .grant(OWN)
+        .limits(SLOW)
+        .script(&[PROMPT, Step::Await, PROMPT, Step::Await, PROMPT, Step::Await, PROMPT])
+        .fate(Fate::Loops)
+        .answer(Answer::Any)
+        .peak(QUIET + 48)
+        .report(&["`request-bytes`"]);
 
     it_asks_twice_for_each_answer: Row::guest(Mode::AskAgain)
         .config("count = 2")

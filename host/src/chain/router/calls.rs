@@ -290,6 +290,10 @@ impl Router {
         if let Outcome::Broke(failure) = reply.outcome {
             return self.fall(index, &failure);
         }
+        // By what it did in the call: it has not decided about the message then.
+        if let Some(failure) = self.hops[index].doom.take() {
+            return self.fall(index, &failure);
+        }
         match (reply.outcome, self.hops[index].in_hand.take()) {
             (Outcome::Decided(action), Some((id, parcel))) => self.act(index, id, parcel, action),
             (Outcome::Refused(reason), Some((_, parcel))) => self.fail(index, parcel, &reason),

@@ -33,6 +33,7 @@ impl Router {
             seen: Vec::new(),
             cancel: None,
             charge,
+            charges: Vec::new(),
             stands_alone: false,
         };
         self.exchanges.insert(number, exchange);

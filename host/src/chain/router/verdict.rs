@@ -1,13 +1,11 @@
 //! What proxies did and decided, carried out.
 
-use std::sync::Arc;
-
 use super::Router;
 use super::cancel::new_cancel;
 use super::mcp::{Provider, is_mcp};
-use crate::chain::exchange::{Origin, Stage};
+use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::hop::{Held, Item};
-use crate::chain::parcel::{HopIndex, Parcel, Route};
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Route};
 use crate::chain::timers::Timer;
 use crate::channel::{Action, Effect, MessageId, Peer};
 use crate::rpc::{Error, Message, code};
@@ -27,8 +25,9 @@ impl Router {
                 let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
-                let number = self.open(Origin::Hop(index, id), to, route.clone(), &message, None);
-                self.hops[index].asked.insert(id, number);
+                let Some(number) = self.open_own(index, id, to, &route, &message) else {
+                    return;
+                };
                 let mut parcel = Parcel::new(message, route, at, to);
                 parcel.exchange = Some(number);
                 parcel.maker = Some(index);
@@ -62,16 +61,38 @@ impl Router {
         }
     }
 
+    /// Opens a request of a proxy's own, on its account. One that has no room there breaks.
+    fn open_own(
+        &mut self,
+        index: HopIndex,
+        id: MessageId,
+        to: Peer,
+        route: &Route,
+        message: &Message,
+    ) -> Option<ExchangeId> {
+        let charge = self.hops[index].kept.charge(Exchange::cost(None, message));
+        if charge.is_none() {
+            let reason = "more is kept of its open requests than its limit `request-bytes` lets";
+            self.doom(index, reason);
+            return None;
+        }
+        let number = self.open(Origin::Hop(index, id), to, route.clone(), message, charge);
+        self.hops[index].asked.insert(id, number);
+        Some(number)
+    }
+
     /// A proxy speaks for a server that it has declared. To call the servers of others is not its part.
     fn speak_mcp(&mut self, index: HopIndex, id: Option<MessageId>, to: Peer, message: Message) {
         let Some((route, at)) = self.stand(index, &message) else {
             return;
         };
-        let number = id.map(|id| {
-            let number = self.open(Origin::Hop(index, id), to, route, &message, None);
-            self.hops[index].asked.insert(id, number);
-            number
-        });
+        let number = match id {
+            Some(id) => match self.open_own(index, id, to, &route, &message) {
+                Some(number) => Some(number),
+                None => return,
+            },
+            None => None,
+        };
         if to == Peer::Agent {
             return self.hear_provider(Provider::Proxy(index), number, &message);
         }
@@ -123,13 +144,16 @@ impl Router {
         match action {
             Action::Forward => self.depart(index, parcel),
             Action::Replace(message) => {
-                let old = parcel.session().cloned();
+                if !self.note_session(index, &parcel, &message) {
+                    let reason = "it gives it a session of which more is kept than its limit \
+                                  `request-bytes` lets";
+                    return self.fail(index, parcel, reason);
+                }
                 parcel.message = match parcel.is_response() {
                     true => Self::shown(&parcel.method, parcel.toward, message),
                     false => message,
                 };
                 parcel.maker = Some(index);
-                self.note_session(&parcel, old);
                 if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index)) {
                     return self.fail(index, parcel, &error.to_string());
                 }
@@ -144,23 +168,31 @@ impl Router {
         }
     }
 
-    /// Remembers where a request got another session, so that its answer travels in the line of
-    /// the session that it has on each leg.
-    fn note_session(&mut self, parcel: &Parcel, old: Option<Arc<str>>) {
-        let new = parcel.session();
-        if parcel.is_response() || new == old.as_ref() {
-            return;
+    /// Remembers where a request got another session, on the account of the proxy that gave it, so
+    /// that its answer travels in the line of the session that it has on each leg. Says whether there
+    /// is room for that.
+    fn note_session(&mut self, index: HopIndex, parcel: &Parcel, new: &Message) -> bool {
+        let (old, new) = (parcel.session(), new.session());
+        if parcel.is_response() || new == old {
+            return true;
         }
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.get_mut(&number));
-        if let Some(exchange) = exchange {
-            if exchange.renamed.is_empty() {
-                let origin = exchange.route.edge(parcel.toward.opposite());
-                exchange.renamed.push((origin, old));
-            }
-            exchange.renamed.push((parcel.at, new.cloned()));
+        let Some(exchange) = exchange else {
+            return true;
+        };
+        let length = new.map_or(0, |session| session.len());
+        let Some(charge) = self.hops[index].kept.charge(length) else {
+            return false;
+        };
+        if exchange.renamed.is_empty() {
+            let origin = exchange.route.edge(parcel.toward.opposite());
+            exchange.renamed.push((origin, old.cloned()));
         }
+        exchange.renamed.push((parcel.at, new.cloned()));
+        exchange.charges.push(charge);
+        true
     }
 
     pub(super) fn answer_here(&mut self, parcel: Parcel, message: Message) {

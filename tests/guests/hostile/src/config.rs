@@ -60,6 +60,8 @@ modes! {
     Log,
     /// Makes `count` requests, to the client and the agent in turns, and takes no notice of answers.
     Ask,
+    /// Asks the client `count` things, each in a session of `size` bytes.
+    AskByLongNames,
     /// Asks the client, and for each answer asks `count` times more.
     AskAgain,
     /// Tells the client `count` things of `size` bytes.

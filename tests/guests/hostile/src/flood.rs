@@ -31,6 +31,14 @@ pub(crate) fn ask(count: u32) -> Action {
     Action::Forward
 }
 
+pub(crate) fn ask_by_long_names(count: u32, size: usize) -> Action {
+    let params = format!(r#"{{"sessionId":"{}"}}"#, size::huge(size));
+    for _ in 0..count {
+        let _ = channel::request(Peer::Client, "_hostile/ask", &params);
+    }
+    Action::Forward
+}
+
 pub(crate) fn ask_again(count: u32) -> Action {
     let params = params(0);
     for _ in 0..count {

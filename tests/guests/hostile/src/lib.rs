@@ -139,6 +139,7 @@ fn attack(config: &Config, message: &Message) -> Result<Action, String> {
 
         Mode::Log if message.is_prompt() => flood::log(count, size),
         Mode::Ask if message.is_prompt() => flood::ask(count),
+        Mode::AskByLongNames if message.is_prompt() => flood::ask_by_long_names(count, size),
         Mode::AskAgain if message.is_prompt() || message.kind == Kind::Response => {
             flood::ask_again(count)
         }

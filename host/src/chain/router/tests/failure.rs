@@ -486,3 +486,69 @@ fn what_is_kept_of_open_requests_has_a_bound_and_is_free_again_with_the_answer()
     client(&mut router, &request("3"));
     assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
 }
+
+#[test]
+fn what_a_proxy_gives_requests_to_keep_is_its_own_to_answer_for() {
+    let limits = Limits {
+        request_bytes: 2000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: limits.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let moves = under(terms, "moves", "*", |event, _| {
+        let Event::Message(delivery) = event else {
+            panic!("{event:?}")
+        };
+        let name = "x".repeat(1500);
+        match delivery.sender {
+            Peer::Client => {
+                Says::Decided(Decision::Replace(format!(r#"{{"sessionId":"{name}"}}"#)))
+            }
+            Peer::Agent => Says::Decided(Decision::Forward),
+        }
+    });
+    let mut router = Router::new(vec![moves.0], None);
+    client(&mut router, PROMPT);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+    let refused = heard(&mut router, Peer::Client);
+    assert!(refused[0].contains("`request-bytes`"), "{refused:?}");
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""r""#));
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn what_is_kept_of_a_proxys_own_requests_has_a_bound_also_when_it_is_started_again() {
+    let limits = Limits {
+        request_bytes: 10_000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: limits.into(),
+        ..terms(FailurePolicy::Restart)
+    };
+    let (asks, starts) = under(terms, "asks", "m", |_, ledger| {
+        let params = format!(r#"{{"sessionId":"{}"}}"#, "x".repeat(3000));
+        ledger.request(Peer::Agent, "own", &params).unwrap();
+        Says::Decided(Decision::Forward)
+    });
+    let mut router = Router::new(vec![asks], None);
+    let own = |router: &mut Router| {
+        client(router, r#"{"jsonrpc":"2.0","method":"m"}"#);
+        let heard = heard(router, Peer::Agent);
+        heard.iter().filter(|line| line.contains("own")).count()
+    };
+    assert_eq!([(); 3].map(|()| own(&mut router)), [1, 1, 0]);
+    for begun in 1..=3 {
+        // What it asked before it broke has no answer, and is kept still.
+        let again = router.next_timer().unwrap();
+        router.advance(again);
+        assert_eq!(starts.lock().unwrap().len(), begun);
+        assert_eq!(own(&mut router), 0);
+    }
+    assert_eq!(router.next_timer(), None);
+}
