@@ -1,124 +1,190 @@
-//! What is known of a tool call: the parts that rules look at.
+//! What is known of a tool call: the parts that rules look at. Whatever was once said of a call counts,
+//! also what was said differently later.
 
-use acp_chain_proxy::Json;
-use serde::{Deserialize, Deserializer};
+use std::collections::BTreeSet;
 
-/// How many locations, and how many changed files, of one call are kept.
-const MOST_PATHS: usize = 1024;
-/// How long a title may be, in bytes.
-const LONGEST_TITLE: usize = 16 * 1024;
+use crate::object::Reader;
 
-#[derive(Clone, Debug, Default, PartialEq)]
+/// How much is kept of one call, by [`Call::size`]. What is beyond makes it unclear.
+const MOST: usize = 256 * 1024;
+
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
-    pub(crate) title: Option<String>,
-    pub(crate) kind: Option<String>,
+    /// The last one is the newest.
+    pub(crate) titles: Vec<String>,
+    /// Said to be the call's.
+    pub(crate) kinds: BTreeSet<String>,
+    /// Shown by its diffs.
+    pub(crate) shown: BTreeSet<&'static str>,
     /// Of its locations and of the diffs in its content.
-    pub(crate) paths: Vec<String>,
-    locations: Vec<String>,
-    diffs: Vec<String>,
+    pub(crate) paths: BTreeSet<String>,
     /// There is more of it than is kept, or some of it could not be read: no rule may allow it.
     pub(crate) unclear: bool,
-}
-
-/// The fields of a `tool_call`, a `tool_call_update`, or the tool call of a permission request:
-/// absent leaves what was known, null clears it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[allow(
-    clippy::option_option,
-    reason = "absent, null and a value are three things"
-)]
-pub(crate) struct Patch {
-    pub(crate) tool_call_id: String,
-    #[serde(default, deserialize_with = "present")]
-    title: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    kind: Option<Option<String>>,
-    #[serde(default, deserialize_with = "present")]
-    locations: Option<Option<Vec<Location>>>,
-    #[serde(default, deserialize_with = "present")]
-    content: Option<Option<Vec<Json>>>,
-}
-
-#[derive(Deserialize)]
-struct Location {
-    path: String,
-}
-
-/// Tells null from absent.
-fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+    size: usize,
 }
 
 impl Call {
-    pub(crate) fn update(&mut self, patch: &Patch) {
-        if let Some(title) = &patch.title {
-            self.title.clone_from(title);
+    /// Of which something may have been said that is not known.
+    pub(crate) fn unclear() -> Self {
+        Self {
+            unclear: true,
+            ..Self::default()
         }
-        if let Some(kind) = &patch.kind {
-            self.kind.clone_from(kind);
-        }
-        if let Some(locations) = &patch.locations {
-            let locations = locations.iter().flatten();
-            self.locations = locations.map(|location| location.path.clone()).collect();
-        }
-        if let Some(content) = &patch.content {
-            self.diffs = content.iter().flatten().flat_map(diff_paths).collect();
-        }
-        self.gather();
     }
 
-    /// One more piece of content (`tool_call_content_chunk`).
-    pub(crate) fn add_content(&mut self, content: &Json) {
-        self.diffs.extend(diff_paths(content));
-        self.gather();
+    /// Takes in a `tool_call`, a `tool_call_update`, or the tool call of a permission request. What is
+    /// absent or null takes nothing back.
+    pub(crate) fn hear(&mut self, json: &str) {
+        let mut reader = Reader::default();
+        let said = reader.object(json);
+        for title in reader.texts(&said, "title") {
+            self.add_title(title);
+        }
+        for kind in reader.texts(&said, "kind") {
+            self.add_kind(kind);
+        }
+        for locations in reader.all(&said, "locations") {
+            for location in reader.items(locations) {
+                let location = reader.object(location);
+                let paths = reader.texts(&location, "path");
+                reader.unclear |= paths.is_empty();
+                self.add_paths(paths);
+            }
+        }
+        for content in reader.all(&said, "content") {
+            for item in reader.items(content) {
+                self.hear_content(item, &mut reader);
+            }
+        }
+        self.unclear |= reader.unclear;
     }
 
-    /// What was known before: it fills gaps, and every path that was ever named counts.
-    pub(crate) fn add(&mut self, known: &Call) {
-        self.title = self.title.take().or_else(|| known.title.clone());
-        self.kind = self.kind.take().or_else(|| known.kind.clone());
-        self.locations.extend(known.locations.iter().cloned());
-        self.diffs.extend(known.diffs.iter().cloned());
+    /// Takes in one more piece of content (`tool_call_content_chunk`).
+    pub(crate) fn hear_chunk(&mut self, json: &str) {
+        let mut reader = Reader::default();
+        let chunk = reader.object(json);
+        let content = reader.all(&chunk, "content");
+        reader.unclear |= content.is_empty();
+        for item in content {
+            self.hear_content(item, &mut reader);
+        }
+        self.unclear |= reader.unclear;
+    }
+
+    fn hear_content(&mut self, json: &str, reader: &mut Reader) {
+        let content = reader.object(json);
+        let types = reader.texts(&content, "type");
+        // What nobody knows may be a diff, and is read like one.
+        reader.unclear |= types.is_empty();
+        let harmless = |kind: &String| matches!(&**kind, "content" | "terminal");
+        if !types.is_empty() && types.iter().all(harmless) {
+            return;
+        }
+        reader.unclear |= types.iter().any(|kind| kind != "diff");
+        self.shown.insert("edit");
+        if reader.all(&content, "deleted").contains(&"true") {
+            self.shown.insert("delete");
+        }
+        // One file in version 1, a list of changes in version 2.
+        let paths = reader.texts(&content, "path");
+        let changes = reader.all(&content, "changes");
+        reader.unclear |= paths.is_empty() && changes.is_empty();
+        self.add_paths(paths);
+        for changes in changes {
+            for change in reader.items(changes) {
+                self.hear_change(change, reader);
+            }
+        }
+    }
+
+    fn hear_change(&mut self, json: &str, reader: &mut Reader) {
+        let change = reader.object(json);
+        let operations = reader.texts(&change, "operation");
+        reader.unclear |= operations.is_empty();
+        for operation in &operations {
+            match &**operation {
+                "add" | "modify" | "copy" => {}
+                "delete" => drop(self.shown.insert("delete")),
+                "move" => drop(self.shown.insert("move")),
+                _ => reader.unclear = true,
+            }
+        }
+        let (new, old) = (
+            reader.texts(&change, "path"),
+            reader.texts(&change, "oldPath"),
+        );
+        let two = operations
+            .iter()
+            .any(|name| name == "move" || name == "copy");
+        reader.unclear |= new.is_empty() || (two && old.is_empty());
+        self.add_paths(new);
+        self.add_paths(old);
+        // A link leads what is written later to where no rule looked.
+        let types = reader.texts(&change, "fileType");
+        let known = |name: &String| matches!(&**name, "text" | "binary" | "directory");
+        reader.unclear |= !types.iter().all(known);
+    }
+
+    /// Takes in what was known before.
+    pub(crate) fn add(&mut self, known: &Self) {
+        let own = std::mem::take(&mut self.titles);
+        let titles = known.titles.iter().cloned().chain(own);
+        titles.for_each(|title| self.add_title(title));
+        let kinds = known.kinds.iter().cloned();
+        kinds.for_each(|kind| self.add_kind(kind));
+        self.shown.extend(&known.shown);
+        self.add_paths(known.paths.iter().cloned());
         self.unclear |= known.unclear;
-        self.gather();
     }
 
-    fn gather(&mut self) {
-        if self
-            .title
-            .as_ref()
-            .is_some_and(|title| title.len() > LONGEST_TITLE)
-        {
-            self.title = None;
-            self.unclear = true;
+    pub(crate) fn add_title(&mut self, title: String) {
+        self.titles.retain(|known| *known != title);
+        if self.has_room(&title) {
+            self.titles.push(title);
         }
-        self.unclear |= self.locations.len().max(self.diffs.len()) > MOST_PATHS;
-        self.locations.truncate(MOST_PATHS);
-        self.diffs.truncate(MOST_PATHS);
-        self.paths = self.locations.iter().chain(&self.diffs).cloned().collect();
-        self.paths.sort();
-        self.paths.dedup();
     }
-}
 
-/// The files that a piece of content changes: one in version 1, a list of changes in version 2.
-fn diff_paths(content: &Json) -> Vec<String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Change {
-        path: Option<String>,
-        old_path: Option<String>,
+    pub(crate) fn add_kind(&mut self, kind: String) {
+        if !self.kinds.contains(&kind) && self.has_room(&kind) {
+            self.kinds.insert(kind);
+        }
     }
-    if content.at::<String>("/type").as_deref() != Some("diff") {
-        return Vec::new();
+
+    pub(crate) fn add_paths(&mut self, paths: impl IntoIterator<Item = String>) {
+        for path in paths {
+            if !self.paths.contains(&path) && self.has_room(&path) {
+                self.paths.insert(path);
+            }
+        }
     }
-    let one = content.at::<String>("/path");
-    let changes = content.at::<Vec<Change>>("/changes").unwrap_or_default();
-    let many = changes
-        .into_iter()
-        .flat_map(|change| [change.path, change.old_path]);
-    one.into_iter().chain(many.flatten()).collect()
+
+    fn has_room(&mut self, text: &str) -> bool {
+        // With what keeping it costs.
+        let size = self.size + text.len() + 64;
+        let fits = size <= MOST;
+        match fits {
+            true => self.size = size,
+            false => self.unclear = true,
+        }
+        fits
+    }
+
+    /// How many bytes it takes, about.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// All kinds that it is, by what was said and by what was shown.
+    pub(crate) fn all_kinds(&self) -> impl Iterator<Item = &str> {
+        let said = self.kinds.iter().map(String::as_str);
+        said.chain(self.shown.iter().copied())
+    }
+
+    /// Whether it says that it reads, and shows nothing else.
+    pub(crate) fn only_reads(&self) -> bool {
+        !self.kinds.is_empty()
+            && self
+                .all_kinds()
+                .all(|kind| matches!(kind, "read" | "search"))
+    }
 }

@@ -3,9 +3,19 @@
 //! See the README for the rules, and for what they cannot know.
 
 mod call;
+mod fold;
+mod glob;
+mod name;
+mod object;
+mod pattern;
 mod place;
+mod protected;
+mod reading;
+mod request;
 mod rule;
 mod turns;
+
+use std::fmt;
 
 use acp_chain_proxy::{
     Action, Configure, FailurePolicy, Json, Level, Notification, Peer, Proxy, Request, Response,
@@ -14,9 +24,9 @@ use acp_chain_proxy::{
 use serde::Deserialize;
 use serde_json::json;
 
-use call::Call;
-use place::Place;
-use rule::{Decision, Entry, Rule};
+use place::{Directory, Place};
+use request::Asked;
+use rule::{Case, Decision, Entry, Rule};
 use turns::Turns;
 
 #[derive(Deserialize)]
@@ -83,23 +93,8 @@ impl Proxy for Permissions {
             }
             return Ok(Action::Forward);
         }
-        let asked: Asked = match request.parse() {
-            Ok(asked) => asked,
-            Err(error) => {
-                log(
-                    Level::Warn,
-                    format_args!("the user is asked what cannot be read: {error}"),
-                );
-                return Ok(Action::Forward);
-            }
-        };
-        let session = request.head.session.as_deref().unwrap_or_default();
-        let mut call = asked.call();
-        if let Some(id) = asked.id() {
-            call.add(&self.turns.call(session, id));
-        }
-        let cwd = self.sessions.get(session).map(|session| session.cwd);
-        Ok(self.decide(&call, cwd.as_deref(), &asked.options))
+        let asked = Asked::read(&String::from(request.params));
+        Ok(self.decide(request.head.session.as_deref(), asked))
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
@@ -108,9 +103,13 @@ impl Proxy for Permissions {
     }
 
     async fn on_response(&self, response: Response) -> Result {
-        if response.head.method == "session/prompt" {
+        let head = &response.head;
+        if head.method == "session/prompt" {
             self.turns.on_answer(&response);
         } else if self.sessions.on_response(&response) {
+            if let Some(session) = head.read::<String>("/sessionId").or(head.session.clone()) {
+                self.turns.on_open(&session);
+            }
             save(&self.sessions)?;
         }
         Ok(Action::Forward)
@@ -118,96 +117,80 @@ impl Proxy for Permissions {
 }
 
 impl Permissions {
-    fn decide(&self, call: &Call, cwd: Option<&str>, options: &[Choice]) -> Action {
-        let places: Vec<_> = call.paths.iter().map(|path| Place::of(path, cwd)).collect();
-        let rules = (1..).zip(&self.rules);
-        let Some((number, rule)) = rules
-            .into_iter()
-            .find(|(_, rule)| rule.matches(call, &places, cwd))
-        else {
+    fn decide(&self, session: Option<&str>, asked: Asked) -> Action {
+        let mut call = asked.call;
+        for id in &asked.ids {
+            call.add(&self.turns.call(session.unwrap_or_default(), id));
+        }
+        let session = session.and_then(|session| self.sessions.get(session));
+        let directory = session.and_then(|session| Directory::of(&session.cwd));
+        let place = |path: &String| Place::of(path, directory.as_ref());
+        let case = Case {
+            call: &call,
+            places: call.paths.iter().map(place).collect(),
+            question: asked.question.as_deref(),
+            beside: asked.cwd.as_ref().map(place),
+            directory,
+        };
+        let title = Shown(call.titles.last().or(asked.question.as_ref()));
+        let mut rules = (1..).zip(&self.rules);
+        let Some((number, rule)) = rules.find(|(_, rule)| rule.matches(&case)) else {
             return Action::Forward;
         };
-        let title = call.title.as_deref().unwrap_or("a tool call");
-        let Some(kinds) = rule.options() else {
-            log(
-                Level::Debug,
-                format_args!("rule {number}: the user is asked about `{title}`"),
-            );
-            return Action::Forward;
+        let kinds = rule.options();
+        let (done, option) = match rule.decision {
+            Decision::Allow => ("allowed", asked.options.only(kinds)),
+            Decision::Deny => ("denied", asked.options.any(kinds)),
+            Decision::Ask => {
+                log(
+                    Level::Debug,
+                    format_args!("rule {number}: the user is asked about {title}"),
+                );
+                return Action::Forward;
+            }
         };
-        let fitting = kinds
-            .iter()
-            .find_map(|kind| options.iter().find(|option| option.kind == *kind));
-        let Some(option) = fitting else {
-            let kinds = kinds.join("` or `");
-            log(
-                Level::Warn,
-                format_args!("rule {number}: `{title}` offers no `{kinds}`, the user is asked"),
-            );
-            return Action::Forward;
+        let outcome = match option {
+            Some((id, kind)) => {
+                log(
+                    Level::Info,
+                    format_args!("rule {number}: {done} {title} ({kind})"),
+                );
+                json!({ "outcome": "selected", "optionId": id })
+            }
+            None if rule.decision == Decision::Deny => {
+                log(
+                    Level::Info,
+                    format_args!("rule {number}: denied {title} (cancelled)"),
+                );
+                json!({ "outcome": "cancelled" })
+            }
+            None => {
+                let kinds = kinds.join("` or `");
+                log(
+                    Level::Warn,
+                    format_args!(
+                        "rule {number}: {title} does not offer one `{kinds}`, the user is asked"
+                    ),
+                );
+                return Action::Forward;
+            }
         };
-        let done = if rule.decision == Decision::Allow {
-            "allowed"
-        } else {
-            "denied"
-        };
-        log(
-            Level::Info,
-            format_args!("rule {number}: {done} `{title}` ({})", option.kind),
-        );
-        let outcome = json!({ "outcome": "selected", "optionId": option.option_id });
         Action::Respond(json!({ "outcome": outcome }).into())
     }
 }
 
-/// The parameters of a permission request, in either version of the protocol.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Asked {
-    /// Version 1.
-    tool_call: Option<call::Patch>,
-    /// Version 2: what the request is about, if it is about a tool call.
-    subject: Option<Subject>,
-    /// Version 2: the question.
-    title: Option<String>,
-    #[serde(default)]
-    options: Vec<Choice>,
-}
+/// A title as the log shows it: one line, not too long, with nothing hidden.
+struct Shown<'a>(Option<&'a String>);
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Subject {
-    tool_call: Option<call::Patch>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Choice {
-    option_id: String,
-    kind: String,
-}
-
-impl Asked {
-    fn patch(&self) -> Option<&call::Patch> {
-        let in_subject = self
-            .subject
-            .as_ref()
-            .and_then(|subject| subject.tool_call.as_ref());
-        self.tool_call.as_ref().or(in_subject)
-    }
-
-    fn id(&self) -> Option<&str> {
-        Some(&self.patch()?.tool_call_id)
-    }
-
-    /// As far as the request tells.
-    fn call(&self) -> Call {
-        let mut call = Call::default();
-        match self.patch() {
-            Some(patch) => call.update(patch),
-            None => call.title.clone_from(&self.title),
-        }
-        call
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 200;
+        let Some(title) = self.0 else {
+            return formatter.write_str("a tool call");
+        };
+        let shown: String = title.chars().take(MOST).collect();
+        let more = if shown.len() < title.len() { "…" } else { "" };
+        write!(formatter, "{shown:?}{more}")
     }
 }
 

@@ -1,15 +1,15 @@
 //! A rule: what it looks at, and what it decides.
 //!
-//! In doubt the user is asked. What allows must fit the whole call, spelling included; what
-//! denies or asks fits if any part of the call does, and takes large and small letters as the
-//! same, since the user's file system may do so too.
+//! In doubt the user is asked. What allows must fit the whole call, by the very spelling; what denies
+//! or asks fits if any part of the call does, in any way that a file system may take it.
 
-use acp_chain_proxy::path;
 use serde::Deserialize;
 use wildmatch::WildMatch;
 
 use crate::call::Call;
-use crate::place::Place;
+use crate::fold::{fold, is_ignorable};
+use crate::glob::Glob;
+use crate::place::{Directory, Place};
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
@@ -39,13 +39,30 @@ enum OneOrMore {
 }
 
 impl OneOrMore {
-    fn all(self) -> Vec<String> {
+    fn all(self, key: &str) -> Result<Vec<String>, String> {
         match self {
-            Self::One(one) => vec![one],
-            Self::More(more) => more,
+            Self::One(one) => Ok(vec![one]),
+            Self::More(more) if more.is_empty() => Err(format!(
+                "`{key}` is empty, so that nothing would match; leave it out if any will do"
+            )),
+            Self::More(more) => Ok(more),
         }
     }
 }
+
+/// The kinds that the protocol knows. Others begin with `_`.
+const KINDS: &[&str] = &[
+    "read",
+    "edit",
+    "delete",
+    "move",
+    "search",
+    "execute",
+    "think",
+    "fetch",
+    "switch_mode",
+    "other",
+];
 
 pub(crate) struct Rule {
     pub(crate) decision: Decision,
@@ -55,26 +72,44 @@ pub(crate) struct Rule {
     remember: bool,
 }
 
-/// Which paths are meant.
-enum Glob {
-    Anywhere(String),
-    /// Below the session's working directory.
-    Project(String),
+/// A permission request, as rules see it.
+pub(crate) struct Case<'a> {
+    pub(crate) call: &'a Call,
+    /// Of the paths of the call.
+    pub(crate) places: Vec<Place>,
+    /// What is said beside the call: it can deny, and never allow.
+    pub(crate) question: Option<&'a str>,
+    pub(crate) beside: Option<Place>,
+    pub(crate) directory: Option<Directory>,
 }
 
 impl Entry {
     pub(crate) fn check(self) -> Result<Rule, String> {
-        let paths = self
-            .path
-            .map(|paths| paths.all().into_iter().map(Glob::new).collect());
-        let paths = paths.transpose()?;
         if self.remember && self.decision == Decision::Ask {
             return Err("`remember` has no meaning where the user is asked".into());
         }
+        let kinds = self.kind.map(|kinds| kinds.all("kind")).transpose()?;
+        let unknown = |kind: &&String| !KINDS.contains(&&***kind) && !kind.starts_with('_');
+        if let Some(kind) = kinds.iter().flatten().find(unknown) {
+            let known = KINDS.join("`, `");
+            return Err(format!("there is no kind `{kind}`; there are `{known}`"));
+        }
+        let patterns = self.path.map(|paths| paths.all("path")).transpose()?;
+        let globs = patterns.map(|patterns| {
+            let globs = patterns.iter().map(|pattern| Glob::all(pattern));
+            globs.collect::<Result<Vec<_>, _>>()
+        });
+        let paths: Option<Vec<_>> = globs
+            .transpose()?
+            .map(|globs| globs.into_iter().flatten().collect());
+        let shares = paths.iter().flatten().any(Glob::is_share);
+        if shares && self.decision == Decision::Allow {
+            return Err("`path` has a share, and paths of shares are never allowed".into());
+        }
         Ok(Rule {
             decision: self.decision,
-            kinds: self.kind.map(OneOrMore::all),
-            titles: self.title.map(OneOrMore::all),
+            kinds,
+            titles: self.title.map(|titles| titles.all("title")).transpose()?,
             paths,
             remember: self.remember,
         })
@@ -82,95 +117,98 @@ impl Entry {
 }
 
 impl Rule {
-    pub(crate) fn matches(&self, call: &Call, places: &[Place], cwd: Option<&str>) -> bool {
-        let kind = self
-            .kinds
-            .as_ref()
-            .is_none_or(|kinds| call.kind.as_ref().is_some_and(|kind| kinds.contains(kind)));
-        kind && self.title_matches(call.title.as_deref())
-            && self.paths_match(places, cwd)
-            && !(self.decision == Decision::Allow && call.unclear)
-    }
-
-    fn title_matches(&self, title: Option<&str>) -> bool {
-        let Some(patterns) = &self.titles else {
-            return true;
-        };
-        let Some(title) = title else { return false };
-        patterns.iter().any(|pattern| match self.decision {
-            Decision::Allow => WildMatch::new(pattern).matches(title),
-            Decision::Deny | Decision::Ask => {
-                WildMatch::new(&pattern.to_lowercase()).matches(&title.to_lowercase())
-            }
-        })
-    }
-
-    fn paths_match(&self, places: &[Place], cwd: Option<&str>) -> bool {
-        let Some(globs) = &self.paths else {
-            return true;
-        };
-        let allows = self.decision == Decision::Allow;
-        let fits = |place: &Place| globs.iter().any(|glob| glob.matches(place, cwd, !allows));
-        if allows {
-            !places.is_empty() && places.iter().all(|place| place.sure && fits(place))
-        } else {
-            places.iter().any(fits)
+    pub(crate) fn matches(&self, case: &Case) -> bool {
+        match self.decision {
+            Decision::Allow => self.allows(case),
+            Decision::Deny | Decision::Ask => self.meets(case),
         }
+    }
+
+    fn allows(&self, case: &Case) -> bool {
+        let call = case.call;
+        let kind = self.kinds.as_ref().is_none_or(|kinds| {
+            let named = |kind| kinds.iter().any(|own| own == kind);
+            !call.kinds.is_empty() && call.all_kinds().all(named)
+        });
+        let title = self.titles.as_ref().is_none_or(|patterns| {
+            let fits = |title: &String| {
+                let mut patterns = patterns.iter();
+                is_plain(title) && patterns.any(|pattern| WildMatch::new(pattern).matches(title))
+            };
+            !call.titles.is_empty() && call.titles.iter().all(fits)
+        });
+        !call.unclear && kind && title && self.allows_places(case)
+    }
+
+    fn allows_places(&self, case: &Case) -> bool {
+        let freely = case.call.only_reads();
+        let fits = |place: &Place| {
+            let Some(exact) = &place.exact else {
+                return false;
+            };
+            match &self.paths {
+                Some(globs) => globs
+                    .iter()
+                    .any(|glob| glob.allows(exact, case.directory.as_ref(), freely)),
+                None => freely || !exact.protected.contains(&true),
+            }
+        };
+        let enough = self.paths.is_none() || !case.places.is_empty();
+        enough && case.places.iter().all(fits)
+    }
+
+    fn meets(&self, case: &Case) -> bool {
+        let call = case.call;
+        let kind = self.kinds.as_ref().is_none_or(|kinds| {
+            // Clients show a kind that they do not know as `other`, and so one that is not given.
+            let other = |kind: &str| !KINDS.contains(&kind);
+            let has = |own: &String| {
+                call.all_kinds().any(|kind| {
+                    let kind = fold(kind);
+                    fold(own) == kind || (own == "other" && other(&kind))
+                }) || (own == "other" && call.kinds.is_empty())
+            };
+            kinds.iter().any(has)
+        });
+        let title = self.titles.as_ref().is_none_or(|patterns| {
+            let titles = call.titles.iter().map(String::as_str);
+            let mut titles = titles
+                .chain(case.question)
+                .map(|title| (title, fold(title)));
+            titles.any(|(title, folded)| {
+                patterns.iter().any(|pattern| {
+                    WildMatch::new(pattern).matches(title)
+                        || WildMatch::new(&fold(pattern)).matches(&folded)
+                })
+            })
+        });
+        let path = self.paths.as_ref().is_none_or(|globs| {
+            let places = case.places.iter().chain(&case.beside);
+            let mut readings = places.flat_map(|place| &place.readings);
+            readings.any(|reading| {
+                let mut globs = globs.iter();
+                globs.any(|glob| glob.meets(reading, case.directory.as_ref()))
+            })
+        });
+        kind && title && path
     }
 
     /// The kinds of option that this rule takes, the best first; none if the user is asked.
-    pub(crate) fn options(&self) -> Option<[&'static str; 2]> {
-        let [once, always] = match self.decision {
-            Decision::Allow => ["allow_once", "allow_always"],
-            Decision::Deny => ["reject_once", "reject_always"],
-            Decision::Ask => return None,
-        };
-        Some(if self.remember {
-            [always, once]
-        } else {
-            [once, always]
-        })
+    pub(crate) fn options(&self) -> &'static [&'static str] {
+        match (self.decision, self.remember) {
+            (Decision::Ask, _) => &[],
+            // What the agent remembers it does not ask again, so nothing but `remember` takes that.
+            (Decision::Allow, false) => &["allow_once"],
+            (Decision::Allow, true) => &["allow_always", "allow_once"],
+            (Decision::Deny, false) => &["reject_once", "reject_always"],
+            (Decision::Deny, true) => &["reject_always", "reject_once"],
+        }
     }
 }
 
-impl Glob {
-    fn new(pattern: String) -> Result<Self, String> {
-        if pattern.starts_with('!') {
-            return Err(format!(
-                "`path` has `{pattern}`; write a rule that denies or asks before this one \
-                 instead of a glob with `!`"
-            ));
-        }
-        if let Some(below) = pattern.strip_prefix("./") {
-            return Ok(Self::Project(below.to_owned()));
-        }
-        if path::is_absolute(&pattern) || pattern.starts_with("**") {
-            return Ok(Self::Anywhere(path::normal(&pattern)));
-        }
-        Err(format!(
-            "`path` has `{pattern}`; begin it with `/` or a drive letter, with `./` for the \
-             session's directory, or with `**/` for anywhere"
-        ))
-    }
-
-    fn matches(&self, place: &Place, cwd: Option<&str>, any_case: bool) -> bool {
-        let fold = |text: &str| {
-            if any_case {
-                text.to_lowercase()
-            } else {
-                text.to_owned()
-            }
-        };
-        let path = fold(&place.path);
-        match self {
-            Self::Anywhere(glob) => fast_glob::glob_match(fold(glob), path),
-            Self::Project(glob) => {
-                let Some(cwd) = cwd else { return false };
-                let root = fold(&path::normal(cwd));
-                let below = path.strip_prefix(root.trim_end_matches('/'));
-                let below = below.and_then(|below| below.strip_prefix('/'));
-                below.is_some_and(|below| fast_glob::glob_match(fold(glob), below))
-            }
-        }
-    }
+/// Whether a title is one line, all of which is seen.
+fn is_plain(title: &str) -> bool {
+    let hidden =
+        |c: char| c.is_control() || is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}');
+    !title.contains(hidden)
 }

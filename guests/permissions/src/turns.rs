@@ -1,68 +1,65 @@
-//! The tool calls of the turns that are under way: a permission request may name a call whose
-//! title, kind and paths were sent earlier.
+//! What was said of tool calls before permission is requested for them.
+//!
+//! A call is known from when it is first named until its turn ends, or until too much was said of
+//! others. Its name is known for longer: who asks under it again asks for something of which more
+//! was said than is known, and such a call is unclear.
 //!
 //! Calls are not saved, for there are many and they change often. So an instance that starts later
 //! may have missed what was said of a call, and takes every call for unclear until the turn of its
 //! session has ended.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use acp_chain_proxy::{Head, Json, Response};
 
-use crate::call::{Call, Patch};
+use crate::call::Call;
+use crate::object::Reader;
 
-/// How many calls of one session are remembered; the oldest are forgotten first.
-const MOST_CALLS: usize = 256;
+/// How much is kept of all calls together, in bytes. What was said of the oldest is forgotten first.
+const MOST: usize = 4 * 1024 * 1024;
+/// How many names of forgotten calls, and of sessions in doubt, are kept.
+const MOST_NAMES: usize = 65_536;
 
 #[derive(Default)]
-pub(crate) struct Turns {
-    sessions: RefCell<HashMap<String, Turn>>,
-    /// An earlier instance saw what this one did not.
-    late: bool,
-}
+pub(crate) struct Turns(RefCell<Known>);
 
-/// The calls of a session, oldest first.
+/// A session, and the `toolCallId`.
+type Name = (String, String);
+
 #[derive(Default)]
-struct Turn {
-    calls: VecDeque<(String, Call)>,
-    /// Something may have been said of them that is not known.
-    missed: bool,
+struct Known {
+    calls: BTreeMap<Name, Call>,
+    /// Their names, the oldest first.
+    order: VecDeque<Name>,
+    size: usize,
+    /// The names of calls that are not kept any more, as hashes: two that are the same make a call
+    /// unclear, and no more.
+    forgotten: BTreeSet<u64>,
+    /// Sessions in whose turn something was said of nobody knows which call.
+    missed: BTreeSet<String>,
+    /// If an earlier instance saw what this one did not: the sessions whose turn has ended since.
+    ended: Option<BTreeSet<String>>,
 }
 
 impl Turns {
     /// For an instance that starts later.
     pub(crate) fn late() -> Self {
-        Self {
-            late: true,
-            ..Self::default()
-        }
+        Self(RefCell::new(Known::late()))
     }
 
     pub(crate) fn on_update(&self, head: &Head) {
         let Some(session) = &head.session else { return };
-        match head.read::<String>("/update/sessionUpdate").as_deref() {
-            Some("tool_call" | "tool_call_update") => {
-                let Some(id) = head.read::<String>("/update/toolCallId") else {
-                    return;
-                };
-                let patch = head.read::<Patch>("/update");
-                self.change(session, &id, |call| match &patch {
-                    Some(patch) => call.update(patch),
-                    None => call.unclear = true,
-                });
-            }
-            Some("tool_call_content_chunk") => {
-                let id = head.read::<String>("/update/toolCallId");
-                if let (Some(id), Some(content)) = (id, head.read::<Json>("/update/content")) {
-                    self.change(session, &id, |call| call.add_content(&content));
-                }
-            }
+        let Some(update) = head.read::<String>("/update/sessionUpdate") else {
+            return self.0.borrow_mut().miss(session);
+        };
+        match &*update {
+            "tool_call" | "tool_call_update" => self.hear(session, head, Call::hear),
+            "tool_call_content_chunk" => self.hear(session, head, Call::hear_chunk),
             // The end of a turn in version 2.
-            Some("state_update")
-                if head.read::<String>("/update/state").as_deref() == Some("idle") =>
-            {
-                self.forget(session);
+            "state_update" if head.read::<String>("/update/state").as_deref() == Some("idle") => {
+                self.0.borrow_mut().end(session);
             }
             _ => {}
         }
@@ -74,41 +71,132 @@ impl Turns {
         let ended =
             response.outcome.is_err() || response.head.read::<Json>("/stopReason").is_some();
         if let (true, Some(session)) = (ended, &response.head.session) {
-            self.forget(session);
+            self.0.borrow_mut().end(session);
         }
+    }
+
+    /// A session was opened: what was said of its calls until now is history.
+    pub(crate) fn on_open(&self, session: &str) {
+        self.0.borrow_mut().forget(session);
     }
 
     /// What is known of a call.
     pub(crate) fn call(&self, session: &str, id: &str) -> Call {
-        let sessions = self.sessions.borrow();
-        let turn = sessions.get(session);
-        let mut calls = turn.into_iter().flat_map(|turn| &turn.calls);
-        let known = calls.find(|(known, _)| known == id);
-        let mut call = known.map(|(_, call)| call.clone()).unwrap_or_default();
-        call.unclear |= turn.map_or(self.late, |turn| turn.missed);
+        let known = self.0.borrow();
+        let name = (session.to_owned(), id.to_owned());
+        let mut call = known.calls.get(&name).cloned().unwrap_or_default();
+        call.unclear |= known.forgotten.contains(&hash(&name)) || known.doubts(session);
         call
     }
 
-    fn change(&self, session: &str, id: &str, change: impl FnOnce(&mut Call)) {
-        let mut sessions = self.sessions.borrow_mut();
-        let turn = sessions.entry(session.to_owned()).or_insert_with(|| Turn {
-            missed: self.late,
-            ..Turn::default()
-        });
-        let calls = &mut turn.calls;
-        if let Some((_, call)) = calls.iter_mut().find(|(known, _)| known == id) {
-            return change(call);
+    /// An update about a call. All of the body is read, to see what stands in it twice.
+    fn hear(&self, session: &str, head: &Head, take: impl Fn(&mut Call, &str)) {
+        let mut known = self.0.borrow_mut();
+        let body = head.read::<Json>("").map(String::from).unwrap_or_default();
+        let mut reader = Reader::default();
+        let params = reader.object(&body);
+        for update in reader.all(&params, "update") {
+            let said = reader.object(update);
+            reader.texts(&said, "sessionUpdate");
+            let ids = reader.texts(&said, "toolCallId");
+            reader.unclear |= ids.is_empty();
+            for id in ids {
+                known.change(session, id, |call| take(call, update));
+            }
         }
-        if calls.len() == MOST_CALLS {
-            calls.pop_front();
+        if reader.unclear {
+            known.miss(session);
         }
-        let mut call = Call::default();
-        change(&mut call);
-        calls.push_back((id.to_owned(), call));
+    }
+}
+
+impl Known {
+    fn late() -> Self {
+        Self {
+            ended: Some(BTreeSet::new()),
+            ..Self::default()
+        }
     }
 
-    fn forget(&self, session: &str) {
-        let mut sessions = self.sessions.borrow_mut();
-        sessions.insert(session.to_owned(), Turn::default());
+    /// Whether something may have been said of any call of a session that is not known.
+    fn doubts(&self, session: &str) -> bool {
+        let late = self.ended.as_ref();
+        self.missed.contains(session) || late.is_some_and(|ended| !ended.contains(session))
     }
+
+    fn change(&mut self, session: &str, id: String, change: impl FnOnce(&mut Call)) {
+        let name = (session.to_owned(), id);
+        let mut call = match self.calls.remove(&name) {
+            Some(call) => {
+                self.size -= size(&name, &call);
+                call
+            }
+            None => {
+                self.order.push_back(name.clone());
+                match self.forgotten.contains(&hash(&name)) || self.doubts(session) {
+                    true => Call::unclear(),
+                    false => Call::default(),
+                }
+            }
+        };
+        change(&mut call);
+        self.size += size(&name, &call);
+        self.calls.insert(name, call);
+        while self.size > MOST
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.drop_call(&oldest);
+        }
+        self.bound();
+    }
+
+    fn miss(&mut self, session: &str) {
+        self.missed.insert(session.to_owned());
+        self.bound();
+    }
+
+    fn end(&mut self, session: &str) {
+        self.forget(session);
+        self.missed.remove(session);
+        if let Some(ended) = &mut self.ended {
+            ended.insert(session.to_owned());
+        }
+    }
+
+    fn forget(&mut self, session: &str) {
+        let order = std::mem::take(&mut self.order).into_iter();
+        let (old, order): (Vec<_>, _) = order.partition(|(of, _)| of == session);
+        self.order = order.into();
+        for name in &old {
+            self.drop_call(name);
+        }
+        self.bound();
+    }
+
+    fn drop_call(&mut self, name: &Name) {
+        if let Some(call) = self.calls.remove(name) {
+            self.size -= size(name, &call);
+            self.forgotten.insert(hash(name));
+        }
+    }
+
+    /// With too many names to keep, all of them are given up: it is then as if this instance had
+    /// just started.
+    fn bound(&mut self) {
+        let ended = self.ended.as_ref().map_or(0, BTreeSet::len);
+        if self.forgotten.len().max(self.missed.len()).max(ended) > MOST_NAMES {
+            *self = Self::late();
+        }
+    }
+}
+
+fn hash(name: &Name) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// How many bytes a call takes, about, with its name in two places.
+fn size((session, id): &Name, call: &Call) -> usize {
+    2 * (session.len() + id.len()) + call.size() + 512
 }

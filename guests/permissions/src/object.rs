@@ -1,0 +1,114 @@
+//! JSON that somebody else reads too, read so that nothing in it goes unseen. Parsers differ in what
+//! they make of a name that stands twice, of other letters in a name, or of half a surrogate pair:
+//! here all of it counts, and it is noted that it was not clear.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::fold::fold;
+
+/// The members of an object, in order, names that stand twice included.
+#[derive(Default)]
+pub(crate) struct Object<'a>(Vec<(Text, &'a RawValue)>);
+
+/// Reads values, and notes whether any of it could be read in another way, or not at all.
+#[derive(Default)]
+pub(crate) struct Reader {
+    pub(crate) unclear: bool,
+}
+
+impl Reader {
+    /// The members of an object; none if it is something else.
+    pub(crate) fn object<'a>(&mut self, json: &'a str) -> Object<'a> {
+        self.or_unclear(serde_json::from_str(json).ok())
+    }
+
+    /// The elements of an array; none if it is something else.
+    pub(crate) fn items<'a>(&mut self, json: &'a str) -> Vec<&'a str> {
+        let items: Vec<&RawValue> = self.or_unclear(serde_json::from_str(json).ok());
+        items.into_iter().map(RawValue::get).collect()
+    }
+
+    /// All values that a member has, but for nulls.
+    pub(crate) fn all<'a>(&mut self, object: &Object<'a>, name: &str) -> Vec<&'a str> {
+        let members = object.0.iter();
+        let found: Vec<_> = members
+            .filter(|(given, _)| is_read_as(&given.0, name))
+            .collect();
+        self.unclear |= found.len() > 1 || found.iter().any(|(given, _)| given.0 != name);
+        let values = found.iter().map(|(_, value)| value.get());
+        values.filter(|value| *value != "null").collect()
+    }
+
+    /// All texts that a member has.
+    pub(crate) fn texts(&mut self, object: &Object, name: &str) -> Vec<String> {
+        let values = self.all(object, name);
+        let texts = values.into_iter().map(|value| self.text(value));
+        texts.flatten().collect()
+    }
+
+    /// A text, with U+FFFD for what cannot be decoded; none if it is something else.
+    fn text(&mut self, json: &str) -> Option<String> {
+        self.unclear |= serde_json::from_str::<String>(json).is_err();
+        let text: Option<Text> = serde_json::from_str(json).ok();
+        text.map(|text| text.0)
+    }
+
+    fn or_unclear<T: Default>(&mut self, read: Option<T>) -> T {
+        self.unclear |= read.is_none();
+        read.unwrap_or_default()
+    }
+}
+
+/// Whether some parser takes this for the name of a member.
+fn is_read_as(given: &str, name: &str) -> bool {
+    match given.is_ascii() {
+        true => given.eq_ignore_ascii_case(name),
+        false => fold(given) == fold(name),
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Object<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Object(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// A string, also one that has no Unicode text.
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Lossy;
+        impl Visitor<'_> for Lossy {
+            type Value = Text;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Text, E> {
+                Ok(Text(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        deserializer.deserialize_bytes(Lossy)
+    }
+}

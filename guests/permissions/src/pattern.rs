@@ -1,0 +1,217 @@
+//! Wildcards within a name, and braces.
+
+use crate::fold::fold;
+use crate::name::Name;
+
+/// A pattern for one name.
+pub(crate) struct Pattern {
+    given: Vec<Token>,
+    folded: Vec<Token>,
+}
+
+#[derive(Clone)]
+enum Token {
+    One(char),
+    /// `?`
+    Any,
+    /// `*`
+    Some,
+    /// `[…]`
+    Class(Class),
+}
+
+#[derive(Clone)]
+struct Class {
+    except: bool,
+    ranges: Vec<(char, char)>,
+}
+
+impl Pattern {
+    pub(crate) fn new(text: &str) -> Result<Self, &'static str> {
+        let given = tokens(text)?;
+        let fold_token = |token: &Token| match token {
+            Token::One(c) => {
+                let folded = fold(c.encode_utf8(&mut [0; 4]));
+                folded.chars().map(Token::One).collect()
+            }
+            token => vec![token.clone()],
+        };
+        let folded = given.iter().flat_map(fold_token).collect();
+        Ok(Self { given, folded })
+    }
+
+    /// The name, if there are no wildcards in it.
+    pub(crate) fn literal(&self) -> Option<String> {
+        let character = |token: &Token| match token {
+            Token::One(c) => Some(*c),
+            _ => None,
+        };
+        self.given.iter().map(character).collect()
+    }
+
+    /// Whether it matches a name as it is spelt.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        matches(&self.given, name, Class::has)
+    }
+
+    /// Whether it matches what a file system may take for the name.
+    pub(crate) fn meets(&self, name: &Name) -> bool {
+        self.matches(&name.given)
+            || matches(&self.folded, &name.folded, Class::has_folded)
+            || matches(&self.folded, &name.bare, Class::has_folded)
+            || name.may_be_short()
+    }
+}
+
+fn matches(tokens: &[Token], name: &str, has: fn(&Class, char) -> bool) -> bool {
+    let name: Vec<_> = name.chars().collect();
+    let (mut token, mut at) = (0, 0);
+    // Where to go on if what is behind the last `*` does not match: with one character more for that.
+    let mut again = None;
+    loop {
+        let fits = match (tokens.get(token), name.get(at)) {
+            (None, None) => return true,
+            (Some(Token::Some), _) => {
+                again = Some((token + 1, at));
+                token += 1;
+                continue;
+            }
+            (Some(Token::One(own)), Some(c)) => own == c,
+            (Some(Token::Any), Some(_)) => true,
+            (Some(Token::Class(class)), Some(c)) => has(class, *c),
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        match again {
+            _ if fits => (token, at) = (token + 1, at + 1),
+            Some((behind, from)) if from < name.len() => {
+                again = Some((behind, from + 1));
+                (token, at) = (behind, from + 1);
+            }
+            _ => return false,
+        }
+    }
+}
+
+impl Class {
+    fn has(&self, c: char) -> bool {
+        self.except
+            != self
+                .ranges
+                .iter()
+                .any(|(from, to)| (*from..=*to).contains(&c))
+    }
+
+    /// Whether it has a folded character, or one that folds to it.
+    fn has_folded(&self, c: char) -> bool {
+        self.has(c) || c.to_uppercase().any(|c| self.has(c))
+    }
+}
+
+/// What a backslash may stand before.
+const ESCAPED: &str = r"*?[]{}!,\^-";
+
+fn tokens(text: &str) -> Result<Vec<Token>, &'static str> {
+    let mut tokens = Vec::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        tokens.push(match c {
+            '?' => Token::Any,
+            '*' => Token::Some,
+            '[' => Token::Class(class(&mut rest)?),
+            c => Token::One(character(c, &mut rest)?),
+        });
+    }
+    Ok(tokens)
+}
+
+/// A character, or the one behind a backslash.
+fn character(c: char, rest: &mut std::str::Chars) -> Result<char, &'static str> {
+    if c != '\\' {
+        return Ok(c);
+    }
+    rest.next().filter(|c| ESCAPED.contains(*c)).ok_or(
+        "write `/` between names; a `\\` stands before a character that would mean something",
+    )
+}
+
+/// What is behind the `[` of a class. A `]` that comes first is one of its characters.
+fn class(rest: &mut std::str::Chars) -> Result<Class, &'static str> {
+    let except = rest.as_str().starts_with(['!', '^']);
+    if except {
+        rest.next();
+    }
+    let mut ranges = Vec::new();
+    loop {
+        let c = rest.next().ok_or(UNCLOSED)?;
+        if c == ']' && !ranges.is_empty() {
+            return Ok(Class { except, ranges });
+        }
+        let from = character(c, rest)?;
+        let mut behind = rest.as_str().chars();
+        let to = match (behind.next(), behind.next()) {
+            (Some('-'), Some(to)) if to != ']' => {
+                *rest = behind;
+                character(to, rest)?
+            }
+            _ => from,
+        };
+        if from > to {
+            return Err("a class has a range that ends before it begins");
+        }
+        ranges.push((from, to));
+    }
+}
+
+const UNCLOSED: &str = "there is a `[` without its `]`; write `\\[` for the character";
+
+/// The patterns that one with braces stands for.
+pub(crate) fn choices(pattern: &str) -> Result<Vec<String>, &'static str> {
+    let mut open = None;
+    let mut depth = 0;
+    let mut commas = Vec::new();
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        let at = pattern.len() - rest.as_str().len() - 1;
+        match c {
+            '\\' => drop(rest.next()),
+            '[' => drop(class(&mut rest)?),
+            '{' => {
+                open = open.or(Some(at));
+                depth += 1;
+            }
+            ',' if depth == 1 => commas.push(at),
+            '}' if depth == 1 => {
+                let bounds = open.into_iter().chain(commas).chain([at]);
+                return join(pattern, &bounds.collect::<Vec<_>>());
+            }
+            '}' if depth > 1 => depth -= 1,
+            _ => {}
+        }
+    }
+    match open {
+        Some(_) => Err("there is a `{` without its `}`; write `\\{` for the character"),
+        None => Ok(vec![pattern.to_owned()]),
+    }
+}
+
+/// The patterns for the choices between these bounds: a `{`, commas, and its `}`.
+fn join(pattern: &str, bounds: &[usize]) -> Result<Vec<String>, &'static str> {
+    let (before, behind) = (
+        &pattern[..bounds[0]],
+        &pattern[bounds[bounds.len() - 1] + 1..],
+    );
+    let behind = choices(behind)?;
+    let mut all = Vec::new();
+    for bound in bounds.windows(2) {
+        for inner in choices(&pattern[bound[0] + 1..bound[1]])? {
+            all.extend(behind.iter().map(|rest| format!("{before}{inner}{rest}")));
+            if all.len() > MOST_CHOICES {
+                return Err("its braces stand for too many globs");
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// How many globs the braces of one may stand for.
+const MOST_CHOICES: usize = 256;

@@ -1,0 +1,141 @@
+//! The parameters of a permission request, in either version of the protocol.
+
+use std::collections::BTreeMap;
+
+use crate::call::Call;
+use crate::object::{Object, Reader};
+
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// As far as the request tells.
+    pub(crate) call: Call,
+    /// Under which the call may be known already.
+    pub(crate) ids: Vec<String>,
+    /// Version 2: what the user is asked, if the request is about something besides.
+    pub(crate) question: Option<String>,
+    /// Version 2: where a command would run.
+    pub(crate) cwd: Option<String>,
+    pub(crate) options: Options,
+}
+
+impl Asked {
+    pub(crate) fn read(params: &str) -> Self {
+        let mut asked = Self::default();
+        let mut reader = Reader::default();
+        let params = reader.object(params);
+        // Looked at for nothing but whether it stands there twice.
+        reader.unclear |= reader.texts(&params, "sessionId").is_empty();
+        let calls = reader.all(&params, "toolCall");
+        let subjects = reader.all(&params, "subject");
+        for call in &calls {
+            asked.add_call(call, &mut reader);
+        }
+        for subject in &subjects {
+            asked.add_subject(subject, &mut reader);
+        }
+        let title = reader.texts(&params, "title").pop();
+        match (calls.len() + subjects.len(), title) {
+            // Nothing but the question is asked.
+            (0, Some(title)) => asked.call.add_title(title),
+            (1, title) => asked.question = title,
+            (_, title) => {
+                asked.question = title;
+                reader.unclear = true;
+            }
+        }
+        asked.call.unclear |= reader.unclear;
+        asked.options = Options::read(&params);
+        asked
+    }
+
+    fn add_call(&mut self, json: &str, reader: &mut Reader) {
+        let call = reader.object(json);
+        let ids = reader.texts(&call, "toolCallId");
+        reader.unclear |= ids.is_empty();
+        self.ids.extend(ids);
+        self.call.hear(json);
+    }
+
+    fn add_subject(&mut self, json: &str, reader: &mut Reader) {
+        let subject = reader.object(json);
+        let types = reader.texts(&subject, "type");
+        reader.unclear |= types.is_empty();
+        reader.unclear |= types
+            .iter()
+            .any(|kind| kind != "tool_call" && kind != "command");
+        let calls = reader.all(&subject, "toolCall");
+        let commands = reader.texts(&subject, "command");
+        let is = |name: &str| types.iter().any(|kind| kind == name);
+        reader.unclear |= calls.is_empty() == is("tool_call");
+        reader.unclear |= commands.is_empty() == is("command");
+        for call in calls {
+            self.add_call(call, reader);
+        }
+        for command in commands {
+            self.call.add_title(command);
+            self.call.add_kind("execute".into());
+            self.ids.extend(reader.texts(&subject, "toolCallId"));
+            self.cwd = reader.texts(&subject, "cwd").pop();
+        }
+    }
+}
+
+/// What the user, or a rule, may choose.
+#[derive(Default)]
+pub(crate) struct Options {
+    /// The ids by kind, in order.
+    by_kind: BTreeMap<String, Vec<String>>,
+    /// All ids; how often each stands there.
+    ids: BTreeMap<String, usize>,
+    /// Some of them could not be read.
+    unclear: bool,
+}
+
+impl Options {
+    fn read(params: &Object) -> Self {
+        let mut options = Self::default();
+        let mut reader = Reader::default();
+        for list in reader.all(params, "options") {
+            for option in reader.items(list) {
+                let mut own = Reader::default();
+                let option = own.object(option);
+                let ids = own.texts(&option, "optionId");
+                let kinds = own.texts(&option, "kind");
+                for id in &ids {
+                    *options.ids.entry(id.clone()).or_default() += 1;
+                }
+                match (&ids[..], &kinds[..]) {
+                    ([id], [kind]) if !own.unclear => {
+                        let known = options.by_kind.entry(kind.clone()).or_default();
+                        known.push(id.clone());
+                    }
+                    _ => reader.unclear = true,
+                }
+            }
+        }
+        options.unclear = reader.unclear;
+        options
+    }
+
+    /// The only option of its kind, the first of these kinds that has one. Of two that allow, nobody
+    /// knows which allows less.
+    pub(crate) fn only(&self, kinds: &[&'static str]) -> Option<(&str, &'static str)> {
+        let only = |kind: &&'static str| match &self.by_kind.get(*kind)?[..] {
+            [id] if self.is_one(id) => Some((&**id, *kind)),
+            _ => None,
+        };
+        kinds.iter().find_map(only).filter(|_| !self.unclear)
+    }
+
+    /// Any option of these kinds, the first of them that has one.
+    pub(crate) fn any(&self, kinds: &[&'static str]) -> Option<(&str, &'static str)> {
+        kinds.iter().find_map(|kind| {
+            let mut ids = self.by_kind.get(*kind)?.iter();
+            ids.find(|id| self.is_one(id)).map(|id| (&**id, *kind))
+        })
+    }
+
+    fn is_one(&self, id: &str) -> bool {
+        self.ids.get(id) == Some(&1)
+    }
+}

@@ -1,0 +1,68 @@
+//! What is folded together is at least what file systems take for the same.
+
+use caseless::default_case_fold_str;
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization;
+
+use crate::fold::fold;
+
+#[test]
+fn every_character_folds_like_its_case_folding_and_its_forms() {
+    for c in ('\0'..'\u{f000}').chain('\u{f080}'..'\u{32000}') {
+        let text = c.to_string();
+        let folded = fold(&text);
+        assert_eq!(fold(&folded), folded, "{c:?} again");
+        for (form, other) in [
+            ("case folding", default_case_fold_str(&text)),
+            ("upper case", text.to_uppercase()),
+            ("lower case", text.to_lowercase()),
+            ("NFC", text.nfc().collect()),
+            ("NFD", text.nfd().collect()),
+            ("NFKC", text.nfkc().collect()),
+            ("NFKD", text.nfkd().collect()),
+        ] {
+            assert_eq!(fold(&other), folded, "{form} of {c:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_seen_is_left_out() {
+    // What HFS+ passes over, by Apple's technical note 1150.
+    let ignored = [
+        '\u{200c}'..='\u{200f}',
+        '\u{202a}'..='\u{202e}',
+        '\u{206a}'..='\u{206f}',
+    ];
+    for c in ignored
+        .into_iter()
+        .flatten()
+        .chain(['\u{feff}', '\u{ad}', '\u{fe0f}'])
+    {
+        assert_eq!(fold(&format!(".g{c}it")), ".git", "{c:?}");
+    }
+}
+
+#[test]
+fn letters_that_windows_and_smb_keep_elsewhere_are_found() {
+    assert_eq!(fold("\u{f02e}g\u{0131}t\u{f03a}x"), ".git:x");
+}
+
+proptest! {
+    #[test]
+    fn texts_that_match_without_case_by_unicode_fold_to_the_same(
+        text in "[a-zA-ZÀ-ſα-ωΑ-Ωﬀ-ﬆ\u{300}-\u{345}İıßẞǰΐᾳ가각\u{200b}]{0,12}",
+    ) {
+        let folded = fold(&text);
+        prop_assert_eq!(fold(&folded), &*folded);
+        let decomposed: String = text.nfd().collect();
+        for other in [
+            default_case_fold_str(&decomposed),
+            default_case_fold_str(&decomposed).nfkc().collect(),
+            text.nfc().collect(),
+            text.nfkd().collect(),
+        ] {
+            prop_assert_eq!(fold(&other), &*folded, "{}", other);
+        }
+    }
+}
