@@ -99,6 +99,8 @@ impl Glob {
         let from_any = || run(&self.segments, 0..=count.saturating_sub(1));
         let own = directory.filter(|_| self.root == Root::Project);
         match &reading.start {
+            // The session's directory may be any.
+            _ if self.root == Root::Project && own.is_none() && from_any() => true,
             // The names before these may be the first ones of the glob.
             Start::Below => {
                 let mut ends = 0..=self.segments.len();
@@ -123,8 +125,8 @@ impl Glob {
                             .all(|(own, name)| own.may_be(name));
                     inside && from(own.names.len())
                 }
-                (Root::Project, None) | (Root::Anywhere, _) => from_any(),
-                (Root::Share, _) => false,
+                (Root::Anywhere, _) => from_any(),
+                (Root::Project, None) | (Root::Share, _) => false,
             },
         }
     }

@@ -15,6 +15,7 @@ mod request;
 mod rule;
 mod turns;
 
+use std::cell::Cell;
 use std::fmt;
 
 use acp_chain_proxy::{
@@ -41,6 +42,8 @@ struct Permissions {
     rules: Vec<Rule>,
     sessions: Sessions,
     turns: Turns,
+    /// Whether an instance that comes after this one will know that it does.
+    saved: Cell<bool>,
 }
 
 impl Configure for Permissions {
@@ -56,6 +59,7 @@ impl Configure for Permissions {
             rules: rules.collect::<std::result::Result<_, _>>()?,
             sessions: Sessions::default(),
             turns: Turns::default(),
+            saved: Cell::new(false),
         })
     }
 }
@@ -87,10 +91,9 @@ impl Proxy for Permissions {
     }
 
     async fn on_request(&self, request: Request) -> Result {
+        let opens = self.sessions.on_request(&request);
+        self.keep(opens)?;
         if request.head.method != PERMISSION {
-            if self.sessions.on_request(&request) {
-                save(&self.sessions)?;
-            }
             return Ok(Action::Forward);
         }
         let asked = Asked::read(&String::from(request.params));
@@ -98,6 +101,7 @@ impl Proxy for Permissions {
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
+        self.keep(false)?;
         self.turns.on_update(&update.head);
         Ok(Action::Forward)
     }
@@ -106,17 +110,27 @@ impl Proxy for Permissions {
         let head = &response.head;
         if head.method == "session/prompt" {
             self.turns.on_answer(&response);
-        } else if self.sessions.on_response(&response) {
-            if let Some(session) = head.read::<String>("/sessionId").or(head.session.clone()) {
-                self.turns.on_open(&session);
-            }
-            save(&self.sessions)?;
+            return Ok(Action::Forward);
         }
+        if let Some(session) = head.read::<String>("/sessionId").or(head.session.clone()) {
+            self.turns.on_open(&session);
+        }
+        let opened = self.sessions.on_response(&response);
+        self.keep(opened)?;
         Ok(Action::Forward)
     }
 }
 
 impl Permissions {
+    /// Saves what changed; and once in any case, for one that comes later has to know that it does.
+    fn keep(&self, changed: bool) -> Result<()> {
+        let first = !self.saved.replace(true);
+        if changed || first {
+            save(&self.sessions)?;
+        }
+        Ok(())
+    }
+
     fn decide(&self, session: Option<&str>, asked: Asked) -> Action {
         let mut call = asked.call;
         for id in &asked.ids {

@@ -55,7 +55,8 @@ impl Name {
         let long: String = long.chars().filter(|c| *c != '.').map(replaced).collect();
         let same_ending = long_ending.chars().map(replaced).take(3).eq(ending.chars());
         // From the fifth name alike on, the stem ends with four digits of a checksum.
-        let start = stem.len().checked_sub(4).map(|end| stem.split_at(end));
+        let end = stem.len().checked_sub(4);
+        let start = end.and_then(|end| stem.split_at_checked(end));
         let hashed = start.is_some_and(|(start, sum)| {
             long.starts_with(start) && sum.bytes().all(|digit| digit.is_ascii_hexdigit())
         });

@@ -61,3 +61,15 @@ fn only_sessions_are_saved() {
     assert_eq!(ask(&mut host, json!({ "toolCallId": "t" })), "allow_once");
     assert_eq!(host.saved(), None);
 }
+
+#[test]
+fn a_new_instance_is_careful_also_if_no_session_was_seen_to_begin() {
+    let mut host =
+        Host::start::<Permissions>(json!({ "rules": [{ "decision": "allow" }] })).expect("right");
+    update(
+        &mut host,
+        json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "kind": "execute" }),
+    );
+    host.restart().expect("takes up what was saved");
+    assert_eq!(ask(&mut host, call("read", "", &[])), "ask");
+}
