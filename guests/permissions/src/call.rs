@@ -24,14 +24,6 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// Of which something may have been said that is not known.
-    pub(crate) fn unclear() -> Self {
-        Self {
-            unclear: true,
-            ..Self::default()
-        }
-    }
-
     /// Takes in a `tool_call`, a `tool_call_update`, or the tool call of a permission request. What is
     /// absent or null takes nothing back.
     pub(crate) fn hear(&mut self, json: &str) {

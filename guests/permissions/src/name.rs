@@ -33,11 +33,7 @@ impl Name {
 
     /// Whether some file system takes the two for the same.
     pub(crate) fn may_be(&self, other: &Self) -> bool {
-        self.given == other.given
-            || self.folded == other.folded
-            || self.bare == other.folded
-            || self.folded == other.bare
-            || self.bare == other.bare
+        self.bare == other.bare
             || self.may_be_short_for(&other.bare)
             || other.may_be_short_for(&self.bare)
     }

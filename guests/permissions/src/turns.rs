@@ -12,13 +12,15 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use acp_chain_proxy::{Head, Json, Response};
+use acp_chain_proxy::{Head, Json, Response, read};
 
 use crate::call::Call;
 use crate::object::Reader;
 
 /// How much is kept of all calls together, in bytes. What was said of the oldest is forgotten first.
 const MOST: usize = 4 * 1024 * 1024;
+/// How long an update may be that is looked at, in bytes.
+const LONGEST_UPDATE: u64 = 16 * 1024 * 1024;
 /// How many names of forgotten calls, and of sessions in doubt, are kept.
 const MOST_NAMES: usize = 65_536;
 
@@ -92,7 +94,9 @@ impl Turns {
     /// An update about a call. All of the body is read, to see what stands in it twice.
     fn hear(&self, session: &str, head: &Head, take: impl Fn(&mut Call, &str)) {
         let mut known = self.0.borrow_mut();
-        let body = head.read::<Json>("").map(String::from).unwrap_or_default();
+        let small = head.size <= LONGEST_UPDATE;
+        let body = small.then(|| read(head.id, "").ok().flatten()).flatten();
+        let body = body.map(String::from).unwrap_or_default();
         let mut reader = Reader::default();
         let params = reader.object(&body);
         for update in reader.all(&params, "update") {
@@ -133,10 +137,7 @@ impl Known {
             }
             None => {
                 self.order.push_back(name.clone());
-                match self.forgotten.contains(&hash(&name)) || self.doubts(session) {
-                    true => Call::unclear(),
-                    false => Call::default(),
-                }
+                Call::default()
             }
         };
         change(&mut call);

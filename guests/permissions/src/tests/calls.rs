@@ -222,3 +222,18 @@ fn updates_that_say_nothing_of_calls_leave_them_clear() {
     }
     assert_eq!(ask(&mut host, call("read", "", &[])), "allow_once");
 }
+
+#[test]
+fn an_update_that_is_too_long_to_read_leaves_no_call_of_its_turn_clear() {
+    let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
+    let long = json!({ "rawOutput": "x".repeat(17 * 1024 * 1024), "kind": "execute" });
+    update(&mut host, said("tool_call_update", "t", &long));
+    assert_eq!(
+        ask(&mut host, json!({ "toolCallId": "t", "kind": "read" })),
+        "ask"
+    );
+    assert_eq!(
+        ask(&mut host, json!({ "toolCallId": "u", "kind": "read" })),
+        "ask"
+    );
+}

@@ -88,6 +88,25 @@ fn what_denies_finds_a_path_in_every_spelling_and_what_allows_in_none() {
 }
 
 #[test]
+fn a_directory_that_is_not_known_may_lead_through_that_of_the_session() {
+    let mut host = host(json!([{ "decision": "deny", "path": "./key" }]));
+    open(&mut host, "/home/me/secret");
+    for (path, expected) in [
+        ("~/secret/key", "reject_once"),
+        ("~/me/secret/key", "reject_once"),
+        ("~/key", "reject_once"),
+        ("~/other/key", "ask"),
+        ("~/secret/sub/key", "ask"),
+    ] {
+        assert_eq!(
+            ask(&mut host, call("read", "", &[path])),
+            expected,
+            "{path}"
+        );
+    }
+}
+
+#[test]
 fn a_spelling_is_not_allowed_by_a_rule_without_paths_either() {
     let mut host = host(json!([{ "decision": "allow" }]));
     for spelling in SPELLINGS {
