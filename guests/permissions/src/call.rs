@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::object::Reader;
 
 /// How much is kept of one call, by [`Call::size`]. What is beyond makes it unclear.
-const MOST: usize = 256 * 1024;
+const MOST: usize = 128 * 1024;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {

@@ -213,6 +213,9 @@ fn lead(
                 next[at + 1] = true;
             }
         }
+        if !next.contains(&true) {
+            return false;
+        }
         reached = next;
     }
     reached[count]

@@ -58,36 +58,37 @@ impl Pattern {
     pub(crate) fn meets(&self, name: &Name) -> bool {
         self.matches(&name.given)
             || matches(&self.folded, &name.folded, Class::has_folded)
-            || matches(&self.folded, &name.bare, Class::has_folded)
+            || (name.bare != name.folded && matches(&self.folded, &name.bare, Class::has_folded))
             || name.may_be_short()
     }
 }
 
 fn matches(tokens: &[Token], name: &str, has: fn(&Class, char) -> bool) -> bool {
-    let name: Vec<_> = name.chars().collect();
-    let (mut token, mut at) = (0, 0);
+    let (mut tokens, mut name) = (tokens, name.chars());
     // Where to go on if what is behind the last `*` does not match: with one character more for that.
     let mut again = None;
     loop {
-        let fits = match (tokens.get(token), name.get(at)) {
+        let mut rest = name.clone();
+        let fits = match (tokens.first(), rest.next()) {
             (None, None) => return true,
             (Some(Token::Some), _) => {
-                again = Some((token + 1, at));
-                token += 1;
+                tokens = &tokens[1..];
+                again = Some((tokens, name.clone()));
                 continue;
             }
-            (Some(Token::One(own)), Some(c)) => own == c,
+            (Some(Token::One(own)), Some(c)) => *own == c,
             (Some(Token::Any), Some(_)) => true,
-            (Some(Token::Class(class)), Some(c)) => has(class, *c),
+            (Some(Token::Class(class)), Some(c)) => has(class, c),
             (None, Some(_)) | (Some(_), None) => false,
         };
-        match again {
-            _ if fits => (token, at) = (token + 1, at + 1),
-            Some((behind, from)) if from < name.len() => {
-                again = Some((behind, from + 1));
-                (token, at) = (behind, from + 1);
-            }
-            _ => return false,
+        if fits {
+            (tokens, name) = (&tokens[1..], rest);
+        } else if let Some((behind, from)) = &mut again
+            && from.next().is_some()
+        {
+            (tokens, name) = (behind, from.clone());
+        } else {
+            return false;
         }
     }
 }

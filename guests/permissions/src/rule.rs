@@ -126,10 +126,14 @@ impl Rule {
 
     fn allows(&self, case: &Case) -> bool {
         let call = case.call;
-        let kind = self.kinds.as_ref().is_none_or(|kinds| {
-            let named = |kind| kinds.iter().any(|own| own == kind);
-            !call.kinds.is_empty() && call.all_kinds().all(named)
-        });
+        let kind = match &self.kinds {
+            Some(kinds) => {
+                let named = |kind| kinds.iter().any(|own| own == kind);
+                !call.kinds.is_empty() && call.all_kinds().all(named)
+            }
+            // In another mode an agent may ask for less.
+            None => !call.kinds.contains("switch_mode"),
+        };
         let title = self.titles.as_ref().is_none_or(|patterns| {
             let fits = |title: &String| {
                 let mut patterns = patterns.iter();

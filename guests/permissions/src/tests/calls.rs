@@ -137,8 +137,8 @@ fn what_is_replayed_when_a_session_is_loaded_is_history() {
 #[test]
 fn a_call_that_was_forgotten_is_unclear_and_not_unknown() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read" }]));
-    let long = "x".repeat(200_000);
-    for number in 0..30 {
+    let long = "x".repeat(100_000);
+    for number in 0..60 {
         let title = json!({ "kind": "read", "title": long });
         update(&mut host, said("tool_call", &number.to_string(), &title));
     }
@@ -149,8 +149,8 @@ fn a_call_that_was_forgotten_is_unclear_and_not_unknown() {
         said("tool_call_update", "0", &json!({ "kind": "read" })),
     );
     assert_eq!(ask(&mut host, asked("0")), "ask", "not known anew either");
-    assert_eq!(ask(&mut host, asked("29")), "allow_once");
-    assert_eq!(ask(&mut host, asked("30")), "allow_once");
+    assert_eq!(ask(&mut host, asked("59")), "allow_once");
+    assert_eq!(ask(&mut host, asked("60")), "allow_once");
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn a_call_that_is_too_large_is_never_allowed() {
     assert_eq!(
         ask(
             &mut host,
-            json!({ "toolCallId": "t", "locations": many(2000) })
+            json!({ "toolCallId": "t", "locations": many(1000) })
         ),
         "reject_once"
     );
@@ -276,5 +276,22 @@ fn a_title_is_allowed_only_if_all_of_it_is_seen() {
             "{title}"
         );
         assert_eq!(ask(&mut host(rules("deny")), call), denied, "{title}");
+    }
+}
+
+#[test]
+fn to_switch_the_mode_takes_a_rule_that_says_so() {
+    let asked = json!({ "toolCallId": "t", "kind": "switch_mode", "title": "Leave plan mode" });
+    for (rule, expected) in [
+        (json!({ "decision": "allow" }), "ask"),
+        (json!({ "decision": "allow", "title": "Leave*" }), "ask"),
+        (
+            json!({ "decision": "allow", "kind": "switch_mode" }),
+            "allow_once",
+        ),
+        (json!({ "decision": "deny" }), "reject_once"),
+    ] {
+        let decided = ask(&mut host(json!([rule.clone()])), asked.clone());
+        assert_eq!(decided, expected, "{rule}");
     }
 }

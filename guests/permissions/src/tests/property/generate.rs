@@ -101,7 +101,18 @@ const CWDS: &str = "/proj|/proj|/proj|/proj/|/home/me|/home/me/.wt|/|/home/me/se
 
 const TITLES: &str = "Edit|Edit a|edit a|rm -rf ~|Edit\na|Ed\u{200b}it|Ｅdit b";
 const CALL_KINDS: &[&str] = &[
-    "read", "read", "search", "edit", "edit", "delete", "move", "execute", "other", "_own", "READ",
+    "read",
+    "read",
+    "search",
+    "edit",
+    "edit",
+    "delete",
+    "move",
+    "execute",
+    "other",
+    "_own",
+    "READ",
+    "switch_mode",
 ];
 const RULE_KINDS: &[&str] = &[
     "read", "search", "edit", "delete", "move", "execute", "other", "_own",

@@ -87,6 +87,9 @@ fn allows(rule: &Rule, call: &Said, cwd: Option<&str>) -> bool {
             }
         }
     }
+    if rule.kinds.is_none() && call.kinds.contains("switch_mode") {
+        return false;
+    }
     if let Some(titles) = &rule.titles {
         if call.titles.is_empty() {
             return false;
