@@ -21,8 +21,12 @@ use crate::object::Reader;
 const MOST: usize = 4 * 1024 * 1024;
 /// How long an update may be that is looked at, in bytes.
 const LONGEST_UPDATE: u64 = 16 * 1024 * 1024;
-/// How many names of forgotten calls, and of sessions in doubt, are kept.
+/// How many names of forgotten calls are kept.
 const MOST_NAMES: usize = 65_536;
+/// How many names of sessions are kept.
+const MOST_SESSIONS: usize = 4096;
+/// How long the name of a session may be, in bytes. In one with a longer name nothing is clear.
+const LONGEST_NAME: usize = 1024;
 
 #[derive(Default)]
 pub(crate) struct Turns(RefCell<Known>);
@@ -52,7 +56,11 @@ impl Turns {
     }
 
     pub(crate) fn on_update(&self, head: &Head) {
-        let Some(session) = &head.session else { return };
+        let named = head
+            .session
+            .as_ref()
+            .filter(|name| name.len() <= LONGEST_NAME);
+        let Some(session) = named else { return };
         let Some(update) = head.read::<String>("/update/sessionUpdate") else {
             return self.0.borrow_mut().miss(session);
         };
@@ -72,7 +80,9 @@ impl Turns {
     pub(crate) fn on_answer(&self, response: &Response) {
         let ended =
             response.outcome.is_err() || response.head.read::<Json>("/stopReason").is_some();
-        if let (true, Some(session)) = (ended, &response.head.session) {
+        if let (true, Some(session)) = (ended, &response.head.session)
+            && session.len() <= LONGEST_NAME
+        {
             self.0.borrow_mut().end(session);
         }
     }
@@ -125,7 +135,9 @@ impl Known {
     /// Whether something may have been said of any call of a session that is not known.
     fn doubts(&self, session: &str) -> bool {
         let late = self.ended.as_ref();
-        self.missed.contains(session) || late.is_some_and(|ended| !ended.contains(session))
+        session.len() > LONGEST_NAME
+            || self.missed.contains(session)
+            || late.is_some_and(|ended| !ended.contains(session))
     }
 
     fn change(&mut self, session: &str, id: String, change: impl FnOnce(&mut Call)) {
@@ -162,6 +174,7 @@ impl Known {
         if let Some(ended) = &mut self.ended {
             ended.insert(session.to_owned());
         }
+        self.bound();
     }
 
     fn forget(&mut self, session: &str) {
@@ -185,7 +198,7 @@ impl Known {
     /// just started.
     fn bound(&mut self) {
         let ended = self.ended.as_ref().map_or(0, BTreeSet::len);
-        if self.forgotten.len().max(self.missed.len()).max(ended) > MOST_NAMES {
+        if self.forgotten.len() > MOST_NAMES || self.missed.len().max(ended) > MOST_SESSIONS {
             *self = Self::late();
         }
     }

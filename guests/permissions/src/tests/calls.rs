@@ -237,3 +237,34 @@ fn an_update_that_is_too_long_to_read_leaves_no_call_of_its_turn_clear() {
         "ask"
     );
 }
+
+#[test]
+fn in_a_session_with_a_name_too_long_to_keep_nothing_is_allowed() {
+    let mut host = host(json!([{ "decision": "deny", "title": "rm*" }, { "decision": "allow" }]));
+    for (length, title, expected) in [
+        (1024, "ls", "allow_once"),
+        (1025, "ls", "ask"),
+        (1025, "rm", "reject_once"),
+    ] {
+        let call = call("execute", title, &[]);
+        let params =
+            json!({ "sessionId": "s".repeat(length), "toolCall": call, "options": options(ALL) });
+        assert_eq!(choose(&mut host, params), expected, "{length}");
+    }
+}
+
+#[test]
+fn where_sessions_are_too_many_to_keep_nothing_is_allowed_until_the_turn_ends() {
+    let mut host = host(json!([{ "decision": "allow" }]));
+    for number in 0..5000 {
+        let params = json!({ "sessionId": number.to_string(), "update": {} });
+        host.notify(Peer::Agent, "session/update", params);
+    }
+    host.sent();
+    assert_eq!(ask(&mut host, call("read", "", &[])), "ask");
+    update(
+        &mut host,
+        json!({ "sessionUpdate": "state_update", "state": "idle" }),
+    );
+    assert_eq!(ask(&mut host, json!({ "toolCallId": "u" })), "allow_once");
+}
