@@ -11,6 +11,7 @@ mod host;
 mod peers;
 mod portable;
 mod progress;
+mod rules;
 mod soak;
 mod stamp;
 mod test;
@@ -59,6 +60,8 @@ enum Command {
     },
     /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
     Portable,
+    /// Make the rules of `redact` anew, from the catalogue that they are taken from.
+    Rules,
     /// Measure what acp-chain costs, beside a relay of bytes and the reference conductor.
     Bench(bench::Options),
     /// Build everything, fetch the peers, and run all tests.
@@ -84,6 +87,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
+        Command::Rules => rules::make(&Workspace::find()?)?,
         Command::Bench(options) => return bench::run(&Workspace::find()?, &options),
         Command::Test { args } => return test::run(&Workspace::find()?, &args),
     }

@@ -6,8 +6,11 @@ mod find;
 mod members;
 #[cfg(not(target_arch = "wasm32"))]
 mod splice;
+mod strings;
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -16,6 +19,7 @@ use serde_json::value::{RawValue, to_raw_value};
 #[cfg(not(target_arch = "wasm32"))]
 use crate::Edit;
 pub use members::Members;
+pub use strings::{DEPTH, NotRead, Spelt, Step, Strings};
 
 /// A JSON value, kept as it was spelt.
 ///
@@ -82,6 +86,25 @@ impl Json {
     #[must_use]
     pub fn at<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         find::find(self, pointer)?.parse().ok()
+    }
+
+    /// The text as it is spelt, to be looked at in place (see [`Strings`]).
+    #[must_use]
+    pub fn spelling(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Node::Raw(raw) => Cow::Borrowed(raw),
+            Node::Array(_) | Node::Object(_) => self.to_string().into(),
+        }
+    }
+
+    /// Where in the [spelling](Self::spelling) the part at a JSON Pointer stands; none if nothing is
+    /// there, or the value was changed.
+    #[must_use]
+    pub fn place(&self, pointer: &str) -> Option<Range<usize>> {
+        match &self.0 {
+            Node::Raw(raw) => strings::place(raw, find::tokens(pointer)?),
+            Node::Array(_) | Node::Object(_) => None,
+        }
     }
 
     /// The part at a JSON Pointer, to be changed.

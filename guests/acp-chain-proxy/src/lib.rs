@@ -157,7 +157,7 @@ pub use agent_client_protocol_schema as schema;
 pub use channel::{Answer, ChannelError, Level, fail, log, read, save, settle};
 #[doc(hidden)]
 pub use component::{Alone, Component, is_proxy};
-pub use json::{Json, Members};
+pub use json::{DEPTH, Json, Members, NotRead, Spelt, Step, Strings};
 pub use message::{Action, Edit, Error, Head, MessageId, Notification, Peer, Request, Response};
 pub use proxy::{Configure, FailurePolicy, NoConfig, Proxy};
 pub use sessions::{Origin, Session, Sessions};

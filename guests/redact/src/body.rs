@@ -1,12 +1,12 @@
 //! The strings of a body that may hold secrets: all of them, but for what the protocol itself
-//! needs unchanged.
+//! needs unchanged. They are looked at where they stand.
 
-use std::fmt;
+use std::ops::Range;
 
-use acp_chain_proxy::Json;
-use serde::de::{Deserializer, Visitor};
+use acp_chain_proxy::{Action, Edit, Json, Spelt, Step, Strings};
 
 use crate::detector::Detector;
+use crate::effort::Effort;
 
 /// Members that the protocol reads: names of kinds, places, and data that is not text. Members
 /// whose name ends in `Id` are ids.
@@ -29,75 +29,138 @@ const NEEDED: &[&str] = &[
 /// Members whose content is the agent's own affair, so that no name in it is the protocol's.
 const FREE: &[&str] = &["_meta", "rawInput", "rawOutput"];
 
-/// How deep a body is taken apart. What is nested deeper is replaced whole if it holds a secret.
-const DEPTH: usize = 64;
+/// So many strings are changed one by one. It takes a pass over the body for each.
+const FEW: usize = 16;
+const PASSES: usize = 32 * 1024 * 1024;
 
-/// Redacts the strings of a body. True if there was a secret.
-pub(crate) fn redact(detector: &Detector, body: &mut Json) -> Result<bool, String> {
-    Walk { detector }.value(body, false, DEPTH)
+/// What was found in a body.
+#[derive(Default)]
+pub(crate) struct Findings {
+    changes: Vec<Change>,
+    /// What kinds of secret there were.
+    pub(crate) names: Vec<&'static str>,
 }
 
-/// The text of a string with half of a surrogate pair in it, which is replaced.
-fn broken_string(json: &Json) -> Option<String> {
-    struct Text;
-    impl Visitor<'_> for Text {
-        type Value = String;
+/// Another text for a string.
+struct Change {
+    /// Where it stands, with its quotes.
+    range: Range<usize>,
+    pointer: String,
+    text: Json,
+}
 
-        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-            f.write_str("a string")
-        }
-
-        fn visit_str<E>(self, text: &str) -> Result<String, E> {
-            Ok(text.to_owned())
-        }
-
-        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
-            Ok(String::from_utf8_lossy(bytes).into_owned())
+/// Looks at the strings of a body. In one that is free no name is the protocol's.
+pub(crate) fn look(
+    detector: &Detector,
+    body: &str,
+    free: bool,
+    effort: &mut Effort,
+) -> Result<Findings, String> {
+    let mut findings = Findings::default();
+    let mut strings = Strings::of(body);
+    while let Some(string) = strings.next().map_err(|error| error.to_string())? {
+        if is_text(strings.path(), free) {
+            findings.look(detector, &string, || strings.pointer(), effort)?;
         }
     }
-    // Only as bytes can it have such halves.
-    serde_json::Deserializer::from_str(&json.to_string())
-        .deserialize_bytes(Text)
-        .ok()
+    Ok(findings)
 }
 
-struct Walk<'a> {
-    detector: &'a Detector,
-}
-
-impl Walk<'_> {
-    fn value(&self, json: &mut Json, free: bool, depth: usize) -> Result<bool, String> {
-        if depth == 0 {
-            return self.text(json, &json.to_string());
-        }
-        if let Ok(text) = json.parse::<String>() {
-            return self.text(json, &text);
-        }
-        let mut found = false;
-        if let Some(members) = json.members_mut() {
-            for (name, value) in members.iter_mut() {
-                let needed = NEEDED.contains(&name) || name.ends_with("Id");
-                if free || !needed {
-                    found |= self.value(value, free || FREE.contains(&name), depth - 1)?;
-                }
+/// Whether what stands here is for people and models, and not for the protocol.
+pub(crate) fn is_text(path: &[Step], free: bool) -> bool {
+    let mut is_text = true;
+    for step in path {
+        if let Step::Member(name) = step {
+            let name = name.decoded();
+            if free || FREE.contains(&&*name) {
+                return true;
             }
-        } else if let Some(items) = json.items_mut() {
-            for item in items {
-                found |= self.value(item, free, depth - 1)?;
-            }
-        } else if let Some(text) = broken_string(json) {
-            return self.text(json, &text);
+            is_text &= !NEEDED.contains(&&*name) && !name.ends_with("Id");
         }
-        Ok(found)
+    }
+    is_text
+}
+
+impl Findings {
+    /// Looks at one string.
+    pub(crate) fn look(
+        &mut self,
+        detector: &Detector,
+        string: &Spelt,
+        pointer: impl FnOnce() -> String,
+        effort: &mut Effort,
+    ) -> Result<(), String> {
+        if let Some(redacted) = detector.redact(&string.decoded(), effort)? {
+            self.change(string, pointer(), &redacted.text);
+            self.names.extend(redacted.names);
+        }
+        Ok(())
     }
 
-    fn text(&self, json: &mut Json, text: &str) -> Result<bool, String> {
-        let Some(redacted) = self.detector.redact(text)? else {
-            return Ok(false);
-        };
-        *json = Json::from(&*redacted);
-        Ok(true)
+    /// Puts a text in the place of a string.
+    pub(crate) fn change(&mut self, string: &Spelt, pointer: String, text: &str) {
+        let range = string.range().start - 1..string.range().end + 1;
+        let place = self
+            .changes
+            .partition_point(|change| change.range.start < range.start);
+        self.changes.insert(
+            place,
+            Change {
+                range,
+                pointer,
+                text: text.into(),
+            },
+        );
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The body with the changes.
+    pub(crate) fn applied(&self, body: &str) -> String {
+        applied(&self.changes, body)
+    }
+
+    /// The same, with nothing in the place of a string that is not among the changes.
+    pub(crate) fn applied_without(&self, body: &str, string: Range<usize>) -> String {
+        let place = self
+            .changes
+            .partition_point(|change| change.range.start < string.start);
+        let (before, behind) = self.changes.split_at(place);
+        let mut out = applied(before, &body[..string.start]);
+        // What is behind it, as if it began at the beginning of the body.
+        let rest = applied(behind, body);
+        out.push_str(&rest[string.end..]);
+        out
+    }
+
+    /// What becomes of a message with this body: a change to each of the strings, or where they are
+    /// many, or a pointer does not lead to one because a name stands twice, to the text of the body.
+    pub(crate) fn action(self, body: &Json) -> Result<Action, String> {
+        let text = body.spelling();
+        let leads = |change: &Change| body.place(&change.pointer).as_ref() == Some(&change.range);
+        let few = self.changes.len() <= FEW && self.changes.len() * text.len() <= PASSES;
+        if self.is_empty() {
+            Ok(Action::Forward)
+        } else if few && self.changes.iter().all(leads) {
+            let edit = |change: Change| Edit::set(change.pointer, change.text);
+            Ok(Action::Edit(self.changes.into_iter().map(edit).collect()))
+        } else {
+            let changed = Json::try_from(self.applied(&text)).map_err(|error| error.to_string())?;
+            Ok(Action::Replace(changed))
+        }
+    }
+}
+
+fn applied(changes: &[Change], body: &str) -> String {
+    let (mut out, mut copied) = (String::with_capacity(body.len()), 0);
+    for Change { range, text, .. } in changes {
+        out.push_str(&body[copied..range.start]);
+        out.push_str(&text.spelling());
+        copied = range.end;
+    }
+    out + &body[copied..]
 }
 
 #[cfg(test)]

@@ -1,19 +1,22 @@
 //! The proxy's table in the manifest.
 
+use regex_automata::util::syntax;
 use serde::Deserialize;
 
 use crate::detector::Detector;
-use crate::patterns::{ASSIGNMENT, DEFAULT};
+use crate::machine::{self, Machine};
+use crate::needles;
+use crate::rules::{self, ASSIGNMENT, Rule};
 
 /// What the user may set. Every key has a default.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
-    /// Names of default patterns to do without.
+    /// Names of rules to do without.
     without: Vec<String>,
     /// Whether `password = …` and the like are secrets.
     assignments: bool,
-    /// The user's own patterns; they come before the default ones.
+    /// The user's own patterns; they come before the rules.
     patterns: Vec<Custom>,
     /// Whether files and terminal output that the agent reads through the client are covered.
     pub(crate) reads: bool,
@@ -38,53 +41,58 @@ impl Default for Config {
 }
 
 impl Config {
-    pub(crate) fn detector(&self) -> Result<Detector, String> {
+    pub(crate) fn detector(self) -> Result<Detector, String> {
         for name in &self.without {
-            if !DEFAULT.iter().any(|(default, _)| default == name) {
-                let names: Vec<_> = DEFAULT.iter().map(|(name, _)| *name).collect();
-                let names = names.join("`, `");
-                return Err(format!(
-                    "`without` names `{name}`, expected one of `{names}`"
-                ));
-            }
+            check_name(name)?;
         }
-        for custom in &self.patterns {
-            check(custom)?;
-        }
-        let custom = self
-            .patterns
-            .iter()
-            .map(|custom| (&*custom.name, &*custom.regex));
-        let default = DEFAULT.iter().copied();
-        let default = default.filter(|(name, _)| !self.without.iter().any(|out| out == name));
-        Detector::new(
-            custom
-                .chain(default)
-                .chain(self.assignments.then_some(ASSIGNMENT)),
-        )
+        let custom = self.patterns.into_iter().map(Custom::rule);
+        let mut all = custom.collect::<Result<Vec<_>, _>>()?;
+        let is_out = |rule: &Rule| self.without.iter().any(|name| name == rule.name);
+        all.extend(rules::defaults().copied().filter(|rule| !is_out(rule)));
+        all.extend(self.assignments.then_some(ASSIGNMENT));
+        Detector::new(all)
     }
 }
 
-/// A wrong pattern is named, with what is wrong about it.
-fn check(custom: &Custom) -> Result<(), String> {
-    let Custom { name, regex } = custom;
-    let wrong = |why: &str| Err(format!("the regex of the pattern `{name}` {why}"));
-    if name.is_empty() || name.contains(['[', ']', '\n']) {
-        return Err(format!(
-            "a pattern cannot have the name `{name}`: it is shown in brackets"
-        ));
+/// A name that no rule has is an error, which tells the nearest one.
+fn check_name(name: &str) -> Result<(), String> {
+    if rules::defaults().any(|rule| rule.name == name) {
+        return Ok(());
     }
-    let syntax = match regex_automata::util::syntax::parse(regex) {
-        Ok(syntax) => syntax,
-        Err(error) => return wrong(&format!("is not right: {error}")),
-    };
-    if syntax.properties().look_set().contains_word_unicode() {
-        return wrong(r"has a Unicode word boundary; write `(?-u:\b)` in place of `\b`");
+    let distance = |rule: &&Rule| strsim::osa_distance(rule.name, name);
+    let nearest = rules::defaults()
+        .min_by_key(distance)
+        .map_or("", |rule| rule.name);
+    Err(format!(
+        "`without` names `{name}`, which is no rule; is it `{nearest}`? All of them are in the \
+         proxy's RULES.md"
+    ))
+}
+
+impl Custom {
+    /// A wrong pattern is named, with what is wrong about it.
+    fn rule(self) -> Result<Rule<'static>, String> {
+        let Self { name, regex } = self;
+        let wrong = |why: &str| Err(format!("the regex of the pattern `{name}` {why}"));
+        if name.is_empty() || name.contains(['[', ']', '\n']) {
+            return Err(format!(
+                "a pattern cannot have the name `{name}`: it is shown in brackets"
+            ));
+        }
+        let hir = match syntax::parse_with(&regex, &machine::bytes()) {
+            Ok(hir) => hir,
+            Err(error) => return wrong(&format!("is not right: {error}")),
+        };
+        if hir.properties().minimum_len() == Some(0) {
+            return wrong("matches the empty text; let it ask for at least one character");
+        }
+        // There is one configuration, for as long as the proxy runs.
+        let needles = needles::of(&hir).unwrap_or_default().into_iter();
+        let needles: Vec<&'static str> = needles.map(|needle| &*needle.leak()).collect();
+        let rule = Rule::custom(name.clone().leak(), regex.clone().leak(), needles.leak());
+        match Machine::new(&rule) {
+            Ok(_) => Ok(rule),
+            Err(error) => wrong(&error),
+        }
     }
-    if syntax.properties().minimum_len() == Some(0) {
-        return wrong("matches the empty text; let it ask for at least one character");
-    }
-    Detector::new([(&**name, &**regex)])
-        .map(drop)
-        .or_else(|error| wrong(&error))
 }

@@ -1,117 +1,135 @@
 //! Finds secrets in text that comes in pieces.
 //!
-//! At each place of the text the patterns, one lazy DFA together, run forward from there. Either
-//! they die, and it is known whether a secret starts at this place and where it ends; or they are
-//! still alive where the text ends so far. Then, and only then, the rest of the text is kept back:
-//! it is the shortest tail that may be the beginning of a secret, or may go on being one. (A DFA
-//! tells of the end of a match one byte later, so a secret is let go with the second character
-//! after it.) What comes out depends on the text alone, never on how it was cut.
-//!
-//! At most places of a text they die at once, because of two bytes: the one there and the one
-//! before it. Which pairs these are is remembered.
+//! One pass over the text looks for needles: short literal texts, one of which stands in every match
+//! of a rule. Where there is one, the automaton of the rule runs over the few characters that it
+//! takes to know. Either it dies, and it is known whether a secret is here and where it ends; or it is
+//! still alive where the text ends so far. Then, and only then, the rest of the text is kept back, or
+//! where a needle may be beginning. What comes out depends on the text alone, never on how it was cut,
+//! and what it costs is bounded by its length (see [`Effort`]).
 
-use std::cell::RefCell;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::mem;
 
-use regex_automata::hybrid::LazyStateID;
-use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::util::start;
-use regex_automata::{Anchored, MatchKind};
+use aho_corasick::dfa::DFA as Needles;
 use serde::{Deserialize, Serialize};
 
-/// How far a secret can reach, in bytes. What is longer is redacted up to here.
-pub(crate) const WINDOW: usize = 8 * 1024;
+use crate::effort::Effort;
+use crate::judge::Judge;
+use crate::machine::Machine;
+use crate::rules::Rule;
+use crate::text::{self, End};
+use scan::Scan;
+
+/// What stands for text that was not looked at.
+pub(crate) const UNCLEAR: &str = "unclear";
 
 pub(crate) struct Detector {
-    names: Vec<String>,
-    dfa: DFA,
-    cache: RefCell<Cache>,
-    barren: RefCell<Barren>,
+    kinds: Vec<Kind>,
+    /// The rules without needles, and the bytes that they may begin with.
+    anywhere: Vec<(usize, Box<[bool; 256]>)>,
+    /// Made with the first text: it takes longer than all else that a start takes.
+    search: OnceCell<Search>,
 }
 
-/// Pairs of bytes, or of none and a byte, at whose second one no secret starts.
-struct Barren(Vec<[bool; 256]>);
+/// What finds places to look at, and judges what is found there.
+struct Search {
+    /// The needles, in order.
+    texts: Vec<&'static str>,
+    needles: Needles,
+    /// By needle: the rules that have it.
+    needed_by: Vec<Vec<Needed>>,
+    judge: Judge,
+}
 
-impl Barren {
-    fn new() -> Self {
-        Self(vec![[false; 256]; 257])
-    }
+/// A rule that has a needle.
+struct Needed {
+    kind: usize,
+    /// Whether its match stands apart.
+    apart: bool,
+}
 
-    fn of(&mut self, before: Option<u8>) -> &mut [bool; 256] {
-        &mut self.0[before.map_or(256, usize::from)]
-    }
-
-    /// How many bytes at the beginning of the text can be passed over. Of longer characters none.
-    fn pass(&mut self, mut before: Option<u8>, text: &[u8]) -> usize {
-        let fertile = |byte: &u8| {
-            let barren = byte.is_ascii() && self.of(before)[usize::from(*byte)];
-            before = Some(*byte);
-            !barren
-        };
-        text.iter().position(fertile).unwrap_or(text.len())
-    }
+struct Kind {
+    rule: Rule<'static>,
+    machine: OnceCell<Machine>,
 }
 
 /// The end of a text that is still to be decided.
 #[derive(Default, Deserialize, Serialize)]
 pub(crate) struct Tail {
+    /// With a little of what came before it.
     text: String,
-    /// The byte before it, for word boundaries.
-    before: Option<u8>,
+    /// Where it begins.
+    from: usize,
+    effort: Effort,
 }
 
 impl Tail {
     pub(crate) fn is_empty(&self) -> bool {
-        self.text.is_empty()
+        self.from == self.text.len()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.text.len() - self.from
     }
 }
 
-/// Whether more text may follow.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum End {
-    Open,
-    Here,
-}
-
-enum Found {
-    Nothing,
-    Secret { length: usize, pattern: usize },
-    Undecided,
+/// A text without its secrets.
+pub(crate) struct Redacted {
+    pub(crate) text: String,
+    /// What kinds of secret it had.
+    pub(crate) names: Vec<&'static str>,
 }
 
 impl Detector {
-    pub(crate) fn new<'a>(
-        patterns: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<Self, String> {
-        let (names, regexes): (Vec<_>, Vec<_>) = patterns.into_iter().unzip();
-        let config = DFA::config().match_kind(MatchKind::LeftmostFirst);
-        let dfa = DFA::builder()
-            .configure(config.skip_cache_capacity_check(true))
-            .build_many(&regexes)
-            .map_err(|error| error.to_string())?;
-        let cache = RefCell::new(dfa.create_cache());
+    /// Finds what these rules describe. Of two that match the same, the first one counts.
+    pub(crate) fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Result<Self, String> {
+        let kinds: Vec<Kind> = rules
+            .into_iter()
+            .map(|rule| Kind {
+                rule,
+                machine: OnceCell::new(),
+            })
+            .collect();
+        let mut anywhere = Vec::new();
+        for (at, kind) in kinds.iter().enumerate() {
+            if kind.rule.needles.is_empty() {
+                anywhere.push((at, kind.machine()?.whole.beginnings()?));
+            }
+        }
         Ok(Self {
-            names: names.into_iter().map(String::from).collect(),
-            dfa,
-            cache,
-            barren: RefCell::new(Barren::new()),
+            kinds,
+            anywhere,
+            search: OnceCell::new(),
         })
     }
 
-    /// What stands for a secret of this pattern.
-    pub(crate) fn marker(name: &str) -> String {
-        format!("[redacted: {name}]")
+    fn search(&self) -> Result<&Search, String> {
+        if let Some(search) = self.search.get() {
+            return Ok(search);
+        }
+        let search = Search::new(&self.kinds)?;
+        Ok(self.search.get_or_init(|| search))
     }
 
-    /// The markers that this detector may leave.
-    pub(crate) fn markers(&self) -> impl Iterator<Item = String> {
-        self.names.iter().map(|name| Self::marker(name))
+    /// What stands for a secret of this kind.
+    pub(crate) fn marker(name: &str) -> String {
+        format!("{MARKER}{name}]")
     }
 
     /// A whole text without its secrets; none if it has none.
-    pub(crate) fn redact(&self, text: &str) -> Result<Option<String>, String> {
-        let redacted = self.next(&mut Tail::default(), text, End::Here)?;
-        Ok((redacted != text).then_some(redacted))
+    pub(crate) fn redact(
+        &self,
+        text: &str,
+        effort: &mut Effort,
+    ) -> Result<Option<Redacted>, String> {
+        let scan = Scan::of(self, text, 0, *effort, End::Here)?;
+        *effort = scan.effort;
+        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0)))
     }
 
     /// Adds a piece to a text. Returns what is decided by it, without the secrets; the rest stays
@@ -119,84 +137,62 @@ impl Detector {
     pub(crate) fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<String, String> {
         let mut text = mem::take(&mut tail.text);
         text.push_str(piece);
-        let mut cache = self.cache.borrow_mut();
-        let mut out = String::with_capacity(text.len());
-        let (mut place, mut copied) = (0, 0);
-        loop {
-            let passed = self
-                .barren
-                .borrow_mut()
-                .pass(tail.before, &text.as_bytes()[place..]);
-            if passed > 0 {
-                place += passed;
-                tail.before = Some(text.as_bytes()[place - 1]);
-            }
-            let Some(character) = text[place..].chars().next() else {
-                break;
-            };
-            match self.at(&mut cache, tail.before, &text.as_bytes()[place..], end)? {
-                Found::Nothing => place += character.len_utf8(),
-                Found::Secret { length, pattern } => {
-                    out.push_str(&text[copied..place]);
-                    out.push_str(&Self::marker(&self.names[pattern]));
-                    place += length;
-                    copied = place;
-                }
-                Found::Undecided => break,
-            }
-            tail.before = Some(text.as_bytes()[place - 1]);
-        }
-        out.push_str(&text[copied..place]);
-        tail.text = text.split_off(place);
+        let scan = Scan::of(self, &text, tail.from, tail.effort, end)?;
+        let out = scan.redacted(&text, tail.from).text;
+        tail.effort = scan.effort;
+        let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
+        tail.text = text.split_off(context);
+        tail.from = scan.decided - context;
         Ok(out)
-    }
-
-    /// What starts at the beginning of the text.
-    fn at(
-        &self,
-        cache: &mut Cache,
-        before: Option<u8>,
-        text: &[u8],
-        end: End,
-    ) -> Result<Found, String> {
-        let gave_up = |_| "the patterns need too much memory; use simpler ones".to_owned();
-        let start = start::Config::new()
-            .anchored(Anchored::Yes)
-            .look_behind(before);
-        let mut state = self
-            .dfa
-            .start_state(cache, &start)
-            .map_err(|error| error.to_string())?;
-        let mut found = Found::Nothing;
-        // A state tells of a match one byte after its end.
-        let secret = |cache: &Cache, state: LazyStateID, length: usize| Found::Secret {
-            length,
-            pattern: self.dfa.match_pattern(cache, state, 0).as_usize(),
-        };
-        for (length, byte) in text.iter().take(WINDOW).enumerate() {
-            state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
-            if state.is_match() {
-                found = secret(cache, state, length);
-            } else if state.is_dead() {
-                if length == 0 {
-                    self.barren.borrow_mut().of(before)[usize::from(*byte)] = true;
-                }
-                return Ok(found);
-            }
-        }
-        if text.len() > WINDOW {
-            return Ok(found);
-        }
-        if end == End::Open {
-            return Ok(Found::Undecided);
-        }
-        state = self.dfa.next_eoi_state(cache, state).map_err(gave_up)?;
-        if state.is_match() {
-            found = secret(cache, state, text.len());
-        }
-        Ok(found)
     }
 }
 
-#[cfg(test)]
-mod tests;
+impl Search {
+    fn new(kinds: &[Kind]) -> Result<Self, String> {
+        let rules = || {
+            kinds
+                .iter()
+                .enumerate()
+                .map(|(kind, Kind { rule, .. })| (kind, rule))
+        };
+        let texts: BTreeSet<&str> = rules()
+            .flat_map(|(_, rule)| rule.needles)
+            .copied()
+            .collect();
+        let texts: Vec<&str> = texts.into_iter().collect();
+        let needles = Needles::builder()
+            .ascii_case_insensitive(true)
+            .build(&texts)
+            .map_err(|error| error.to_string())?;
+        let needing = |text: &&str| {
+            let needing = rules().filter(|(_, rule)| rule.needles.contains(text));
+            needing
+                .map(|(kind, rule)| Needed {
+                    kind,
+                    apart: rule.apart,
+                })
+                .collect()
+        };
+        let needed_by = texts.iter().map(needing).collect();
+        Ok(Self {
+            texts,
+            needles,
+            needed_by,
+            judge: Judge::new()?,
+        })
+    }
+}
+
+impl Kind {
+    fn machine(&self) -> Result<&Machine, String> {
+        if let Some(machine) = self.machine.get() {
+            return Ok(machine);
+        }
+        let machine = Machine::new(&self.rule)
+            .map_err(|error| format!("the rule `{}`: {error}", self.rule.name))?;
+        Ok(self.machine.get_or_init(|| machine))
+    }
+}
+
+/// What every marker begins with.
+pub(crate) const MARKER: &str = "[redacted: ";

@@ -5,10 +5,16 @@
 mod body;
 mod config;
 mod detector;
+mod effort;
+mod judge;
+mod machine;
+mod needles;
 #[cfg(test)]
 mod oracle;
-mod patterns;
+mod rules;
 mod streams;
+mod text;
+mod update;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,11 +23,15 @@ use acp_chain_proxy::{
     Action, Configure, Error, FailurePolicy, Head, Json, Notification, Peer, Proxy, Request,
     Response, Result, Subscription, export, save,
 };
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
+use body::Findings;
 use config::Config;
-use detector::Detector;
-use streams::{Chunk, Streams};
+use detector::{Detector, MARKER};
+use effort::Effort;
+use streams::Streams;
+use update::Update;
 
 struct Redact {
     detector: Detector,
@@ -34,7 +44,7 @@ struct Redact {
 #[derive(Default, Deserialize, Serialize)]
 struct State {
     streams: Streams,
-    /// The markers that stand in what the agent has read.
+    /// The kinds of secret in what the agent has read.
     given: RefCell<BTreeSet<String>>,
 }
 
@@ -43,8 +53,8 @@ impl Configure for Redact {
 
     fn new(config: Config) -> std::result::Result<Self, String> {
         Ok(Self {
-            detector: config.detector()?,
             reads: config.reads,
+            detector: config.detector()?,
             state: State::default(),
         })
     }
@@ -56,6 +66,9 @@ const PERMISSION: &str = "session/request_permission";
 const READ: &str = "fs/read_text_file";
 const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
+
+/// The methods whose errors are looked at.
+const COVERED: &[&str] = &[PROMPT, READ, OUTPUT];
 
 /// Updates that add nothing to the conversation, and so may come between two chunks of a text.
 const ASIDE: &[&str] = &[
@@ -106,52 +119,50 @@ impl Proxy for Redact {
 
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
-            PROMPT => self.read(request.params),
+            PROMPT => self.read(&request.params),
             WRITE => Ok(self.write(&request.params)),
             method => {
                 self.flush(session(&request.head))?;
-                if method == PERMISSION {
-                    self.body(request.params)
-                } else {
-                    Ok(Action::Forward)
+                match method == PERMISSION {
+                    true => self.show(&request.params),
+                    false => Ok(Action::Forward),
                 }
             }
         }
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
-        let Notification {
-            head,
-            params: mut body,
-        } = update;
+        let Notification { head, params } = update;
         let session = session(&head);
-        let Some(chunk) = Chunk::of(&body) else {
-            self.before(&body, session)?;
-            return self.body(body);
+        let text = params.spelling();
+        let mut update = Update::of(&self.detector, &text)?;
+        let Some(chunk) = update.chunk.take() else {
+            self.before(&update, session)?;
+            return Ok(update.findings.action(&params)?);
         };
-        let (pointer, text) = (chunk.pointer, chunk.text.clone());
-        // The text is judged as a part of the running text, and not by itself.
-        body.put(pointer, "")?;
-        let found = body::redact(&self.detector, &mut body)?;
         let streams = &self.state.streams;
-        let decided = streams.next(&self.detector, session, &body, chunk)?;
+        let decided = streams.next(&self.detector, session, chunk.piece(), || {
+            update.without_text(&text, &chunk)
+        })?;
         save(&self.state)?;
-        if !found && decided == text {
-            return Ok(Action::Forward);
+        if decided != chunk.text {
+            update
+                .findings
+                .change(&chunk.string, chunk.pointer.clone(), &decided);
         }
-        body.put(pointer, decided)?;
-        Ok(Action::Replace(body))
+        Ok(update.findings.action(&params)?)
     }
 
     async fn on_response(&self, response: Response) -> Result {
-        if response.head.sender == Peer::Agent {
-            self.flush(session(&response.head))?;
-            return Ok(Action::Forward);
+        let Response { head, outcome } = response;
+        if head.sender == Peer::Agent {
+            self.flush(session(&head))?;
         }
-        let Ok(result) = response.outcome else {
-            return Ok(Action::Forward);
-        };
-        self.read(result)
+        match outcome {
+            Ok(result) if head.sender == Peer::Client => self.read(&result),
+            Err(error) if COVERED.contains(&&*head.method) => self.error(error),
+            Ok(_) | Err(_) => Ok(Action::Forward),
+        }
     }
 }
 
@@ -160,31 +171,40 @@ fn session(head: &Head) -> &str {
     head.session.as_deref().unwrap_or_default()
 }
 
-impl State {
-    /// The agent has read these markers. True if one is new.
-    fn give(&self, markers: impl Iterator<Item = String>) -> bool {
-        let mut given = self.given.borrow_mut();
-        let known = given.len();
-        given.extend(markers);
-        given.len() > known
-    }
-}
-
 impl Redact {
     /// What the agent gets to read.
-    fn read(&self, body: Json) -> Result {
-        let action = self.body(body)?;
-        if let Action::Replace(body) = &action {
-            let text = body.to_string();
-            let given = self
-                .detector
-                .markers()
-                .filter(|marker| text.contains(marker));
-            if self.state.give(given) {
-                save(&self.state)?;
-            }
+    fn read(&self, body: &Json) -> Result {
+        let findings = self.look(body, false)?;
+        self.give(&findings)?;
+        Ok(findings.action(body)?)
+    }
+
+    /// What the user is shown.
+    fn show(&self, body: &Json) -> Result {
+        Ok(self.look(body, false)?.action(body)?)
+    }
+
+    fn look(&self, body: &Json, free: bool) -> Result<Findings> {
+        let findings = body::look(
+            &self.detector,
+            &body.spelling(),
+            free,
+            &mut Effort::default(),
+        )?;
+        Ok(findings)
+    }
+
+    /// The agent reads these markers, in place of what was found.
+    fn give(&self, findings: &Findings) -> Result<()> {
+        let mut given = self.state.given.borrow_mut();
+        let known = given.len();
+        given.extend(findings.names.iter().map(|name| (*name).to_owned()));
+        let is_new = given.len() > known;
+        drop(given);
+        if is_new {
+            save(&self.state)?;
         }
-        Ok(action)
+        Ok(())
     }
 
     /// What is kept back of the running text of a session goes out.
@@ -196,26 +216,38 @@ impl Redact {
     }
 
     /// Before an update that is no chunk of text, the rest of the running text goes out.
-    fn before(&self, update: &Json, session: &str) -> Result<()> {
-        let kind: Option<String> = update.at("/update/sessionUpdate");
-        if kind.is_some_and(|kind| ASIDE.contains(&&*kind)) {
+    fn before(&self, update: &Update, session: &str) -> Result<()> {
+        if ASIDE.contains(&&*update.kind) {
             return Ok(());
         }
         self.flush(session)?;
         // News of a subagent, whose own session has no response that would end its text.
-        if let Some(child) = update.at::<String>("/update/sessionId") {
-            self.flush(&child)?;
+        match &update.child {
+            Some(child) => self.flush(child),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    fn body(&self, mut body: Json) -> Result {
-        let found = body::redact(&self.detector, &mut body)?;
-        Ok(if found {
-            Action::Replace(body)
-        } else {
-            Action::Forward
-        })
+    /// An error tells of what went wrong, and may quote it.
+    fn error(&self, mut error: Error) -> Result {
+        let mut effort = Effort::default();
+        let mut findings = Findings::default();
+        let message = self.detector.redact(&error.message, &mut effort)?;
+        if let Some(data) = &mut error.data {
+            findings = body::look(&self.detector, &data.spelling(), true, &mut effort)?;
+            if !findings.is_empty() {
+                *data = Json::try_from(findings.applied(&data.spelling()))?;
+            }
+        }
+        if message.is_none() && findings.is_empty() {
+            return Ok(Action::Forward);
+        }
+        if let Some(message) = message {
+            error.message = message.text;
+            findings.names.extend(message.names);
+        }
+        self.give(&findings)?;
+        Ok(Action::Reject(error))
     }
 
     /// A marker that the agent has read would take the place of the secret if it were written.
@@ -224,14 +256,20 @@ impl Redact {
             return Action::Forward;
         };
         let given = self.state.given.borrow();
-        match given.iter().find(|marker| content.contains(*marker)) {
+        let mut markers = memmem::find_iter(content.as_bytes(), MARKER).filter_map(|at| {
+            let name = &content[at + MARKER.len()..];
+            let name = &name[..memchr::memchr(b']', name.as_bytes())?];
+            given.get(name)
+        });
+        match markers.next() {
             None => Action::Forward,
-            Some(marker) => Action::Reject(Error::new(
+            Some(name) => Action::Reject(Error::new(
                 INVALID_PARAMS,
                 format!(
-                    "not written: `{marker}` stands for a secret that was kept from you, and \
+                    "not written: `{}` stands for a secret that was kept from you, and \
                      writing it would destroy the secret; edit the file without that line, or \
-                     ask the user to make this change"
+                     ask the user to make this change",
+                    Detector::marker(name)
                 ),
             )),
         }

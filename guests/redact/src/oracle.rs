@@ -1,30 +1,105 @@
-//! What the tests compare with: another engine, which sees the whole text.
+//! What the tests compare with: another engine, which tries every rule at every place of the whole
+//! text, without needles, pieces or bounds on what it may cost.
 
-use regex_automata::nfa::thompson::pikevm::PikeVM;
+use std::ops::Range;
+
+use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
+use regex_automata::{Anchored, Input};
 
 use crate::detector::Detector;
-use crate::patterns::Pattern;
+use crate::judge::Judge;
+use crate::machine::{self, Machine};
+use crate::rules::Rule;
+use crate::text::{self, End, Next};
 
-pub(crate) struct Oracle<'p> {
-    patterns: &'p [Pattern],
-    engine: PikeVM,
+pub(crate) struct Oracle {
+    rules: Vec<(Rule<'static>, PikeVM, Machine)>,
+    judge: Judge,
 }
 
-impl<'p> Oracle<'p> {
-    pub(crate) fn new(patterns: &'p [Pattern]) -> Self {
-        let regexes: Vec<_> = patterns.iter().map(|(_, regex)| *regex).collect();
-        let engine = PikeVM::new_many(&regexes).expect("right");
-        Self { patterns, engine }
+impl Oracle {
+    pub(crate) fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Self {
+        let engine = |rule: &Rule| {
+            PikeVM::builder()
+                .syntax(machine::bytes())
+                .thompson(thompson::Config::new().utf8(false))
+                .build(&format!(
+                    "{}(?P<the_secret>{}){}",
+                    rule.lead(),
+                    rule.body(),
+                    follows(rule)
+                ))
+                .expect("right")
+        };
+        let rules = rules.into_iter().map(|rule| {
+            let machine = Machine::new(&rule).expect("right");
+            (rule, engine(&rule), machine)
+        });
+        Self {
+            rules: rules.collect(),
+            judge: Judge::new().expect("right"),
+        }
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {
-        let (mut out, mut copied) = (String::new(), 0);
-        for found in self.engine.find_iter(&mut self.engine.create_cache(), text) {
-            let (name, _) = self.patterns[found.pattern()];
-            out.push_str(&text[copied..found.start()]);
-            out.push_str(&Detector::marker(name));
-            copied = found.end();
+        // As the rules read it, with the place of each character.
+        let (mut read, mut places, mut at) = (Vec::new(), vec![], 0);
+        while let Next::Byte(byte, next) = text::next(text.as_bytes(), at, End::Here) {
+            read.push(byte);
+            places.push(at);
+            at = next;
         }
-        out + &text[copied..]
+        places.push(at);
+        let mut out: Vec<(Range<usize>, &str)> = Vec::new();
+        for place in 0..read.len() {
+            let is_out = |(range, _): &(Range<usize>, &str)| range.contains(&places[place]);
+            if out.iter().any(is_out) {
+                continue;
+            }
+            let mut here = Vec::new();
+            for (rule, engine, machine) in &self.rules {
+                let mut cache = engine.create_cache();
+                let mut groups = engine.create_captures();
+                let input = Input::new(&read).range(place..).anchored(Anchored::Yes);
+                engine.captures(&mut cache, input, &mut groups);
+                let (Some(whole), Some(secret)) =
+                    (groups.get_match(), groups.get_group_by_name("the_secret"))
+                else {
+                    continue;
+                };
+                let apart = place == 0 || !read[place - 1].is_ascii_alphanumeric();
+                let around = &read[whole.range()];
+                let judged =
+                    self.judge
+                        .is_secret(rule, machine, &read[secret.start..secret.end], around);
+                if (apart || !rule.apart) && judged.expect("in memory") {
+                    here.push((places[secret.start]..places[secret.end], rule.name));
+                }
+            }
+            here.sort_by_key(|(range, _)| std::cmp::Reverse(range.len()));
+            for (mut range, mut name) in here {
+                let overlaps = |(old, _): &(Range<usize>, &str)| {
+                    old.start < range.end && range.start < old.end
+                };
+                if let Some(old) = out.iter().position(overlaps) {
+                    let (old, first) = out.remove(old);
+                    range = old.start.min(range.start)..old.end.max(range.end);
+                    name = first;
+                }
+                out.push((range, name));
+            }
+        }
+        out.sort_by_key(|(range, _)| range.start);
+        let (mut result, mut copied) = (String::new(), 0);
+        for (range, name) in out {
+            result += &text[copied..range.start];
+            result += &Detector::marker(name);
+            copied = range.end;
+        }
+        result + &text[copied..]
     }
+}
+
+fn follows(rule: &Rule) -> String {
+    rule.regex()[rule.lead().len() + rule.body().len()..].to_owned()
 }

@@ -6,20 +6,29 @@
 //! lost when the agent pauses for longer than the host lets a proxy hold a message.
 //!
 //! All of it is saved, so that an instance that starts later finds the end of a secret whose
-//! beginning an earlier one has kept back.
+//! beginning an earlier one has kept back. What is kept is bounded, for a session and for all of
+//! them: at the bound, the longest tail is given up and goes out as what stands for it.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use acp_chain_proxy::{Json, Peer};
 use serde::{Deserialize, Serialize};
 
-use crate::detector::{Detector, End, Tail};
+use crate::detector::{Detector, Tail, UNCLEAR};
+use crate::text::End;
+
+/// What is kept of all sessions together, in bytes. Saved it is a few times as long at worst, and
+/// below what the host keeps for a proxy.
+const ALL: usize = 160 * 1024;
+
+/// What a chunk may have beside its text.
+const AROUND: usize = 16 * 1024;
 
 #[derive(Default, Deserialize, Serialize)]
-pub(crate) struct Streams(RefCell<HashMap<String, Stream>>);
+pub(crate) struct Streams(RefCell<BTreeMap<String, Stream>>);
 
-#[derive(Deserialize, Serialize)]
+#[derive(Default, Deserialize, Serialize)]
 struct Stream {
     /// What sets its chunks apart from those of another text: their kind and their ids.
     identity: String,
@@ -31,77 +40,55 @@ struct Stream {
 /// The last chunk of a text, which the tail may have to go out in.
 #[derive(Deserialize, Serialize)]
 struct Last {
-    params: Json,
+    /// Its parameters, with an empty text.
+    params: String,
     /// Where the text is in them.
     pointer: String,
 }
 
 /// A piece of a running text.
-pub(crate) struct Chunk {
-    identity: String,
+pub(crate) struct Chunk<'c> {
+    pub(crate) identity: String,
     /// Where the text is in the parameters.
-    pub(crate) pointer: &'static str,
-    pub(crate) text: String,
-}
-
-impl Chunk {
-    /// None if these are not the parameters of a chunk of text. A chunk of a message holds a block
-    /// of content, one of a tool call holds the block wrapped once more.
-    pub(crate) fn of(params: &Json) -> Option<Self> {
-        let kind: String = params.at("/update/sessionUpdate")?;
-        if !kind.ends_with("_chunk") {
-            return None;
-        }
-        let (pointer, text) = ["/update/content/text", "/update/content/content/text"]
-            .into_iter()
-            .find_map(|pointer| Some((pointer, params.at(pointer)?)))?;
-        let mut update: Json = params.at("/update")?;
-        let members = update.members_mut()?;
-        members.remove("content");
-        members.remove("_meta");
-        let identity = update.to_string();
-        Some(Self {
-            identity,
-            pointer,
-            text,
-        })
-    }
+    pub(crate) pointer: String,
+    pub(crate) text: &'c str,
 }
 
 impl Streams {
     /// Adds a chunk to the running text of its session. Returns the text that is decided by now,
-    /// for this chunk to go on with.
+    /// for this chunk to go on with. `params` are its parameters with an empty text.
     pub(crate) fn next(
         &self,
         detector: &Detector,
         session: &str,
-        params: &Json,
         chunk: Chunk,
+        params: impl FnOnce() -> String,
     ) -> Result<String, String> {
         let Chunk {
             identity,
             pointer,
             text,
         } = chunk;
-        if self
-            .0
-            .borrow()
-            .get(session)
-            .is_some_and(|last| last.identity != identity)
-        {
+        let is_other = |stream: &Stream| stream.identity != identity;
+        if self.0.borrow().get(session).is_some_and(is_other) {
             self.flush(detector, session)?;
         }
         let mut streams = self.0.borrow_mut();
-        let stream = streams.entry(session.to_owned()).or_insert_with(|| Stream {
-            identity,
-            last: None,
-            tail: Tail::default(),
-        });
-        let decided = detector.next(&mut stream.tail, &text, End::Open)?;
-        stream.last = (!stream.tail.is_empty()).then(|| Last {
-            params: params.clone(),
-            pointer: pointer.into(),
-        });
+        let stream = streams.entry(session.to_owned()).or_default();
+        stream.identity = identity;
+        let decided = detector.next(&mut stream.tail, text, End::Open)?;
+        stream.last = match stream.tail.is_empty() {
+            true => None,
+            false => Some(Last {
+                params: params(),
+                pointer,
+            }),
+        };
+        if stream.size() - stream.tail.len() > AROUND {
+            return Err("a chunk has too much beside its text to be looked at".into());
+        }
+        drop(streams);
+        self.shrink(session)?;
         Ok(decided)
     }
 
@@ -110,19 +97,50 @@ impl Streams {
         let Some(mut stream) = self.0.borrow_mut().remove(session) else {
             return Ok(false);
         };
-        if let Some(Last {
-            mut params,
-            pointer,
-        }) = stream.last
-        {
-            let rest = detector.next(&mut stream.tail, "", End::Here)?;
-            params
-                .put(&pointer, rest)
-                .map_err(|error| error.to_string())?;
-            Peer::Client
-                .notify("session/update", params)
-                .map_err(|error| error.to_string())?;
-        }
+        let rest = detector.next(&mut stream.tail, "", End::Here)?;
+        send(stream.last, &rest)?;
         Ok(true)
     }
+
+    /// Gives up tails of other sessions, the longest first, until what is kept is within bounds.
+    fn shrink(&self, session: &str) -> Result<(), String> {
+        let mut streams = self.0.borrow_mut();
+        let mut size: usize = streams.values().map(Stream::size).sum();
+        while size > ALL {
+            let others = streams.iter().filter(|(name, _)| *name != session);
+            let Some((name, _)) = others.max_by_key(|(_, stream)| stream.size()) else {
+                return Ok(());
+            };
+            let name = name.clone();
+            let given_up = streams.remove(&name).unwrap_or_default();
+            size -= given_up.size();
+            send(given_up.last, &Detector::marker(UNCLEAR))?;
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    /// What it takes to keep it.
+    fn size(&self) -> usize {
+        let Self {
+            identity,
+            tail,
+            last,
+        } = self;
+        identity.len() + tail.len() + last.as_ref().map_or(0, |last| last.params.len())
+    }
+}
+
+/// Sends a text in a chunk like the last one of its running text.
+fn send(last: Option<Last>, text: &str) -> Result<(), String> {
+    let Some(Last { params, pointer }) = last else {
+        return Ok(());
+    };
+    let mut params = Json::try_from(params).map_err(|error| error.to_string())?;
+    params
+        .put(&pointer, text)
+        .map_err(|error| error.to_string())?;
+    let sent = Peer::Client.notify("session/update", params);
+    sent.map_err(|error| error.to_string())
 }

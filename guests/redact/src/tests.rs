@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::Redact;
 use super::oracle::Oracle;
+use super::rules::Rule;
 
 mod restart;
 
@@ -114,8 +115,8 @@ fn a_secret_in_two_chunks_is_found_and_the_rest_is_not_delayed() {
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "it is acme-01234");
     assert_eq!(streamed(&host.sent()), "it is ");
-    chunk(&mut host, "agent_message_chunk", "1", "56789, they say");
-    assert_eq!(streamed(&host.sent()), format!("{MARKER}, they say"));
+    chunk(&mut host, "agent_message_chunk", "1", "56789, they say!");
+    assert_eq!(streamed(&host.sent()), format!("{MARKER}, they say!"));
 }
 
 #[test]
@@ -186,8 +187,8 @@ fn news_that_is_no_part_of_the_conversation_does_not_cut_a_secret_in_two() {
         json!({ "sessionUpdate": "usage_update", "used": 1, "size": 2 }),
     );
     chunk(&mut host, "agent_message_chunk", "1", "56789");
-    chunk(&mut host, "agent_message_chunk", "1", " is it");
-    assert_eq!(streamed(&host.sent()), format!("{MARKER} is it"));
+    chunk(&mut host, "agent_message_chunk", "1", " is it!");
+    assert_eq!(streamed(&host.sent()), format!("{MARKER} is it!"));
 }
 
 #[test]
@@ -196,8 +197,8 @@ fn sessions_do_not_mix() {
     for (session, text) in [
         ("a", "acme-01"),
         ("b", "acme-98"),
-        ("a", "23456789 ."),
-        ("b", "76543210 ."),
+        ("a", "23456789 !"),
+        ("b", "76543210 !"),
     ] {
         let content = json!({ "type": "text", "text": text });
         let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
@@ -213,7 +214,7 @@ fn sessions_do_not_mix() {
         .partition(|sent| sent.at("/sessionId") == "a");
     assert_eq!(
         (streamed(&a), streamed(&b)),
-        (format!("{MARKER} ."), format!("{MARKER} ."))
+        (format!("{MARKER} !"), format!("{MARKER} !"))
     );
 }
 
@@ -255,7 +256,7 @@ fn tool_calls_lose_their_secrets_and_keep_their_ids() {
 #[test]
 fn what_has_no_secret_goes_on_as_it_was_spelt() {
     let mut host = host();
-    let params = r#"{"update":{"content":{"text":"\u0041b","type":"text"},"sessionUpdate":"agent_message_chunk","x":1e400},"sessionId":"s"}"#;
+    let params = r#"{"update":{"content":{"text":"\u0041b!","type":"text"},"sessionUpdate":"agent_message_chunk","x":1e400},"sessionId":"s"}"#;
     let params: acp_chain_proxy::Json = params.parse().expect("JSON");
     host.notify(Peer::Agent, "session/update", &params);
     assert_eq!(host.sent()[0].body, Ok(params));
@@ -315,8 +316,8 @@ fn what_is_wrong_with_the_configuration_is_named() {
     for (config, expected) in [
         (json!({ "pattern": [] }), "unknown field `pattern`"),
         (
-            json!({ "without": ["jwt"] }),
-            "`without` names `jwt`, expected one of `private-key`",
+            json!({ "without": ["github-token"] }),
+            "`without` names `github-token`, which is no rule; is it `github-",
         ),
         (
             json!({ "patterns": [{ "name": "a", "regex": "(" }] }),
@@ -325,10 +326,6 @@ fn what_is_wrong_with_the_configuration_is_named() {
         (
             json!({ "patterns": [{ "name": "a", "regex": "a*" }] }),
             "matches the empty text",
-        ),
-        (
-            json!({ "patterns": [{ "name": "a", "regex": r"\bx" }] }),
-            r"write `(?-u:\b)`",
         ),
         (
             json!({ "patterns": [{ "name": "[", "regex": "x" }] }),
@@ -342,7 +339,7 @@ fn what_is_wrong_with_the_configuration_is_named() {
 
 #[test]
 fn default_patterns_can_be_done_without() {
-    let key = format!("AKIA{}", "ABCD2345".repeat(2));
+    let key = format!("AKIA{}", "QWERT2YUIOPASD3F");
     let text = |mut host: Host| {
         let text = json!({ "type": "text", "text": key });
         host.request(
@@ -352,9 +349,9 @@ fn default_patterns_can_be_done_without() {
         );
         host.sent()[0].at("/prompt/0/text")
     };
-    assert_eq!(text(host()), "[redacted: aws-access-key-id]");
+    assert_eq!(text(host()), "[redacted: aws-access-token]");
     assert_eq!(
-        text(host_with(json!({ "without": ["aws-access-key-id"] }))),
+        text(host_with(json!({ "without": ["aws-access-token"] }))),
         key
     );
 }
@@ -385,7 +382,7 @@ proptest! {
             }
         }
         host.answer(id, json!({}));
-        let oracle = Oracle::new(&[("acme", REGEX)]);
+        let oracle = Oracle::new([Rule::custom("acme", REGEX, &[])]);
         let expected: String = texts.iter().map(|(_, text)| oracle.redact(text)).collect();
         let sent = host.sent();
         prop_assert_eq!(streamed(&sent), expected);

@@ -1,8 +1,10 @@
 //! Programs in Rust that are no part of the workspace.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde_json::Value;
 
 use crate::progress::Progress;
 use crate::stamp::Stamp;
@@ -57,4 +59,35 @@ pub fn install(
     })?;
     stamp.set()?;
     Ok(product)
+}
+
+/// The folder with the source of a crate of exactly this version. Nothing of it is compiled.
+pub fn source(
+    workspace: &Workspace,
+    progress: &Progress,
+    name: &str,
+    version: &str,
+) -> Result<PathBuf> {
+    let folder = workspace.target("xtask").join(format!("{name}-{version}"));
+    fs::create_dir_all(&folder)?;
+    // A package for the sake of its one dependency, and a workspace of its own.
+    let manifest = format!(
+        "[package]\nname = \"source\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+         [dependencies]\n{name} = \"={version}\"\n[workspace]\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest)?;
+    fs::write(folder.join("lib.rs"), "")?;
+    progress.step(&format!("source of {name}"), |step| {
+        step.run(cargo().arg("fetch").current_dir(&folder))
+    })?;
+    let metadata = cargo()
+        .args(["metadata", "--format-version=1", "--offline"])
+        .current_dir(&folder)
+        .output()?;
+    let metadata: Value = serde_json::from_slice(&metadata.stdout)?;
+    let packages = metadata["packages"].as_array();
+    let package = packages.and_then(|all| all.iter().find(|package| package["name"] == name));
+    let manifest = package.and_then(|package| package["manifest_path"].as_str());
+    let manifest = manifest.with_context(|| format!("cargo did not fetch {name}"))?;
+    Ok(Path::new(manifest).with_file_name(""))
 }

@@ -1,14 +1,33 @@
 use serde_json::json;
 
 use super::*;
-use crate::detector::Detector;
+use crate::rules::Rule;
+
+fn detector() -> Detector {
+    Detector::new([Rule::custom("x", "SECRET", &["secret"])]).expect("right")
+}
 
 fn redacted(body: &str) -> Option<String> {
-    let detector = Detector::new([("x", "SECRET")]).expect("right");
-    let mut body: Json = body.parse().expect("JSON");
-    redact(&detector, &mut body)
-        .expect("in memory")
-        .then(|| body.to_string())
+    let body: Json = body.parse().expect("JSON");
+    let text = body.spelling();
+    let findings = look(&detector(), &text, false, &mut Effort::default()).expect("in memory");
+    let applied = findings.applied(&text);
+    match findings.action(&body).expect("in memory") {
+        Action::Forward => None,
+        Action::Edit(edits) => {
+            let mut edited = body.clone();
+            for Edit { pointer, value } in edits {
+                *edited.at_mut(&pointer).expect("a place") = value.expect("a text");
+            }
+            assert_eq!(edited.to_string(), applied);
+            Some(applied)
+        }
+        Action::Replace(replaced) => {
+            assert_eq!(replaced.to_string(), applied);
+            Some(applied)
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -20,7 +39,7 @@ fn strings_are_redacted_wherever_they_are_and_the_rest_keeps_its_spelling() {
 
 #[test]
 fn half_a_surrogate_pair_hides_nothing() {
-    let body = r#"["a SECRET, cut: \ud83d", "\ud83d"]"#;
+    let body = r#"["a SECRET, cut: \ud83d","\ud83d"]"#;
     let expected = "[\"a [redacted: x], cut: \u{fffd}\u{fffd}\u{fffd}\",\"\\ud83d\"]";
     assert_eq!(redacted(body).as_deref(), Some(expected));
 }
@@ -40,9 +59,22 @@ fn what_the_protocol_needs_stays_except_where_the_agent_is_free() {
 }
 
 #[test]
-fn nesting_hides_nothing_and_costs_little() {
-    let nested = |text: &str| format!("{}{text}{}", "[".repeat(10_000), "]".repeat(10_000));
-    assert_eq!(redacted(&nested("1")), None);
-    let redacted = redacted(&nested("\"SECRET\"")).expect("found");
-    assert!(redacted.contains("[redacted: x]") && !redacted.contains("SECRET"));
+fn what_is_nested_too_deep_to_be_looked_at_is_an_error() {
+    let nested = |depth: usize| format!("{}\"SECRET\"{}", "[".repeat(depth), "]".repeat(depth));
+    assert!(redacted(&nested(128)).is_some());
+    let error = look(&detector(), &nested(129), false, &mut Effort::default()).err();
+    assert!(error.expect("too deep").contains("nested deeper than 128"));
+}
+
+#[test]
+fn a_name_that_stands_twice_hides_nothing() {
+    let twice = r#"{"a":"a SECRET","a":1,"b":{"c":["SECRET"]}}"#;
+    let expected = r#"{"a":"a [redacted: x]","a":1,"b":{"c":["[redacted: x]"]}}"#;
+    assert_eq!(redacted(twice).as_deref(), Some(expected));
+}
+
+#[test]
+fn many_secrets_are_found_as_well_as_few() {
+    let body = |secret: &str| format!("[{}\"\"]", format!("\"a {secret}\",").repeat(100));
+    assert_eq!(redacted(&body("SECRET")), Some(body("[redacted: x]")));
 }

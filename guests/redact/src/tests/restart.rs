@@ -8,8 +8,8 @@ fn a_secret_is_found_although_its_two_chunks_meet_different_instances() {
     prompt(&mut host);
     chunk(&mut host, "agent_message_chunk", "1", "it is acme-01234");
     host.restart().expect("takes up what was saved");
-    chunk(&mut host, "agent_message_chunk", "1", "56789, they say");
-    assert_eq!(streamed(&host.sent()), format!("it is {MARKER}, they say"));
+    chunk(&mut host, "agent_message_chunk", "1", "56789, they say!");
+    assert_eq!(streamed(&host.sent()), format!("it is {MARKER}, they say!"));
 }
 
 #[test]

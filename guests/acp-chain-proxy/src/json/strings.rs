@@ -1,0 +1,318 @@
+//! The strings of a JSON text, where they stand: nothing is parsed or copied but the few parts that
+//! somebody asks for.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use memchr::memchr2;
+use serde::de::{Deserializer, Visitor};
+
+/// How deep a text may be nested for its strings to be looked at, as most parsers have it.
+pub const DEPTH: usize = 128;
+
+/// Goes through the strings of a JSON text, in order. Names of members are not among them.
+///
+/// ```
+/// use acp_chain_proxy::Strings;
+///
+/// let mut strings = Strings::of(r#"{"a":[1,"b"],"c":"d\n"}"#);
+/// let found = strings.next()?.expect("a string");
+/// assert_eq!((found.decoded(), strings.pointer()), ("b".into(), "/a/1".into()));
+/// let found = strings.next()?.expect("another one");
+/// assert_eq!((found.decoded(), strings.pointer()), ("d\n".into(), "/c".into()));
+/// assert!(strings.next()?.is_none());
+/// # Ok::<(), acp_chain_proxy::NotRead>(())
+/// ```
+pub struct Strings<'j> {
+    cursor: Cursor<'j>,
+    path: Vec<Step<'j>>,
+    /// Whether a string that comes now is the name of a member.
+    names: bool,
+}
+
+/// A step from a value to a part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<'j> {
+    /// A member of an object.
+    Member(Spelt<'j>),
+    /// An element of an array.
+    Item(usize),
+}
+
+/// A string of a JSON text, without its quotes and with its escapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spelt<'j> {
+    text: &'j str,
+    start: usize,
+    end: usize,
+    escaped: bool,
+}
+
+/// A text whose strings cannot be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotRead {
+    /// Nested deeper than [`DEPTH`].
+    Deep,
+    /// It is no JSON.
+    Malformed,
+}
+
+impl fmt::Display for NotRead {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deep => write!(formatter, "the body is nested deeper than {DEPTH} levels"),
+            Self::Malformed => formatter.write_str("the body is not JSON"),
+        }
+    }
+}
+
+impl std::error::Error for NotRead {}
+
+impl<'j> Strings<'j> {
+    /// The strings of this text.
+    #[must_use]
+    pub fn of(text: &'j str) -> Self {
+        Self {
+            cursor: Cursor { text, at: 0 },
+            path: Vec::new(),
+            names: false,
+        }
+    }
+
+    /// The next one, if there is any.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "what it gives is used with the path"
+    )]
+    pub fn next(&mut self) -> Result<Option<Spelt<'j>>, NotRead> {
+        while let Some(byte) = self.cursor.next() {
+            match byte {
+                b'"' => {
+                    let string = self.cursor.string()?;
+                    if !self.names {
+                        return Ok(Some(string));
+                    }
+                    *self.path.last_mut().ok_or(NotRead::Malformed)? = Step::Member(string);
+                    self.names = false;
+                }
+                b'{' | b'[' if self.path.len() == DEPTH => return Err(NotRead::Deep),
+                b'{' => {
+                    let nameless = Spelt {
+                        text: "",
+                        start: 0,
+                        end: 0,
+                        escaped: false,
+                    };
+                    self.path.push(Step::Member(nameless));
+                    self.names = true;
+                }
+                b'[' => self.path.push(Step::Item(0)),
+                b'}' | b']' => {
+                    self.path.pop().ok_or(NotRead::Malformed)?;
+                    self.names = false;
+                }
+                b',' => match self.path.last_mut().ok_or(NotRead::Malformed)? {
+                    Step::Item(index) => *index += 1,
+                    Step::Member(_) => self.names = true,
+                },
+                _ => {}
+            }
+        }
+        match self.path.is_empty() {
+            true => Ok(None),
+            false => Err(NotRead::Malformed),
+        }
+    }
+
+    /// The way to the string that was found last.
+    #[must_use]
+    pub fn path(&self) -> &[Step<'j>] {
+        &self.path
+    }
+
+    /// The same as a JSON Pointer.
+    #[must_use]
+    pub fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for step in &self.path {
+            pointer.push('/');
+            match step {
+                Step::Member(name) => {
+                    pointer.push_str(&name.decoded().replace('~', "~0").replace('/', "~1"));
+                }
+                Step::Item(index) => pointer.push_str(&index.to_string()),
+            }
+        }
+        pointer
+    }
+}
+
+/// Where the part at the end of a way stands, each step of which is the name of a member or the
+/// index of an element. Of equal names the last one counts.
+pub(super) fn place(text: &str, way: impl Iterator<Item = String>) -> Option<Range<usize>> {
+    let mut cursor = Cursor { text, at: 0 };
+    let mut place = 0..text.len();
+    for step in way {
+        cursor.at = place.start;
+        place = match cursor.next_but_space()? {
+            b'{' => cursor.member(&step)?,
+            b'[' => cursor.element(super::find::index(&step)?)?,
+            _ => return None,
+        };
+    }
+    Some(place)
+}
+
+/// A place in a JSON text.
+struct Cursor<'j> {
+    text: &'j str,
+    at: usize,
+}
+
+impl<'j> Cursor<'j> {
+    fn next(&mut self) -> Option<u8> {
+        let byte = *self.text.as_bytes().get(self.at)?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn next_but_space(&mut self) -> Option<u8> {
+        loop {
+            let byte = self.next()?;
+            if !byte.is_ascii_whitespace() {
+                return Some(byte);
+            }
+        }
+    }
+
+    /// What stands between here and the next quote.
+    fn string(&mut self) -> Result<Spelt<'j>, NotRead> {
+        let (text, start) = (self.text, self.at);
+        let mut escaped = false;
+        loop {
+            let rest = text.as_bytes().get(self.at..).ok_or(NotRead::Malformed)?;
+            let found = memchr2(b'"', b'\\', rest).ok_or(NotRead::Malformed)?;
+            self.at += found + 1;
+            if rest[found] == b'"' {
+                let end = self.at - 1;
+                return Ok(Spelt {
+                    text,
+                    start,
+                    end,
+                    escaped,
+                });
+            }
+            escaped = true;
+            self.at += 1;
+        }
+    }
+
+    /// The value that comes next, whatever it is.
+    fn value(&mut self) -> Option<Range<usize>> {
+        let mut depth = 0_usize;
+        self.next_but_space()?;
+        self.at -= 1;
+        let start = self.at;
+        loop {
+            let end = self.at;
+            match self.next() {
+                Some(b'"') => drop(self.string().ok()?),
+                Some(b'{' | b'[') => depth += 1,
+                Some(b'}' | b']') if depth > 0 => depth -= 1,
+                // What follows a number or a word.
+                Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\r' | b'\n') | None if depth == 0 => {
+                    self.at = end;
+                    return (end > start).then_some(start..end);
+                }
+                Some(_) => continue,
+                None => return None,
+            }
+            if depth == 0 {
+                return Some(start..self.at);
+            }
+        }
+    }
+
+    /// The value of the last member of this name, from behind the opening bracket on.
+    fn member(&mut self, name: &str) -> Option<Range<usize>> {
+        let mut found = None;
+        loop {
+            match self.next_but_space()? {
+                b'"' => {
+                    let is_named = self.string().ok()?.is(name);
+                    (self.next_but_space()? == b':').then_some(())?;
+                    let value = self.value()?;
+                    if is_named {
+                        found = Some(value);
+                    }
+                }
+                b',' => {}
+                _ => return found,
+            }
+        }
+    }
+
+    /// The element of this index, from behind the opening bracket on.
+    fn element(&mut self, index: usize) -> Option<Range<usize>> {
+        for _ in 0..index {
+            self.value()?;
+            (self.next_but_space()? == b',').then_some(())?;
+        }
+        self.value()
+    }
+}
+
+impl<'j> Spelt<'j> {
+    /// Where it stands in the text, without its quotes.
+    #[must_use]
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.end
+    }
+
+    /// What it says. Half of a surrogate pair, which no text has, is replaced.
+    #[must_use]
+    pub fn decoded(&self) -> Cow<'j, str> {
+        if !self.escaped {
+            return self.text[self.range()].into();
+        }
+        let quoted = &self.text[self.start - 1..=self.end];
+        let decoded = serde_json::from_str(quoted).ok().or_else(|| lossy(quoted));
+        decoded
+            .unwrap_or_else(|| self.text[self.range()].to_owned())
+            .into()
+    }
+
+    /// Whether it says this.
+    #[must_use]
+    pub fn is(&self, text: &str) -> bool {
+        match self.escaped {
+            true => self.decoded() == text,
+            false => &self.text[self.range()] == text,
+        }
+    }
+}
+
+/// The text of a string with half of a surrogate pair in it.
+fn lossy(quoted: &str) -> Option<String> {
+    struct Text;
+    impl Visitor<'_> for Text {
+        type Value = String;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a string")
+        }
+
+        fn visit_str<E>(self, text: &str) -> Result<String, E> {
+            Ok(text.to_owned())
+        }
+
+        fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
+            Ok(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+    // Only as bytes can it have such halves.
+    serde_json::Deserializer::from_str(quoted)
+        .deserialize_bytes(Text)
+        .ok()
+}

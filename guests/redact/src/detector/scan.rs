@@ -1,0 +1,344 @@
+//! One look at a text.
+
+use std::ops::Range;
+
+use aho_corasick::Anchored;
+use aho_corasick::automaton::Automaton;
+
+use super::{Detector, Kind, MARKER, Needed, Redacted, Search, UNCLEAR};
+use crate::effort::Effort;
+use crate::machine::Found;
+use crate::text::{self, ESCAPES, End, Next};
+
+/// How much of the text is looked through for needles before they are taken up.
+const SEGMENT: usize = 4 * 1024;
+
+/// No needle is longer.
+const NEEDLE: usize = 12;
+
+/// What was found, and how far the text is decided.
+pub(super) struct Scan {
+    /// What is to be taken out, in order and apart from each other.
+    spans: Vec<Span>,
+    /// Up to here the text can go out. No span is cut by it.
+    pub(super) decided: usize,
+    /// What is left of it there.
+    pub(super) effort: Effort,
+}
+
+#[derive(Clone, Debug)]
+struct Span {
+    range: Range<usize>,
+    /// None if it goes on from what was taken out before.
+    name: Option<&'static str>,
+    /// Where the match began that it comes from, and the effort that was left then.
+    begin: usize,
+    effort: Effort,
+}
+
+/// A place where a match of a rule may begin.
+type Hit = (usize, usize);
+
+/// What becomes of the matches that begin at one place.
+enum Outcome {
+    Decided,
+    Undecided,
+}
+
+impl Scan {
+    pub(super) fn of(
+        detector: &Detector,
+        text: &str,
+        from: usize,
+        effort: Effort,
+        end: End,
+    ) -> Result<Self, String> {
+        let mut scan = Self {
+            spans: Vec::new(),
+            decided: from,
+            effort,
+        };
+        let limit = match end {
+            End::Open => detector.search()?.limit(text.as_bytes(), from),
+            End::Here => text.len(),
+        };
+        let mut at = scan.effort.blind_end(text, from);
+        if at > from {
+            scan.add(from..at, None, from, effort);
+        }
+        let mut accounted = at;
+        let search = detector.search()?;
+        let mut hits = Vec::new();
+        while at < limit {
+            let to = limit.min(at + SEGMENT);
+            hits.clear();
+            search.hits(text.as_bytes(), at..to, &mut hits);
+            detector.hits_anywhere(text.as_bytes(), at..to, &mut hits);
+            // They are almost in order.
+            hits.sort_unstable();
+            hits.dedup();
+            at = to;
+            for hits in hits.chunk_by(|one, other| one.0 == other.0) {
+                let place = hits[0].0;
+                if place < accounted || scan.covers(place) {
+                    continue;
+                }
+                scan.effort.pass(place - accounted);
+                accounted = place;
+                let before = scan.effort;
+                if scan.effort.is_spent() {
+                    scan.effort.go_blind();
+                    accounted = scan.effort.blind_end(text, place);
+                    scan.add(place..accounted, Some(UNCLEAR), place, before);
+                    at = at.max(accounted);
+                    continue;
+                }
+                match scan.look(detector, text, hits, limit, end)? {
+                    Outcome::Decided => {}
+                    Outcome::Undecided => {
+                        scan.effort = before;
+                        return Ok(scan.decide(place));
+                    }
+                }
+            }
+        }
+        let decided = at.max(limit);
+        scan.effort.pass(decided.saturating_sub(accounted));
+        Ok(scan.decide(decided))
+    }
+
+    /// Tries the rules whose matches may begin at one place.
+    fn look(
+        &mut self,
+        detector: &Detector,
+        text: &str,
+        hits: &[Hit],
+        limit: usize,
+        end: End,
+    ) -> Result<Outcome, String> {
+        let before = self.effort;
+        let bytes = text.as_bytes();
+        let place = hits[0].0;
+        let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
+        for kind in hits.iter().map(|(_, at)| &detector.kinds[*at]) {
+            let rule = &kind.rule;
+            let (outcome, looked) = kind.machine()?.whole.at(bytes, place, end)?;
+            let spent = match outcome {
+                Found::Undecided => return Ok(Outcome::Undecided),
+                Found::Nothing => looked,
+                Found::Match(to) => match detector.secret(kind, text, place..to)? {
+                    Some(secret) if end == End::Open && secret.start >= limit => {
+                        return Ok(Outcome::Undecided);
+                    }
+                    Some(secret) => {
+                        found.push((secret, rule.name));
+                        continue;
+                    }
+                    None => 5 * looked,
+                },
+            };
+            self.effort.spend(spent, rule.needles.is_empty());
+        }
+        // The longest has the name.
+        found.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        for (secret, name) in found {
+            let cost = secret.len();
+            if !self.add(secret, Some(name), place, before) {
+                self.effort.spend(cost, false);
+            }
+        }
+        Ok(Outcome::Decided)
+    }
+
+    fn covers(&self, place: usize) -> bool {
+        let next = self.spans.partition_point(|span| span.range.end <= place);
+        self.spans
+            .get(next)
+            .is_some_and(|span| span.range.contains(&place))
+    }
+
+    /// Takes out a part, and makes one of all that it overlaps. False if it was out already.
+    fn add(
+        &mut self,
+        range: Range<usize>,
+        name: Option<&'static str>,
+        begin: usize,
+        effort: Effort,
+    ) -> bool {
+        let first = self
+            .spans
+            .partition_point(|span| span.range.end <= range.start);
+        let behind = self
+            .spans
+            .partition_point(|span| span.range.start < range.end);
+        let is_in = |old: &Span| old.range.start <= range.start && range.end <= old.range.end;
+        if self.spans.get(first).is_some_and(is_in) {
+            return false;
+        }
+        let mut new = Span {
+            range,
+            name,
+            begin,
+            effort,
+        };
+        for (number, old) in self.spans.drain(first..behind.max(first)).enumerate() {
+            if number == 0 {
+                new.name = old.name;
+            }
+            if old.begin < new.begin {
+                (new.begin, new.effort) = (old.begin, old.effort);
+            }
+            new.range = old.range.start.min(new.range.start)..old.range.end.max(new.range.end);
+        }
+        self.spans.insert(first, new);
+        true
+    }
+
+    /// The text is decided up to this place, or as much less as the matches need that begin before
+    /// it and whose secrets are behind it.
+    fn decide(mut self, place: usize) -> Self {
+        self.decided = place;
+        while let Some(span) = self.spans.pop_if(|span| span.range.start >= self.decided) {
+            if span.begin < self.decided {
+                (self.decided, self.effort) = (span.begin, span.effort);
+            }
+        }
+        if let Some(last) = self.spans.last()
+            && last.range.end > self.decided
+        {
+            self.effort.pass(last.range.end - self.decided);
+            self.decided = last.range.end;
+        }
+        self
+    }
+
+    pub(super) fn is_clean(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The decided part of the text without what was found.
+    pub(super) fn redacted(&self, text: &str, from: usize) -> Redacted {
+        let mut out = String::with_capacity(self.decided - from);
+        let (mut names, mut copied) = (Vec::new(), from);
+        for Span { range, name, .. } in &self.spans {
+            out.push_str(&text[copied..range.start]);
+            if let Some(name) = *name {
+                for part in [MARKER, name, "]"] {
+                    out.push_str(part);
+                }
+                names.push(name);
+            }
+            copied = range.end;
+        }
+        out.push_str(&text[copied..self.decided]);
+        Redacted { text: out, names }
+    }
+}
+
+impl Search {
+    /// The first place at the end of the text where a match may begin whose needle is not all there.
+    fn limit(&self, text: &[u8], from: usize) -> usize {
+        let earliest = from.max(text.len().saturating_sub(NEEDLE));
+        let begins = |place: &usize| {
+            let part = text[*place..].to_ascii_lowercase();
+            let first = self
+                .texts
+                .partition_point(|needle| needle.as_bytes() < &part);
+            let needles = self.texts[first..].iter().zip(&self.needed_by[first..]);
+            let mut begun = needles
+                .take_while(|(needle, _)| needle.as_bytes().starts_with(&part))
+                .filter(|(needle, _)| needle.len() > part.len());
+            let may_begin = |rule: &Needed| !rule.apart || is_apart(text, *place);
+            begun.any(|(_, rules)| rules.iter().any(may_begin))
+        };
+        (earliest..text.len()).find(begins).unwrap_or(text.len())
+    }
+
+    /// The places in this part of a text where a match may begin that has a needle.
+    fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
+        let anchored = Anchored::No;
+        let Ok(mut state) = self.needles.start_state(anchored) else {
+            return;
+        };
+        let looked = part.start..text.len().min(part.end + NEEDLE);
+        for (at, byte) in looked.clone().zip(&text[looked]) {
+            state = self.needles.next_state(anchored, state, *byte);
+            if self.needles.is_special(state) && self.needles.is_match(state) {
+                for number in 0..self.needles.match_len(state) {
+                    let needle = self.needles.match_pattern(state, number);
+                    let begin = at + 1 - self.needles.pattern_len(needle);
+                    if !part.contains(&begin) {
+                        continue;
+                    }
+                    for Needed { kind, apart } in &self.needed_by[needle.as_usize()] {
+                        if !apart || is_apart(text, begin) {
+                            hits.push((begin, *kind));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Detector {
+    /// The places where one may begin that has none.
+    fn hits_anywhere(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
+        for (kind, beginnings) in &self.anywhere {
+            // Not within a character.
+            let begins = |place: &usize| {
+                beginnings[usize::from(text[*place])] && text[*place] & 0xc0 != 0x80
+            };
+            hits.extend(part.clone().filter(begins).map(|place| (place, *kind)));
+        }
+    }
+
+    /// Where in a match the secret is, if it is one.
+    fn secret(
+        &self,
+        kind: &Kind,
+        text: &str,
+        found: Range<usize>,
+    ) -> Result<Option<Range<usize>>, String> {
+        let machine = kind.machine()?;
+        let judged = |read: &[u8], behind: Option<u8>| {
+            let secret = machine.secret(read, behind)?;
+            let is_secret =
+                self.search()?
+                    .judge
+                    .is_secret(&kind.rule, machine, &read[secret.clone()], read)?;
+            Ok::<_, String>(is_secret.then_some(secret))
+        };
+        let bytes = text.as_bytes();
+        let behind = match text::next(bytes, found.end, End::Here) {
+            Next::Byte(byte, _) => Some(byte),
+            Next::More | Next::End => None,
+        };
+        let secret = if memchr::memchr3(ESCAPES[0], ESCAPES[1], ESCAPES[2], &bytes[found.clone()])
+            .is_none()
+        {
+            let secret = judged(&bytes[found.clone()], behind)?;
+            secret.map(|secret| found.start + secret.start..found.start + secret.end)
+        } else {
+            // As the rule reads it, with the place where each character ends.
+            let (mut read, mut ends, mut at) = (Vec::new(), vec![found.start], found.start);
+            while at < found.end
+                && let Next::Byte(byte, next) = text::next(bytes, at, End::Here)
+            {
+                read.push(byte);
+                ends.push(next);
+                at = next;
+            }
+            judged(&read, behind)?.map(|secret| ends[secret.start]..ends[secret.end])
+        };
+        let whole = |secret: Range<usize>| {
+            text.floor_char_boundary(secret.start)..text.ceil_char_boundary(secret.end)
+        };
+        Ok(secret.map(whole).filter(|secret| !secret.is_empty()))
+    }
+}
+
+/// Whether no letter or digit stands before this place.
+fn is_apart(text: &[u8], place: usize) -> bool {
+    !text::before(text, place).is_some_and(|byte| byte.is_ascii_alphanumeric())
+}

@@ -1,0 +1,94 @@
+//! What tells a secret from what only looks like one.
+
+use crate::machine::{AnyOf, Machine};
+use crate::rules::{self, Rule};
+
+pub(crate) struct Judge {
+    /// What no secret of the catalogue's matches.
+    never: AnyOf,
+}
+
+impl Judge {
+    pub(crate) fn new() -> Result<Self, String> {
+        Ok(Self {
+            never: AnyOf::new(rules::never())?,
+        })
+    }
+
+    /// Whether a text in a match of a rule is a secret.
+    pub(crate) fn is_secret(
+        &self,
+        rule: &Rule,
+        machine: &Machine,
+        secret: &[u8],
+        around: &[u8],
+    ) -> Result<bool, String> {
+        if rule.entropy > 0.0 && entropy(secret) < rule.entropy {
+            return Ok(false);
+        }
+        if rule.random && reads_like_words(secret) {
+            return Ok(false);
+        }
+        for regexes in &machine.all {
+            if !regexes.is_in(secret)? {
+                return Ok(false);
+            }
+        }
+        Ok(!machine.none.is_in(secret)?
+            && !machine.around.is_in(around)?
+            && (rule.custom || !self.never.is_in(secret)?))
+    }
+}
+
+/// Shannon's, in bits a byte.
+#[expect(clippy::cast_precision_loss, reason = "a secret is short")]
+fn entropy(text: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text {
+        counts[usize::from(*byte)] += 1;
+    }
+    let length = text.len() as f64;
+    let weighed = |count: &u32| match count {
+        0 | 1 => 0.0,
+        2 => 2.0,
+        _ => f64::from(*count) * f64::from(*count).log2(),
+    };
+    length.log2() - counts.iter().map(weighed).sum::<f64>() / length
+}
+
+/// Whether a text is made of words, as names are. The catalogue asks a tokenizer, whose tables are
+/// larger than all of this proxy; names have no digits, and vowels where words have them.
+fn reads_like_words(text: &[u8]) -> bool {
+    let letters = text
+        .iter()
+        .filter(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let digits = text.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let vowels = text
+        .iter()
+        .filter(|byte| b"aeiouyAEIOUY".contains(byte))
+        .count();
+    digits * 10 <= letters && (letters..=letters * 2).contains(&(vowels * 4))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entropy_is_that_of_shannon() {
+        assert!((entropy(b"aaaa") - 0.0).abs() < 1e-9);
+        assert!((entropy(b"abab") - 1.0).abs() < 1e-9);
+        assert!((entropy(b"abcdefgh") - 3.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn names_read_like_words_and_tokens_do_not() {
+        for name in ["my_application_configuration", "ThisIsAnIdentifierInCode"] {
+            assert!(reads_like_words(name.as_bytes()), "{name}");
+        }
+        for token in ["k3jf9xq2lz8v7b1n", "4f2a8c91e07d3b65", "xkqzvbnmtrplkjhg"] {
+            assert!(!reads_like_words(token.as_bytes()), "{token}");
+        }
+    }
+}

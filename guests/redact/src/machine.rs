@@ -1,0 +1,273 @@
+//! A rule as automata, which are made when its needle is met for the first time, and whose states
+//! are made when they are first needed.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use regex_automata::hybrid::LazyStateID;
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson;
+use regex_automata::util::{start, syntax};
+use regex_automata::{Anchored, MatchKind};
+
+use crate::rules::Rule;
+use crate::text::{self, End, Next};
+
+/// How far a match can reach, in bytes. What is longer is cut there.
+pub(crate) const WINDOW: usize = 8 * 1024;
+
+/// What one automaton may take for its states, in bytes. Where that is not enough it starts anew.
+const STATES: usize = 128 * 1024;
+
+/// A regex, and the states that it has had so far.
+pub(crate) struct Automaton {
+    dfa: DFA,
+    cache: RefCell<Cache>,
+}
+
+/// What begins at a place.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Found {
+    Nothing,
+    /// Up to here.
+    Match(usize),
+    /// It depends on what follows.
+    Undecided,
+}
+
+impl Automaton {
+    /// Runs forward, and prefers what the regex prefers.
+    pub(crate) fn forward(regex: &str) -> Result<Self, String> {
+        Self::new(&[regex], MatchKind::LeftmostFirst, false)
+    }
+
+    /// Runs backward, and goes as far as it can.
+    fn backward(regex: &str) -> Result<Self, String> {
+        Self::new(&[regex], MatchKind::All, true)
+    }
+
+    fn new(regexes: &[&str], kind: MatchKind, reverse: bool) -> Result<Self, String> {
+        let dfa = DFA::builder()
+            .configure(
+                DFA::config()
+                    .match_kind(kind)
+                    .cache_capacity(STATES)
+                    .skip_cache_capacity_check(true),
+            )
+            .syntax(bytes())
+            .thompson(thompson::Config::new().reverse(reverse).utf8(false))
+            .build_many(regexes)
+            .map_err(|error| error.to_string())?;
+        let cache = RefCell::new(dfa.create_cache());
+        Ok(Self { dfa, cache })
+    }
+
+    fn start(
+        &self,
+        cache: &mut Cache,
+        anchored: Anchored,
+        behind: Option<u8>,
+    ) -> Result<LazyStateID, String> {
+        let start = start::Config::new().anchored(anchored).look_behind(behind);
+        self.dfa
+            .start_state(cache, &start)
+            .map_err(|error| error.to_string())
+    }
+
+    /// The bytes that a match may begin with.
+    pub(crate) fn beginnings(&self) -> Result<Box<[bool; 256]>, String> {
+        let cache = &mut *self.cache.borrow_mut();
+        let mut beginnings = Box::new([false; 256]);
+        for behind in [None, Some(b'\n'), Some(b' '), Some(b'a')] {
+            let start = self.start(cache, Anchored::Yes, behind)?;
+            for byte in 0..=u8::MAX {
+                let state = self.dfa.next_state(cache, start, byte).map_err(gave_up)?;
+                beginnings[usize::from(byte)] |= !state.is_dead();
+            }
+        }
+        // These may stand for any other.
+        for byte in text::ESCAPES {
+            beginnings[usize::from(byte)] = true;
+        }
+        Ok(beginnings)
+    }
+
+    /// What begins at this place of a text, and how many characters it took to know.
+    pub(crate) fn at(&self, text: &[u8], place: usize, end: End) -> Result<(Found, usize), String> {
+        let found = self.run(text, place, end);
+        #[cfg(test)]
+        LOOKED.set(LOOKED.get() + found.as_ref().map_or(0, |(_, looked)| *looked));
+        found
+    }
+
+    fn run(&self, text: &[u8], place: usize, end: End) -> Result<(Found, usize), String> {
+        let cache = &mut *self.cache.borrow_mut();
+        let mut state = self.start(cache, Anchored::Yes, text::before(text, place))?;
+        let (mut found, mut looked, mut at) = (Found::Nothing, 0, place);
+        // A state tells of a match one character after its end.
+        loop {
+            let (byte, next) = match text::next(text, at, end) {
+                Next::Byte(byte, next) => (byte, next),
+                Next::More => return Ok((Found::Undecided, looked)),
+                Next::End => break,
+            };
+            if at - place >= WINDOW {
+                break;
+            }
+            state = self.dfa.next_state(cache, state, byte).map_err(gave_up)?;
+            looked += 1;
+            if state.is_tagged() {
+                if state.is_match() {
+                    found = Found::Match(at);
+                } else if state.is_dead() {
+                    return Ok((found, looked));
+                }
+            }
+            at = next;
+        }
+        state = self.dfa.next_eoi_state(cache, state).map_err(gave_up)?;
+        if state.is_match() {
+            found = Found::Match(at);
+        }
+        Ok((found, looked))
+    }
+
+    /// Where the match ends that begins with this text.
+    fn end(&self, text: &[u8]) -> Result<Option<usize>, String> {
+        let cache = &mut *self.cache.borrow_mut();
+        let mut state = self.start(cache, Anchored::Yes, None)?;
+        let mut end = None;
+        for (at, byte) in text.iter().enumerate() {
+            state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
+            if state.is_match() {
+                end = Some(at);
+            } else if state.is_dead() {
+                break;
+            }
+        }
+        Ok(end)
+    }
+
+    /// Where the longest match begins that ends with this text; `behind` is what follows it.
+    fn begin(&self, text: &[u8], behind: Option<u8>) -> Result<Option<usize>, String> {
+        let cache = &mut *self.cache.borrow_mut();
+        let mut state = self.start(cache, Anchored::Yes, behind)?;
+        let mut begin = None;
+        for (at, byte) in text.iter().enumerate().rev() {
+            state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
+            if state.is_match() {
+                begin = Some(at + 1);
+            } else if state.is_dead() {
+                return Ok(begin);
+            }
+        }
+        state = self.dfa.next_eoi_state(cache, state).map_err(gave_up)?;
+        Ok(if state.is_match() { Some(0) } else { begin })
+    }
+
+    /// Whether there is a match in this text.
+    fn is_in(&self, text: &[u8]) -> Result<bool, String> {
+        let cache = &mut *self.cache.borrow_mut();
+        let mut state = self.start(cache, Anchored::No, None)?;
+        for byte in text {
+            state = self.dfa.next_state(cache, state, *byte).map_err(gave_up)?;
+            if state.is_match() {
+                return Ok(true);
+            }
+            if state.is_dead() {
+                return Ok(false);
+            }
+        }
+        state = self.dfa.next_eoi_state(cache, state).map_err(gave_up)?;
+        Ok(state.is_match())
+    }
+}
+
+/// What regexes are about: bytes, of which those of ASCII have a case and are words.
+pub(crate) fn bytes() -> syntax::Config {
+    syntax::Config::new().unicode(false).utf8(false)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many characters were looked at.
+    pub(crate) static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+fn gave_up(_: regex_automata::hybrid::CacheError) -> String {
+    "a pattern needs too much memory; use a simpler one".to_owned()
+}
+
+/// Several regexes of which one has to match somewhere, if there are any.
+pub(crate) struct AnyOf(Option<Automaton>);
+
+impl AnyOf {
+    pub(crate) fn new(regexes: &[&str]) -> Result<Self, String> {
+        let automaton = match regexes {
+            [] => None,
+            _ => Some(Automaton::new(regexes, MatchKind::All, false)?),
+        };
+        Ok(Self(automaton))
+    }
+
+    pub(crate) fn is_in(&self, text: &[u8]) -> Result<bool, String> {
+        self.0
+            .as_ref()
+            .map_or(Ok(false), |automaton| automaton.is_in(text))
+    }
+}
+
+/// A rule of which a needle was met.
+pub(crate) struct Machine {
+    pub(crate) whole: Automaton,
+    /// Where the secret begins in the match, and where it ends.
+    begin: Begin,
+    tail: Option<Automaton>,
+    pub(crate) none: AnyOf,
+    pub(crate) all: Vec<AnyOf>,
+    pub(crate) around: AnyOf,
+}
+
+enum Begin {
+    /// With the match.
+    Here,
+    /// Behind what it is assigned to.
+    Behind(Automaton),
+    /// As early as what the secret looks like allows.
+    Before(Automaton),
+}
+
+impl Machine {
+    pub(crate) fn new(rule: &Rule) -> Result<Self, String> {
+        let lead = rule.lead();
+        let begin = match (lead.is_empty(), rule.assigned) {
+            (true, _) => Begin::Here,
+            (false, true) => Begin::Behind(Automaton::forward(&lead)?),
+            (false, false) => Begin::Before(Automaton::backward(&rule.body())?),
+        };
+        let tail = rule.tail().map(Automaton::backward).transpose()?;
+        let all = rule.all.iter().map(|regex| AnyOf::new(&[regex]));
+        Ok(Self {
+            whole: Automaton::forward(&rule.regex())?,
+            begin,
+            tail,
+            none: AnyOf::new(rule.none)?,
+            all: all.collect::<Result<_, _>>()?,
+            around: AnyOf::new(rule.around)?,
+        })
+    }
+
+    /// Where in a match the secret is; `behind` is what follows the match.
+    pub(crate) fn secret(&self, found: &[u8], behind: Option<u8>) -> Result<Range<usize>, String> {
+        let end = match &self.tail {
+            Some(tail) => tail.begin(found, behind)?.unwrap_or(found.len()),
+            None => found.len(),
+        };
+        let start = match &self.begin {
+            Begin::Here => None,
+            Begin::Behind(lead) => lead.end(&found[..end])?,
+            Begin::Before(body) => body.begin(&found[..end], found.get(end).copied().or(behind))?,
+        };
+        Ok(start.unwrap_or(0)..end)
+    }
+}

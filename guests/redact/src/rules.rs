@@ -1,0 +1,138 @@
+//! What is known of secrets without configuration: a public catalogue, and a few rules of our own.
+
+mod betterleaks;
+mod ours;
+
+pub(crate) use ours::ASSIGNMENT;
+
+/// One kind of secret. All regexes are of bytes, and of ASCII.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rule<'r> {
+    pub(crate) name: &'r str,
+    /// Every match begins with one of these, whatever its case. If there are none, the rule is tried
+    /// everywhere.
+    pub(crate) needles: &'r [&'r str],
+    /// Whether no letter or digit may stand before the match.
+    pub(crate) apart: bool,
+    /// What stands before the secret in the match.
+    pub(crate) before: &'r str,
+    /// Whether the secret is assigned to that: a short rest of a name, and a sign, come in between.
+    pub(crate) assigned: bool,
+    pub(crate) secret: &'r str,
+    pub(crate) after: After<'r>,
+    /// The least entropy of the secret, in bits a character.
+    pub(crate) entropy: f64,
+    /// Whether a secret that reads like words is none.
+    pub(crate) random: bool,
+    /// A secret matches none of these.
+    pub(crate) none: &'r [&'r str],
+    /// And all of these.
+    pub(crate) all: &'r [&'r str],
+    /// The match around it matches none of these.
+    pub(crate) around: &'r [&'r str],
+    /// Whether it is one of the user's, who alone knows what is a secret.
+    pub(crate) custom: bool,
+}
+
+/// What has to follow a secret.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum After<'r> {
+    /// Nothing. The rest of the word belongs to the secret: tokens grow longer over the years.
+    Word,
+    /// Nothing at all.
+    Anything,
+    /// The end of a word.
+    Boundary,
+    /// A quote, white space, or another sign that no token has; or the end of the text.
+    End,
+    /// One character, or the end of the text.
+    One(&'r str),
+    /// Something longer.
+    Rest(&'r str),
+}
+
+/// A rule with nothing but what it has to have.
+const NONE: Rule = Rule {
+    name: "",
+    needles: &[],
+    apart: false,
+    before: "",
+    assigned: false,
+    secret: "",
+    after: After::Word,
+    entropy: 0.0,
+    random: false,
+    none: &[],
+    all: &[],
+    around: &[],
+    custom: false,
+};
+
+/// Between a name and what is assigned to it.
+const ASSIGNED: &str =
+    r#"[ \t\w.-]{0,20}[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
+/// Ours lets a secret stand in a list, an address or a sentence too.
+const END: &str = r#"(?:['"\x60\s;,&)<>\]}|]|\.(?:\s|$)|$)"#;
+
+impl<'r> Rule<'r> {
+    /// A pattern of the user's.
+    pub(crate) const fn custom(name: &'r str, regex: &'r str, needles: &'r [&'r str]) -> Self {
+        let (secret, after, custom) = (regex, After::Anything, true);
+        Self {
+            name,
+            needles,
+            secret,
+            after,
+            custom,
+            ..NONE
+        }
+    }
+
+    /// What the match begins with, if that is no part of the secret.
+    pub(crate) fn lead(&self) -> String {
+        let Self { before, .. } = self;
+        match (self.assigned, before.is_empty()) {
+            (true, _) => format!("(?:{before}){ASSIGNED}"),
+            (false, true) => String::new(),
+            (false, false) => format!("(?:{before})"),
+        }
+    }
+
+    /// The secret, with what belongs to it.
+    pub(crate) fn body(&self) -> String {
+        let more = match self.after {
+            After::Word => r"[\w-]*",
+            _ => "",
+        };
+        format!("(?:{}){more}", self.secret)
+    }
+
+    /// What follows the secret in the match, if anything does.
+    pub(crate) fn tail(&self) -> Option<&'r str> {
+        match self.after {
+            After::Word | After::Anything | After::Boundary => None,
+            After::End => Some(END),
+            After::One(regex) | After::Rest(regex) => Some(regex),
+        }
+    }
+
+    /// The whole match.
+    pub(crate) fn regex(&self) -> String {
+        let tail = match self.after {
+            After::Boundary => r"\b",
+            _ => self.tail().unwrap_or_default(),
+        };
+        format!("{}{}{tail}", self.lead(), self.body())
+    }
+}
+
+/// The rules that are on unless the configuration names them. Of two that match the same, the first
+/// one counts.
+pub(crate) fn defaults() -> impl Iterator<Item = &'static Rule<'static>> {
+    betterleaks::RULES.iter().chain(ours::RULES)
+}
+
+/// What no secret of the rules matches: placeholders, variables, paths.
+pub(crate) fn never() -> &'static [&'static str] {
+    betterleaks::NOT
+}

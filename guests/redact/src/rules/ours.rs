@@ -1,0 +1,72 @@
+//! What the catalogue has not, or not so that it would serve in a conversation.
+
+use super::{After, NONE, Rule};
+
+pub(super) static RULES: &[Rule] = &[
+    // The catalogue asks for the end of the block, and takes anything up to there.
+    Rule {
+        name: "private-key",
+        needles: &["-----begin"],
+        secret: PRIVATE_KEY,
+        after: After::Anything,
+        ..NONE
+    },
+    // There it only makes a finding of its id, and any forty characters behind `key` are one.
+    Rule {
+        name: "aws-secret-access-key",
+        needles: &["aws", "secret"],
+        before: r"(?i:aws[_.-]?(?:\w{0,16}[_.-])?secret|secret[_.-]?access[_.-]?key|aws[_.-]?secret[_.-]?key)",
+        assigned: true,
+        secret: r"[A-Za-z0-9/+]{40,}={0,2}",
+        after: After::Anything,
+        entropy: 3.5,
+        ..NONE
+    },
+    Rule {
+        name: "google-oauth",
+        needles: &["gocspx-", "ya29.", "1//0"],
+        apart: true,
+        secret: r"GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{40,}",
+        entropy: 3.0,
+        ..NONE
+    },
+    // As many vendors of models form theirs.
+    Rule {
+        name: "sk-api-key",
+        needles: &["sk-"],
+        apart: true,
+        secret: r"sk-(?:(?:admin|ant|or-v1|proj|svcacct)-[\w-]{20,}|[A-Za-z0-9]{32,})",
+        entropy: 3.5,
+        ..NONE
+    },
+    Rule {
+        name: "stripe-webhook-secret",
+        needles: &["whsec_"],
+        apart: true,
+        secret: r"whsec_[A-Za-z0-9+/=]{32,}",
+        after: After::Anything,
+        entropy: 3.0,
+        ..NONE
+    },
+];
+
+/// On if `assignments = true`: whatever is assigned to a name that sounds like a secret.
+pub(crate) static ASSIGNMENT: Rule = Rule {
+    name: "assignment",
+    needles: &["api_key", "apikey", "passwd", "password", "secret", "token"],
+    before: r"(?i:api_?key|passwd|password|secret|token)[\w-]{0,20}",
+    assigned: true,
+    secret: r#"[^\s"'`,;<>(){}\[\]$]{8,}"#,
+    after: After::Anything,
+    ..NONE
+};
+
+/// A whole block, or as much of one as there is: header lines and Base64, with the line ends, line
+/// numbers, quotes and prefixes that a block gets in source code, listings, diffs and quotations.
+const PRIVATE_KEY: &str = concat!(
+    r"(?i:-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----)",
+    r#"(?:[A-Za-z0-9+/=:,;\s\\"'|>#*\x80-\xff-]*?[A-Za-z0-9+/=]{16}"#,
+    r#"[A-Za-z0-9+/=:,;\s\\"'|>#*\x80-\xff-]*?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"#,
+    r"|(?:(?:[^A-Za-z+/=]|\+\s){0,60}[A-Za-z0-9+/=]{40,})+",
+    r"(?:(?:[^A-Za-z+/=]|\+\s){0,60}[A-Za-z0-9+/=]+)?(?:\s*-{1,5}[A-Z ]*)?)",
+);

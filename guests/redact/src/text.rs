@@ -1,0 +1,214 @@
+//! A text as it was before it was escaped: what the rules read.
+//!
+//! A secret is found behind a literal `\n`, an escaped quote, a percent code or a colour of a
+//! terminal because each of these is read as the one character that it stands for, a colour as a
+//! space. Nothing is copied: it is read byte by byte, from any place on.
+
+/// What comes next.
+pub(crate) enum Next {
+    /// This character, and where the one behind it begins.
+    Byte(u8, usize),
+    /// Whatever it is, it is not all there yet.
+    More,
+    /// The text ends.
+    End,
+}
+
+/// Whether more text may follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum End {
+    Open,
+    Here,
+}
+
+/// The longest escape that is read as one character, in bytes.
+pub(crate) const LONGEST: usize = 24;
+
+/// What an escape begins with.
+pub(crate) const ESCAPES: [u8; 3] = *b"\\%\x1b";
+
+/// The character at this place.
+#[inline]
+pub(crate) fn next(text: &[u8], at: usize, end: End) -> Next {
+    match text.get(at) {
+        Some(b'\\' | b'%' | 0x1b) => escape(text, at, end),
+        Some(byte) => Next::Byte(*byte, at + 1),
+        None if end == End::Here => Next::End,
+        None => Next::More,
+    }
+}
+
+enum Escape {
+    Stands(u8, usize),
+    None,
+    Cut,
+}
+
+#[cold]
+fn escape(text: &[u8], at: usize, end: End) -> Next {
+    let rest = &text[at..];
+    let read = match rest[0] {
+        b'\\' => backslash(rest),
+        b'%' => hex(rest, 1),
+        _ => colour(rest),
+    };
+    match read {
+        Escape::Stands(byte, length) => Next::Byte(byte, at + length),
+        Escape::Cut if end == End::Open => Next::More,
+        Escape::Cut | Escape::None => Next::Byte(rest[0], at + 1),
+    }
+}
+
+/// `\n` and the like, as often as it was escaped again.
+fn backslash(text: &[u8]) -> Escape {
+    let short = &text[..text.len().min(LONGEST / 2)];
+    let Some(count) = short.iter().position(|byte| *byte != b'\\') else {
+        return if short.len() < LONGEST / 2 {
+            Escape::Cut
+        } else {
+            Escape::None
+        };
+    };
+    let stands = match short[count] {
+        b'n' | b'r' => b'\n',
+        b't' => b'\t',
+        quote @ (b'"' | b'\'' | b'`' | b'/') => quote,
+        b'u' => {
+            return match &short[count + 1..] {
+                [b'0', b'0', ..] => hex(text, count + 3),
+                [] | [b'0'] => Escape::Cut,
+                _ => Escape::None,
+            };
+        }
+        _ => return Escape::None,
+    };
+    Escape::Stands(stands, count + 1)
+}
+
+/// Two digits that stand for a character of ASCII.
+fn hex(text: &[u8], at: usize) -> Escape {
+    let digit = |at: usize| text.get(at).map(|byte| char::from(*byte).to_digit(16));
+    match (digit(at), digit(at + 1)) {
+        (Some(Some(high)), Some(Some(low))) => match u8::try_from(high * 16 + low) {
+            Ok(byte) if byte.is_ascii_graphic() || byte.is_ascii_whitespace() => {
+                Escape::Stands(byte, at + 2)
+            }
+            _ => Escape::None,
+        },
+        (None, _) | (Some(Some(_)), None) => Escape::Cut,
+        _ => Escape::None,
+    }
+}
+
+/// What tells a terminal to change colour and the like.
+fn colour(text: &[u8]) -> Escape {
+    let short = &text[..text.len().min(LONGEST)];
+    match short.get(1) {
+        Some(b'[') => {}
+        Some(_) => return Escape::None,
+        None => return Escape::Cut,
+    }
+    match short[2..].iter().position(|byte| !is_parameter(*byte)) {
+        Some(length) => Escape::Stands(b' ', length + 3),
+        None if short.len() < LONGEST => Escape::Cut,
+        None => Escape::None,
+    }
+}
+
+/// The character before this place.
+pub(crate) fn before(text: &[u8], at: usize) -> Option<u8> {
+    let last = *text[..at].last()?;
+    if !last.is_ascii_alphanumeric() {
+        return Some(last);
+    }
+    // It may be the end of an escape, which then begins a few bytes before it.
+    let start = match text[..at] {
+        [.., b'\\', _] => at - 2,
+        [.., b'%', _, _] => at - 3,
+        [.., b'\\', b'u', _, _, _, _] => at - 6,
+        [.., byte, _] if last.is_ascii_alphabetic() && (is_parameter(byte) || byte == b'[') => {
+            before_colour(&text[..at])
+        }
+        _ => return Some(last),
+    };
+    match next(text, start, End::Here) {
+        Next::Byte(byte, end) if end == at => Some(byte),
+        _ => Some(last),
+    }
+}
+
+/// Where a colour may begin that ends here, or else the last character.
+fn before_colour(text: &[u8]) -> usize {
+    let last = text.len() - 1;
+    let short = &text[text.len().saturating_sub(LONGEST)..last];
+    match short.iter().rposition(|byte| !is_parameter(*byte)) {
+        Some(bracket) if short[bracket] == b'[' => (last + bracket).saturating_sub(short.len() + 1),
+        _ => last,
+    }
+}
+
+fn is_parameter(byte: u8) -> bool {
+    (0x20..0x40).contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> String {
+        let (mut at, mut read) = (0, String::new());
+        while let Next::Byte(byte, next) = next(text.as_bytes(), at, End::Here) {
+            read.push(char::from(byte));
+            at = next;
+        }
+        read
+    }
+
+    #[test]
+    fn an_escape_is_read_as_what_it_stands_for() {
+        for (text, expected) in [
+            (r#"a\nb\\tc\"d"#, "a\nb\tc\"d"),
+            ("a%3Db%2z%", "a=b%2z%"),
+            ("\x1b[1;31mred\x1b[0m", " red "),
+            (r"\u003d\u00e4\u12", r"=\u00e4\u12"),
+            (r"C:\dir\", r"C:\dir\"),
+        ] {
+            assert_eq!(read(text), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_all_there_is_waited_for() {
+        for text in [
+            "\\", "%", "%3", "\x1b", "\x1b[", "\x1b[31", r"\u", r"\u0", r"\u00", r"\u003",
+        ] {
+            assert!(
+                matches!(next(text.as_bytes(), 0, End::Open), Next::More),
+                "{text:?}"
+            );
+            assert!(matches!(
+                next(text.as_bytes(), 0, End::Here),
+                Next::Byte(..)
+            ));
+        }
+    }
+
+    #[test]
+    fn an_escape_before_a_place_counts_as_what_it_stands_for() {
+        for (text, expected) in [
+            ("a", b'a'),
+            (r"\n", b'\n'),
+            ("x%3D", b'='),
+            ("\x1b[31m", b' '),
+            ("-", b'-'),
+            ("31m", b'm'),
+        ] {
+            assert_eq!(
+                before(text.as_bytes(), text.len()),
+                Some(expected),
+                "{text:?}"
+            );
+        }
+        assert_eq!(before(b"", 0), None);
+    }
+}

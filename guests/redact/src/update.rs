@@ -1,0 +1,107 @@
+//! What an update of a session holds, read in one pass.
+
+use acp_chain_proxy::{Spelt, Step, Strings};
+
+use crate::body::{self, Findings};
+use crate::detector::Detector;
+use crate::effort::Effort;
+use crate::streams;
+
+/// Where the text of a chunk is: a chunk of a message holds a block of content, one of a tool call
+/// holds the block wrapped once more.
+const TEXTS: [&[&str]; 2] = [
+    &["update", "content", "text"],
+    &["update", "content", "content", "text"],
+];
+
+pub(crate) struct Update<'u> {
+    pub(crate) kind: String,
+    /// The session of a subagent that it tells of.
+    pub(crate) child: Option<String>,
+    /// The secrets in it, but for those of the running text.
+    pub(crate) findings: Findings,
+    /// If it is a piece of a running text.
+    pub(crate) chunk: Option<Chunk<'u>>,
+}
+
+pub(crate) struct Chunk<'u> {
+    /// What sets its running text apart from others: its kind and its ids.
+    identity: String,
+    pub(crate) pointer: String,
+    pub(crate) string: Spelt<'u>,
+    pub(crate) text: std::borrow::Cow<'u, str>,
+}
+
+impl<'u> Update<'u> {
+    pub(crate) fn of(detector: &Detector, params: &'u str) -> Result<Self, String> {
+        let (mut kind, mut child) = (String::new(), None);
+        let (mut identity, mut text) = (String::new(), None);
+        let mut findings = Findings::default();
+        let mut effort = Effort::default();
+        let mut strings = Strings::of(params);
+        while let Some(string) = strings.next().map_err(|error| error.to_string())? {
+            let path = strings.path();
+            if let [Step::Member(update), Step::Member(name)] = path
+                && update.is("update")
+            {
+                identity.extend([&*name.decoded(), "=", &*string.decoded(), ";"]);
+                if name.is("sessionUpdate") {
+                    kind = string.decoded().into_owned();
+                } else if name.is("sessionId") {
+                    child = Some(string.decoded().into_owned());
+                }
+            }
+            if TEXTS.iter().any(|names| leads(path, names)) {
+                // Of the running text, if it turns out to be a chunk; of two the last one counts.
+                if let Some((other, pointer)) = text.replace((string, strings.pointer())) {
+                    findings.look(detector, &other, || pointer, &mut effort)?;
+                }
+            } else if body::is_text(path, false) {
+                findings.look(detector, &string, || strings.pointer(), &mut effort)?;
+            }
+        }
+        let mut chunk = None;
+        if let Some((string, pointer)) = text {
+            let text = string.decoded();
+            if kind.ends_with("_chunk") {
+                chunk = Some(Chunk {
+                    identity,
+                    pointer,
+                    string,
+                    text,
+                });
+            } else {
+                findings.look(detector, &string, || pointer, &mut effort)?;
+            }
+        }
+        Ok(Self {
+            kind,
+            child,
+            findings,
+            chunk,
+        })
+    }
+
+    /// The parameters with an empty text, and without the other secrets.
+    pub(crate) fn without_text(&self, params: &str, chunk: &Chunk) -> String {
+        self.findings.applied_without(params, chunk.string.range())
+    }
+}
+
+impl Chunk<'_> {
+    pub(crate) fn piece(&self) -> streams::Chunk<'_> {
+        streams::Chunk {
+            identity: self.identity.clone(),
+            pointer: self.pointer.clone(),
+            text: &self.text,
+        }
+    }
+}
+
+fn leads(path: &[Step], names: &[&str]) -> bool {
+    path.len() == names.len()
+        && path.iter().zip(names).all(|(step, name)| match step {
+            Step::Member(spelt) => spelt.is(name),
+            Step::Item(_) => false,
+        })
+}

@@ -1,0 +1,37 @@
+//! The catalogue, as it is published.
+
+use anyhow::Result;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub struct Catalogue {
+    /// What leaves out findings of every rule.
+    pub filter: String,
+    pub rules: Vec<Entry>,
+}
+
+/// One of its rules.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    pub id: String,
+    pub description: String,
+    #[serde(default)]
+    pub regex: String,
+    #[serde(default)]
+    pub filter: String,
+    /// Only files of these names.
+    pub path: Option<String>,
+    /// It finds no secret, but what makes another finding one.
+    #[serde(default)]
+    pub skip_report: bool,
+    /// Which group of the regex is the secret; 0 for the first one.
+    #[serde(default)]
+    pub value_group: usize,
+}
+
+impl Catalogue {
+    pub fn parse(text: &str) -> Result<Self> {
+        Ok(toml::from_str(text)?)
+    }
+}

@@ -1,0 +1,155 @@
+//! Where a rule of the catalogue is taken otherwise than it is written, because a text in a
+//! conversation comes in pieces and has no path, or because the detector takes it apart.
+
+use super::catalogue::Entry;
+
+/// The rule, what is replaced in its regex, and by what.
+const REGEXES: &[(&str, &str, &str)] = &[
+    // The other words are so common that the catalogue asks for these elsewhere in the file too.
+    (
+        "alibaba-secret-key",
+        "alibaba|aliyun|secret|key",
+        "alibaba|aliyun",
+    ),
+    (
+        "alibaba-sts-access-key-secret",
+        "alibaba|aliyun|secret|key",
+        "alibaba|aliyun",
+    ),
+    (
+        "azure-storage-account-key",
+        r"\b(?:AccountKey|(?:azure[_\s.-]*)?(?:storage[_\s.-]*)?(?:account[_\s.-]*)?(?:access[_\s.-]*)?key)\b",
+        r"\b(?:azure|storage|account|access)[\w\s.-]{0,40}key\b",
+    ),
+    // The same, with its flag in front.
+    (
+        "canadian-digital-service-notify-api-key",
+        r"(?i:\b(",
+        r"(?i)\b(",
+    ),
+    ("canadian-digital-service-notify-api-key", r")\b)", r")\b"),
+    // Such a header counts whoever sends it; a text would be kept back for lines behind `curl`.
+    (
+        "curl-auth-header",
+        "",
+        r#"(?:-H|--header)(?:=|[ \t]{0,5})["'](?i:Authorization:[ \t]{0,5}(?:(?:Basic|Bearer|(?:Api-)?Token)[ \t])?|(?:X-(?:[a-z]+-)?)?(?:Api-?)?(?:Key|Token):[ \t]{0,5})([\w=~@.+/-]{8,})(?:["']|$)"#,
+    ),
+    // It begins with a number, as too much does to look at each.
+    (
+        "facebook-access-token",
+        "",
+        r#"(?i)(?:facebook|fb)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(\d{15,16}(?:\||%)[0-9a-z\-_]{27,40})(?:\\?['"\x60]|[\s;]|\\[nr]|$)"#,
+    ),
+    // From what is literal on: what comes before it is not looked for, and is no secret by itself.
+    (
+        "azure-ad-client-secret",
+        r"([a-zA-Z0-9_~.]{3}\dQ~",
+        r"(\dQ~",
+    ),
+    ("azure-ad-client-secret", r#"(?:^|[\\'"\x60\s>=:(,)])"#, ""),
+    (
+        "hashicorp-tf-api-token",
+        r"[a-z0-9]{14}\.(?-i:atlasv1)",
+        "(?-i:atlasv1)",
+    ),
+    (
+        "tableau-personal-access-token.1",
+        "(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{22}==:",
+        "(==:",
+    ),
+    // On the same line.
+    (
+        "curl-auth-user",
+        r"\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})[ \t\n\r]",
+        r"\bcurl\b(?:[^\r\n]{0,100}[ \t])?",
+    ),
+    // What it begins with is enough.
+    (
+        "endorlabs-api-key",
+        r#"(?i)(?:endor(?:labs)?|key)(?:[ \t\w.-]{0,20})[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}(endr"#,
+        r"(?i)\b(endr",
+    ),
+    // Its groups apart, and of what follows the password only the host.
+    (
+        "generic-credential-uri",
+        "",
+        r#"(?i)\b(?:https?|postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|ldaps?|smtps?|ftps?|ssh)://[^:/@\s'"\x60]{0,128}:([^/@\s'"\x60]{1,256})@(?:\[[0-9a-f:.%]+\]|[a-z0-9][a-z0-9._-]{0,252})"#,
+    ),
+    (
+        "mongodb-connection-string",
+        r#"(?:['"\s;\x60]|\\[nr]|\b|$)"#,
+        "",
+    ),
+    (
+        "perplexity-api-key",
+        r#"(?:[\x60'"\s;]|\\[nr]|$|\b)"#,
+        r"\b",
+    ),
+    // Its own percent signs are read as what they stand for.
+    (
+        "twitter-bearer-token",
+        "[a-zA-Z0-9%]{80,100}",
+        "[a-zA-Z0-9%+/=]{70,100}",
+    ),
+];
+
+/// Of these the whole match is the secret, whatever groups it has.
+const WHOLE: &[&str] = &["jwt-base64", "microsoft-teams-webhook"];
+
+/// What is left out, beside what only files of certain names can have.
+pub const LEFT_OUT: &[(&str, &str)] = &[
+    (
+        "endorlabs-api-secret",
+        "finds the same as `endorlabs-api-key`",
+    ),
+    (
+        "gcp-service-account",
+        "its private key is found as `private-key`",
+    ),
+    (
+        "gcp-application-default-credentials",
+        "asks for two members of a JSON object in any order; what it has of Google is found as \
+         `google-oauth`",
+    ),
+    (
+        "generic-api-key",
+        "weighs the names and the words around; `assignments` takes its place",
+    ),
+    (
+        "generic-password",
+        "weighs the names and the words around; `assignments` takes its place",
+    ),
+    (
+        "private-key",
+        "found by a rule of our own, which needs no end and stands noise in it",
+    ),
+];
+
+pub fn apply(entry: &mut Entry) {
+    for (_, from, to) in REGEXES.iter().filter(|(id, ..)| *id == entry.id) {
+        if from.is_empty() {
+            entry.regex = (*to).to_owned();
+            entry.value_group = 0;
+        } else {
+            entry.regex = entry.regex.replacen(from, to, 1);
+        }
+    }
+    if WHOLE.contains(&&*entry.id) {
+        entry.regex = without_groups(&entry.regex);
+    }
+    if entry.id == "box-api-access-token" {
+        // It also leaves out what is called a client, which nobody knows so far.
+        let filter = entry
+            .filter
+            .find("entropy(")
+            .map_or("", |at| &entry.filter[at..]);
+        entry.filter = filter.to_owned();
+    }
+}
+
+fn without_groups(regex: &str) -> String {
+    let named = regex::Regex::new(r"\(\?P<\w+>").expect("right");
+    let unnamed = regex::Regex::new(r"(^|[^\\])\(([^?])").expect("right");
+    let regex = named.replace_all(regex, "(?:");
+    unnamed.replace_all(&regex, "$1(?:$2").into_owned()
+}
