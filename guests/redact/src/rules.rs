@@ -7,6 +7,7 @@ pub(crate) use ours::ASSIGNMENT;
 
 /// One kind of secret. All regexes are of bytes, and of ASCII.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself")]
 pub(crate) struct Rule<'r> {
     pub(crate) name: &'r str,
     /// Every match begins with one of these, whatever its case. If there are none, the rule is tried

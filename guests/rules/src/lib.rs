@@ -76,7 +76,10 @@ impl Proxy for Rules {
         Subscription::requests("initialize")
             .from(Peer::Client)
             .without_body(),
-        Subscription::requests("session/prompt").from(Peer::Client),
+        // Most prompts go on as they are, and are not looked at.
+        Subscription::requests("session/prompt")
+            .from(Peer::Client)
+            .without_body(),
         Subscription::responses("session/prompt")
             .from(Peer::Agent)
             .without_body(),
@@ -114,7 +117,7 @@ impl Rules {
         let session = request.head.session.clone().unwrap_or_default();
         if self.seen.without_rules(&session).is_none()
             || !self.client_reads()
-            || prompt::is_command(&request.params)
+            || prompt::is_command(&request.head)
         {
             return Ok(Action::Forward);
         }
@@ -126,7 +129,7 @@ impl Rules {
         let rules = self.files.read(&session, &cwd).await;
         self.seen.give(session, request.head.id);
         self.save();
-        Ok(prompt::with_rules(request.params, &rules))
+        Ok(prompt::with_rules(&request.head, &rules))
     }
 
     fn reading(&self, session: &str) -> Rc<Mutex<()>> {

@@ -11,6 +11,9 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace, cargo};
 
+/// What every runtime of components has: text is searched sixteen bytes at a time.
+const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
+
 /// Builds these crates in one go a target, each into its component.
 pub fn build(
     workspace: &Workspace,
@@ -34,6 +37,7 @@ pub fn build(
                 cargo()
                     .args(["build", "--lib", "--profile=guest", "--target", triple])
                     .args(packages)
+                    .env("CARGO_ENCODED_RUSTFLAGS", FEATURES.join("\u{1f}"))
                     .current_dir(workspace.path("")),
             )?;
             let modules = workspace.target(triple).join("guest");
