@@ -12,6 +12,7 @@ mod peers;
 mod portable;
 mod progress;
 mod rules;
+mod secrets;
 mod soak;
 mod stamp;
 mod test;
@@ -62,6 +63,9 @@ enum Command {
     Portable,
     /// Make the rules of `redact` anew, from the catalogue that they are taken from.
     Rules,
+    /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
+    /// ordinary text.
+    Secrets,
     /// Measure what acp-chain costs, beside a relay of bytes and the reference conductor.
     Bench(bench::Options),
     /// Build everything, fetch the peers, and run all tests.
@@ -88,6 +92,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
         Command::Rules => rules::make(&Workspace::find()?)?,
+        Command::Secrets => secrets::compare(&Workspace::find()?)?,
         Command::Bench(options) => return bench::run(&Workspace::find()?, &options),
         Command::Test { args } => return test::run(&Workspace::find()?, &args),
     }

@@ -27,7 +27,7 @@ use shape::Shape;
 use write::Named;
 
 /// The crate that carries the catalogue.
-const CRATE: (&str, &str) = ("kingfisher-rules", "3.0.1");
+pub const CRATE: (&str, &str) = ("kingfisher-rules", "3.0.1");
 
 /// Writes the table and the page.
 pub fn make(workspace: &Workspace) -> Result<()> {

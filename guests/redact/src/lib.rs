@@ -276,6 +276,19 @@ impl Redact {
     }
 }
 
+/// What becomes of texts by the default rules, and the names of what is found in each.
+pub fn look(texts: &[String]) -> std::result::Result<Vec<(String, Vec<&'static str>)>, String> {
+    let detector = Config::default().detector()?;
+    let look = |text: &String| {
+        let redacted = detector.redact(text, &mut Effort::default())?;
+        Ok(redacted.map_or_else(
+            || (text.clone(), Vec::new()),
+            |redacted| (redacted.text, redacted.names),
+        ))
+    };
+    texts.iter().map(look).collect()
+}
+
 /// The code of JSON-RPC's invalid params.
 const INVALID_PARAMS: i32 = -32602;
 

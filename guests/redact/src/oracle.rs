@@ -23,12 +23,7 @@ impl Oracle {
             PikeVM::builder()
                 .syntax(machine::bytes())
                 .thompson(thompson::Config::new().utf8(false))
-                .build(&format!(
-                    "{}(?P<the_secret>{}){}",
-                    rule.lead(),
-                    rule.body(),
-                    follows(rule)
-                ))
+                .build(&rule.regex())
                 .expect("right")
         };
         let rules = rules.into_iter().map(|rule| {
@@ -58,22 +53,22 @@ impl Oracle {
             }
             let mut here = Vec::new();
             for (rule, engine, machine) in &self.rules {
-                let mut cache = engine.create_cache();
-                let mut groups = engine.create_captures();
                 let input = Input::new(&read).range(place..).anchored(Anchored::Yes);
-                engine.captures(&mut cache, input, &mut groups);
-                let (Some(whole), Some(secret)) =
-                    (groups.get_match(), groups.get_group_by_name("the_secret"))
-                else {
+                let Some(whole) = engine.find(&mut engine.create_cache(), input) else {
                     continue;
                 };
-                let apart = place == 0 || !read[place - 1].is_ascii_alphanumeric();
                 let around = &read[whole.range()];
-                let judged =
-                    self.judge
-                        .is_secret(rule, machine, &read[secret.start..secret.end], around);
+                let secret = machine.secret(around, read.get(whole.end()).copied());
+                let secret = secret.expect("in memory");
+                let apart = place == 0 || !read[place - 1].is_ascii_alphanumeric();
+                let judged = self
+                    .judge
+                    .is_secret(rule, machine, &around[secret.clone()], around);
                 if (apart || !rule.apart) && judged.expect("in memory") {
-                    here.push((places[secret.start]..places[secret.end], rule.name));
+                    here.push((
+                        places[place + secret.start]..places[place + secret.end],
+                        rule.name,
+                    ));
                 }
             }
             here.sort_by_key(|(range, _)| std::cmp::Reverse(range.len()));
@@ -98,8 +93,4 @@ impl Oracle {
         }
         result + &text[copied..]
     }
-}
-
-fn follows(rule: &Rule) -> String {
-    rule.regex()[rule.lead().len() + rule.body().len()..].to_owned()
 }

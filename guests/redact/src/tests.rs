@@ -312,6 +312,61 @@ fn a_secret_is_never_overwritten_by_what_stands_for_it() {
 }
 
 #[test]
+fn what_an_error_quotes_is_redacted() {
+    let mut host = host();
+    let id = prompt(&mut host);
+    let mut error = Error::new(-32000, format!("refused: {SECRET}"));
+    error.data = Some(json!({ "path": [SECRET], "n": 1e300 }).into());
+    host.fail(id, error);
+    let Err(error) = host.sent().remove(0).body else {
+        panic!("an error")
+    };
+    assert_eq!(error.message, format!("refused: {MARKER}"));
+    let data = error.data.expect("data");
+    assert_eq!(data.at::<String>("/path/0").as_deref(), Some(MARKER));
+}
+
+#[test]
+fn what_is_kept_of_many_sessions_is_bounded_and_none_starves_another() {
+    let mut host = host();
+    let say = |host: &mut Host, session: &str, text: &str| {
+        let content = json!({ "type": "text", "text": text });
+        let update = json!({ "sessionUpdate": "agent_message_chunk", "content": content });
+        let params = json!({ "sessionId": session, "update": update });
+        host.notify(Peer::Agent, "session/update", params);
+    };
+    say(&mut host, "small", "it is acme-01234");
+    let half = format!("-----BEGIN PRIVATE KEY-----\n{}", "MIIE0123".repeat(700));
+    for session in 0..200 {
+        say(&mut host, &format!("large-{session}"), &half);
+    }
+    assert!(host.saved().expect("a state").to_string().len() < 512 * 1024);
+    say(&mut host, "small", "56789!!");
+    let (small, large): (Vec<_>, Vec<_>) = host
+        .sent()
+        .into_iter()
+        .partition(|sent| sent.at("/sessionId") == "small");
+    assert_eq!(streamed(&small), format!("it is {MARKER}!!"));
+    let shown = streamed(&large);
+    assert!(shown.contains("[redacted: unclear]") && !shown.contains("MIIE"));
+}
+
+#[test]
+fn of_two_texts_in_a_chunk_none_hides_a_secret() {
+    let mut host = host();
+    let params = format!(
+        r#"{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{SECRET}","text":"{SECRET}!!"}}}}}}"#
+    );
+    let params: acp_chain_proxy::Json = params.parse().expect("JSON");
+    host.notify(Peer::Agent, "session/update", &params);
+    let sent = host.sent().remove(0).body.expect("parameters").to_string();
+    assert!(
+        !sent.contains(SECRET) && sent.matches(MARKER).count() == 2,
+        "{sent}"
+    );
+}
+
+#[test]
 fn what_is_wrong_with_the_configuration_is_named() {
     for (config, expected) in [
         (json!({ "pattern": [] }), "unknown field `pattern`"),

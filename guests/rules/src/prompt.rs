@@ -15,14 +15,21 @@ pub(crate) fn is_command(head: &Head) -> bool {
 /// The prompt with a block of text for every file before it. Its own blocks keep their spelling.
 pub(crate) fn with_rules(head: &Head, files: &[File]) -> Action {
     let blocks = head.read::<Json>("/prompt").map(String::from);
-    let Some(rest) = blocks.as_deref().and_then(|blocks| blocks.strip_prefix('[')) else {
+    let Some(rest) = blocks
+        .as_deref()
+        .and_then(|blocks| blocks.strip_prefix('['))
+    else {
         return Action::Forward;
     };
     if files.is_empty() {
         return Action::Forward;
     }
     let rules: Vec<String> = files.iter().map(|file| block(file).to_string()).collect();
-    let comma = if rest.trim_start().starts_with(']') { "" } else { "," };
+    let comma = if rest.trim_start().starts_with(']') {
+        ""
+    } else {
+        ","
+    };
     let blocks = format!("[{}{comma}{rest}", rules.join(","));
     match Json::try_from(blocks) {
         Ok(blocks) => Action::Edit(vec![Edit::set("/prompt", blocks)]),

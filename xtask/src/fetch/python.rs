@@ -1,5 +1,6 @@
 //! Python packages.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,4 +38,39 @@ pub fn install(
         stamp.set()?;
     }
     Ok(programs)
+}
+
+/// The folder with what the wheel of a package holds, of exactly this version.
+pub fn wheel(
+    workspace: &Workspace,
+    progress: &Progress,
+    name: &str,
+    version: &str,
+) -> Result<PathBuf> {
+    let folder = workspace.target("xtask").join(format!("{name}-{version}"));
+    let stamp = Stamp::new(workspace, &folder).on(version);
+    if !stamp.is_current() {
+        progress.step(&format!("{name} {version}"), |step| {
+            let download = folder.with_extension("download");
+            step.run(
+                Command::new("python3")
+                    .args(["-m", "pip", "download", "--disable-pip-version-check"])
+                    .args(["--no-deps", "--only-binary", ":all:", "--dest"])
+                    .arg(&download)
+                    .arg(format!("{name}=={version}")),
+            )?;
+            for entry in fs::read_dir(&download)? {
+                step.run(
+                    Command::new("python3")
+                        .args(["-m", "zipfile", "--extract"])
+                        .arg(entry?.path())
+                        .arg(&folder),
+                )?;
+            }
+            fs::remove_dir_all(&download)?;
+            Ok(())
+        })?;
+        stamp.set()?;
+    }
+    Ok(folder)
 }

@@ -57,11 +57,11 @@ const REGEXES: &[(&str, &str, &str)] = &[
         "(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{22}==:",
         "(==:",
     ),
-    // On the same line.
+    // On the same line, which may be continued on the next.
     (
         "curl-auth-user",
         r"\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})[ \t\n\r]",
-        r"\bcurl\b(?:[^\r\n]{0,100}[ \t])?",
+        r"\bcurl\b(?:(?:[^\r\n]|\\\r?\n){0,160}[ \t\n])?",
     ),
     // What it begins with is enough.
     (

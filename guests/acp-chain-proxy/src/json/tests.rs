@@ -137,3 +137,91 @@ fn take_apart(json: &mut Json) {
         members.iter_mut().for_each(|(_, value)| take_apart(value));
     }
 }
+
+/// The strings of a value, with the pointers to them.
+fn strings_of(value: &serde_json::Value, pointer: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        serde_json::Value::String(text) => found.push((pointer.to_owned(), text.clone())),
+        serde_json::Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                strings_of(item, &format!("{pointer}/{index}"), found);
+            }
+        }
+        serde_json::Value::Object(members) => {
+            for (name, member) in members {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                strings_of(member, &format!("{pointer}/{name}"), found);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn values() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        Just(json!(-1.5e3)),
+        Just(json!(true)),
+        "[a-z\\\\\"\n/~é]{0,8}".prop_map(serde_json::Value::from),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        let members = proptest::collection::vec(("[a-c/~\"]{0,3}", inner.clone()), 0..5);
+        prop_oneof![
+            proptest::collection::vec(inner, 0..5).prop_map(serde_json::Value::from),
+            members.prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn strings_are_found_in_place_as_by_a_parser(value in values(), pretty in any::<bool>()) {
+        let text = match pretty {
+            true => serde_json::to_string_pretty(&value),
+            false => serde_json::to_string(&value),
+        };
+        let json: Json = text.expect("JSON").parse().expect("JSON");
+        let spelling = json.spelling();
+        let mut expected = Vec::new();
+        strings_of(&value, "", &mut expected);
+        let (mut found, mut strings) = (Vec::new(), Strings::of(&spelling));
+        while let Some(string) = strings.next().expect("JSON") {
+            let range = string.range().start - 1..string.range().end + 1;
+            prop_assert_eq!(json.place(&strings.pointer()), Some(range));
+            found.push((strings.pointer(), string.decoded().into_owned()));
+        }
+        prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_place_is_where_a_parser_finds_the_part(value in values(), pointer in "(/[a-c0-2]){0,3}") {
+        let json = Json::from(value);
+        let part = json.place(&pointer).map(|range| json.spelling()[range].to_owned());
+        let found = json.at::<serde_json::Value>(&pointer);
+        let part = part.map(|part| serde_json::from_str::<serde_json::Value>(&part).expect("JSON"));
+        prop_assert_eq!(part, found);
+    }
+
+    #[test]
+    fn no_text_makes_the_strings_panic(text in "[\\[\\]{}\":,a\\\\ ]{0,40}", pointer in "(/[a-c0-2]){0,3}") {
+        let mut strings = Strings::of(&text);
+        while let Ok(Some(string)) = strings.next() {
+            string.decoded();
+            strings.pointer();
+        }
+        strings::place(&text, find::tokens(&pointer).expect("a pointer"));
+    }
+}
+
+#[test]
+fn of_equal_names_the_last_has_the_place() {
+    assert_eq!(odd().place("/a").map(|range| &ODD[range]), Some("[0.10,2]"));
+    assert_eq!(odd().place("/a~1"), None);
+}
+
+#[test]
+fn half_a_surrogate_pair_is_replaced() {
+    let mut strings = Strings::of(r#""a\ud83d""#);
+    let found = strings.next().expect("JSON").expect("a string");
+    assert!(found.decoded().starts_with('a'));
+}

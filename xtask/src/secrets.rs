@@ -1,0 +1,296 @@
+//! `cargo xtask secrets`: what `redact` finds, held against what is found by the engine that its
+//! catalogue of rules is published for, in texts that neither was made with.
+//!
+//! The engine is Kingfisher, as a program from a wheel, with the catalogue as the crate of the rules
+//! carries it. The examples are those of the rules that an older Kingfisher had of its own. Ordinary
+//! text is what the peers of the tests and the crates of the workspace are made of.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::fetch::{crates, python};
+use crate::progress::Progress;
+use crate::rules;
+use crate::workspace::{Workspace, cargo};
+
+/// The wheel of the engine, and its version; and the version that has examples.
+const ENGINE: (&str, &str) = ("kingfisher-bin", "2.14.0");
+const EXAMPLES: &str = "1.79.0";
+
+/// How much of what the engine finds in the examples has to be found.
+const RECALL: f64 = 0.95;
+
+/// Where ordinary text is taken from: so many bytes of each.
+const SHARE: usize = 5_000_000;
+const KINDS: [&str; 10] = ["c", "h", "js", "json", "md", "mjs", "py", "rs", "ts", "txt"];
+
+/// What one side found.
+struct Found {
+    /// By text: the secrets.
+    secrets: Vec<(usize, String)>,
+}
+
+/// Compares, and prints the figures.
+pub fn compare(workspace: &Workspace) -> Result<()> {
+    let progress = Progress::new(workspace);
+    crate::peers::fetch_with(workspace, &progress)?;
+    compare_with(workspace, &progress)
+}
+
+/// The same, as a part of a larger command, once the peers are there.
+pub fn compare_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let (name, version) = ENGINE;
+    let engine = program(&python::wheel(workspace, progress, name, version)?)?;
+    let older = program(&python::wheel(workspace, progress, name, EXAMPLES)?)?;
+    let (name, version) = rules::CRATE;
+    let rules = crates::source(workspace, progress, name, version)?;
+    let rules = rules.join("generated/rules/betterleaks.yml");
+
+    let examples = examples(&fs::read(older)?);
+    ensure!(
+        examples.len() > 500,
+        "only {} examples were read",
+        examples.len()
+    );
+    let theirs = by_engine(workspace, &engine, &rules, &examples)?;
+    let ours = by_us(workspace, &examples)?;
+    let missed: Vec<_> = theirs
+        .secrets
+        .iter()
+        .filter(|(text, secret)| ours[*text].0.contains(secret))
+        .collect();
+    let all = theirs.secrets.len();
+    let found = all - missed.len();
+    println!(
+        "examples: {} texts, {all} secrets by the engine, {found} of them by redact",
+        examples.len()
+    );
+
+    let ordinary = ordinary(workspace)?;
+    let bytes: usize = ordinary.iter().map(String::len).sum();
+    let theirs = by_engine(workspace, &engine, &rules, &ordinary)?
+        .secrets
+        .len();
+    let ours: usize = by_us(workspace, &ordinary)?
+        .iter()
+        .map(|(_, names)| names.len())
+        .sum();
+    println!("ordinary text: {bytes} bytes, {theirs} secrets by the engine, {ours} by redact");
+
+    #[expect(clippy::cast_precision_loss, reason = "they are few")]
+    let recall = found as f64 / all as f64;
+    ensure!(recall >= RECALL, "redact misses {missed:?}");
+    ensure!(
+        ours <= theirs,
+        "redact finds more in ordinary text than the engine"
+    );
+    Ok(())
+}
+
+fn program(wheel: &Path) -> Result<PathBuf> {
+    let program = wheel.join("kingfisher/bin/kingfisher");
+    fs::set_permissions(&program, Permissions::from_mode(0o755))
+        .with_context(|| format!("{} is missing", program.display()))?;
+    Ok(program)
+}
+
+/// The examples of the rules that a program carries as YAML.
+fn examples(program: &[u8]) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    let head = b"examples:\n";
+    for at in memchr::memmem::find_iter(program, head) {
+        let line = program[..at]
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let indent = at - line;
+        if program[line..at].iter().any(|byte| *byte != b' ') {
+            continue;
+        }
+        let mut example: Option<String> = None;
+        let lines = program[at + head.len()..]
+            .split(|byte| *byte == b'\n')
+            .take(400);
+        for line in lines.map(String::from_utf8_lossy) {
+            let text = line.trim_start();
+            let depth = line.len() - text.len();
+            if let Some(first) = text
+                .strip_prefix("- ")
+                .filter(|_| depth.abs_diff(indent) <= 4)
+            {
+                found.extend(example.replace(first.to_owned()));
+            } else if let Some(example) = example.as_mut().filter(|_| depth > indent + 1) {
+                *example += "\n";
+                *example += text;
+            } else if !text.is_empty() {
+                break;
+            }
+        }
+        found.extend(example);
+    }
+    found
+        .iter()
+        .map(|example| unquoted(example.trim()))
+        .filter(|text| !text.is_empty())
+        .collect()
+}
+
+/// A scalar of YAML as its text, as far as the examples have such.
+fn unquoted(scalar: &str) -> String {
+    if let Some(block) = scalar.strip_prefix(['|', '>']) {
+        return block
+            .split_once('\n')
+            .map_or("", |(_, text)| text)
+            .trim()
+            .to_owned();
+    }
+    if let Some(text) = scalar
+        .strip_prefix('\'')
+        .and_then(|rest| rest.strip_suffix('\''))
+    {
+        return text.replace("''", "'");
+    }
+    if scalar.starts_with('"') {
+        return serde_json::from_str(scalar).unwrap_or_else(|_| scalar.to_owned());
+    }
+    scalar.to_owned()
+}
+
+/// What others wrote for other ends: source and prose.
+fn ordinary(workspace: &Workspace) -> Result<Vec<String>> {
+    let peers = workspace.target("peers");
+    let mut roots = vec![
+        vec![peers.join("npm/node_modules")],
+        vec![peers.join("python/lib")],
+    ];
+    let metadata = cargo()
+        .args(["metadata", "--format-version=1", "--locked"])
+        .current_dir(workspace.path(""))
+        .output()?;
+    let metadata: Value = serde_json::from_slice(&metadata.stdout)
+        .with_context(|| String::from_utf8_lossy(&metadata.stderr).into_owned())?;
+    let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
+    let of_others = packages
+        .iter()
+        .filter(|package| !package["source"].is_null());
+    let manifests = of_others.filter_map(|package| package["manifest_path"].as_str());
+    roots.push(
+        manifests
+            .map(|manifest| Path::new(manifest).with_file_name(""))
+            .collect(),
+    );
+
+    let mut texts = Vec::new();
+    for folders in roots {
+        let mut files = Vec::new();
+        for folder in folders {
+            list(&folder, &mut files)?;
+        }
+        files.sort();
+        // Spread over all of them.
+        let step = files.len() / 1000 + 1;
+        let mut left = SHARE;
+        for file in (0..step).flat_map(|first| files.iter().skip(first).step_by(step)) {
+            let Ok(text) = fs::read_to_string(file) else {
+                continue;
+            };
+            left = left.saturating_sub(text.len());
+            texts.push(text);
+            if left == 0 {
+                break;
+            }
+        }
+    }
+    Ok(texts)
+}
+
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| format!("{} is missing", folder.display()))? {
+        let entry = entry?;
+        let path = entry.path();
+        let kind = path.extension().and_then(|extension| extension.to_str());
+        if entry.file_type()?.is_dir() {
+            list(&path, files)?;
+        } else if kind.is_some_and(|kind| KINDS.contains(&kind)) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn by_engine(
+    workspace: &Workspace,
+    engine: &Path,
+    rules: &Path,
+    texts: &[String],
+) -> Result<Found> {
+    let folder = workspace.target("xtask/secrets");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(folder.join("texts"))?;
+    for (number, text) in texts.iter().enumerate() {
+        fs::write(folder.join("texts").join(format!("{number}.txt")), text)?;
+    }
+    let report = folder.join("report.jsonl");
+    // Its exit code tells whether it found something.
+    let output = Command::new(engine)
+        .args([
+            "scan",
+            "--load-builtins=false",
+            "--no-update-check",
+            "--no-validate",
+        ])
+        .args([
+            "--no-dedup",
+            "--no-base64",
+            "--no-limits",
+            "--no-ignore",
+            "--confidence=low",
+        ])
+        .args(["--format=jsonl", "--rules-path"])
+        .arg(rules)
+        .arg("--output")
+        .arg(&report)
+        .arg(folder.join("texts"))
+        .env("KF_RULE_CACHE_DIR", folder.join("cache"))
+        .output()?;
+    let report = fs::read_to_string(&report)
+        .with_context(|| String::from_utf8_lossy(&output.stderr).into_owned())?;
+    let mut secrets = Vec::new();
+    for line in report.lines().filter(|line| !line.is_empty()) {
+        let line: Value = serde_json::from_str(line)?;
+        let finding = &line["finding"];
+        let number = finding["path"]
+            .as_str()
+            .and_then(|path| Path::new(path).file_stem()?.to_str());
+        if let (Some(number), Some(secret)) = (number, finding["snippet"].as_str()) {
+            secrets.push((number.parse()?, secret.to_owned()));
+        }
+    }
+    Ok(Found { secrets })
+}
+
+/// What becomes of the texts, and the names of what is found.
+fn by_us(workspace: &Workspace, texts: &[String]) -> Result<Vec<(String, Vec<String>)>> {
+    let mut look = cargo()
+        .args(["run", "--quiet", "--package", "redact", "--example", "look"])
+        .current_dir(workspace.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let input = look.stdin.take().context("no input")?;
+    serde_json::to_writer(std::io::BufWriter::new(input), texts)?;
+    let output = look.wait_with_output()?;
+    ensure!(
+        output.status.success(),
+        "the example `look` of redact failed"
+    );
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
