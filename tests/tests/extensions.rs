@@ -55,7 +55,7 @@ async fn a_secret_that_is_split_over_chunks_never_reaches_the_client() {
     for part in [
         "your key is AKIA",
         "IOSFODNN",
-        "7EXAMPLE, and that is al",
+        "7EXAMPLQ, and that is al",
         "l. AKI",
     ] {
         chain.agent.notify("session/update", &chunk(part));
@@ -74,7 +74,7 @@ async fn a_secret_that_is_split_over_chunks_never_reaches_the_client() {
     // All of the text is there before the response, and what only began like a secret is too.
     assert_eq!(
         told,
-        "your key is [redacted: aws-access-key-id], and that is all. AKI"
+        "your key is [redacted: aws-access-token], and that is all. AKI"
     );
     assert_eq!(stop.result.as_deref(), Some(r#"{"stopReason":"end_turn"}"#));
 }
@@ -84,13 +84,13 @@ async fn a_secret_in_a_prompt_never_reaches_the_agent_and_the_rest_keeps_its_spe
     let mut chain = chain(&[("redact", "{}")]).await;
     chain.client.ask(
         "session/prompt",
-        r#"{"x":1e400,"sessionId":"s","prompt":[{"type":"text","text":"AKIAIOSFODNN7EXAMPLE"}],"_meta":{"y":-0.0}}"#,
+        r#"{"x":1e400,"sessionId":"s","prompt":[{"type":"text","text":"AKIAIOSFODNN7EXAMPLQ"}],"_meta":{"y":-0.0}}"#,
     );
     let came = chain.agent.receive().await.expect("the prompt");
     assert_eq!(
         came.params.as_deref(),
         Some(
-            r#"{"x":1e400,"sessionId":"s","prompt":[{"type":"text","text":"[redacted: aws-access-key-id]"}],"_meta":{"y":-0.0}}"#
+            r#"{"x":1e400,"sessionId":"s","prompt":[{"type":"text","text":"[redacted: aws-access-token]"}],"_meta":{"y":-0.0}}"#
         )
     );
 }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use tokio::process::Command;
 
 /// A key of the form that the cloud's own documentation uses.
-const SECRET: &str = "AKIAIOSFODNN7EXAMPLE";
+const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 const RULE: &str = "Always be kind.";
 

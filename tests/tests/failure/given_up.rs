@@ -99,7 +99,7 @@ async fn without_the_key_the_components_own_word_counts() {
     // `redact` says `refuse`: it breaks when it carries more to the host than it may.
     let redact = entry("redact", "redact", "limits.call-bytes = '64 KiB'");
     let mut chain = Chain::initialized(&redact, AGENT).await;
-    let long = format!("AKIAIOSFODNN7EXAMPLE {}", "x".repeat(1 << 17));
+    let long = format!("AKIAIOSFODNN7EXAMPLQ {}", "x".repeat(1 << 17));
     for text in [&*long, "hi"] {
         let error = error_of(&chain.client.turn(text).await);
         let start = "acp-chain: the proxy `redact` failed on session/prompt: ";

@@ -1,4 +1,5 @@
-//! What is said in the demo. The key and the token are the examples of their makers' manuals.
+//! What is said in the demo. The token is the example of its maker's manual, and the key nearly so:
+//! one that ends in `EXAMPLE` is taken for none.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ pub const RULES: &str = "# House rules\n- Answer in one sentence.\n- Never push 
 
 /// The user's prompt: a question, and a secret that slipped in.
 pub const QUESTION: &str = "Why does the upload fail?";
-pub const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
+pub const KEY: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 /// A token that the agent streams in three chunks.
 pub const TOKEN: [&str; 3] = ["ghp_16C7e4", "2F292c6912E7710c", "838347Ae178B4a"];
