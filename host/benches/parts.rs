@@ -12,7 +12,7 @@ use acp_chain::chain::{Proxy, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
 use acp_chain::limits::{LINE, Limits};
 use acp_chain::rpc::{LineReader, Message, Outbox};
-use acp_chain::sandbox::{Component, Engine, Guest};
+use acp_chain::sandbox::{Component, Directories, Engine, Guest};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tokio::runtime::Runtime;
 
@@ -140,7 +140,7 @@ fn guest(engine: &Engine, component: &Component, config: &str) -> Guest {
         config: config.into(),
         limits: Limits::default().into(),
         grant: Grant::all().into(),
-        directories: [].into(),
+        directories: Directories::default(),
     }
 }
 

@@ -16,7 +16,7 @@ use acp_chain::chain::{
 use acp_chain::channel::{Failure, FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
 use acp_chain::manifest::{Make, Manifest, User};
-use acp_chain::sandbox::{Component, Engine, Guest};
+use acp_chain::sandbox::{Component, Directories, Engine, Guest};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -407,7 +407,7 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
         config: config.into(),
         limits: terms.limits.clone(),
         grant: terms.grant.clone(),
-        directories: [].into(),
+        directories: Directories::default(),
     };
     let started = guest.start(1, None).await;
     Proxy {

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::folders;
 use super::progress::Progress;
+use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
+use super::{folders, open};
 use crate::channel::{WORDS, quote};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
 use crate::native::AgentCommand;
-use crate::sandbox::{Component, Engine};
+use crate::sandbox::{Component, Directories, Engine};
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
@@ -19,35 +20,40 @@ pub struct Check {
 }
 
 impl Check {
-    pub fn main(self) -> ExitCode {
-        let read = super::user().and_then(|user| {
-            let manifest = Manifest::read(&self.manifest, &user)?;
-            Ok((manifest, user))
-        });
-        let (manifest, user) = match read {
-            Ok(read) => read,
+    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
+        match self.check(log) {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
             Err(error) => {
                 eprintln!("acp-chain: {error}");
-                return ExitCode::FAILURE;
+                ExitCode::FAILURE
             }
-        };
-        if let Err(error) = folders::check(&manifest) {
-            eprintln!("acp-chain: {error}");
-            return ExitCode::FAILURE;
         }
-        let engine = match super::engine() {
-            Ok(engine) => engine,
-            Err(error) => {
-                eprintln!("acp-chain: {error}");
-                return ExitCode::FAILURE;
-            }
+    }
+
+    /// Prints the chain; says whether all of it could be run. An error if it does not come so far.
+    fn check(self, log: Option<PathBuf>) -> Result<bool, String> {
+        folders::check_owners()?;
+        let user = super::user().map_err(|error| error.to_string())?;
+        let manifest = Manifest::read(&self.manifest, &user).map_err(|error| error.to_string())?;
+        let directories = open(&manifest)?;
+        let named = Named {
+            agent: manifest.agent.clone(),
+            files: log.into_iter().collect(),
         };
+        relied_on::check(&manifest, &directories, &named)?;
+        let engine = super::engine().map_err(|error| error.to_string())?;
         println!("client");
         let mut valid = true;
-        for entry in &manifest.proxies {
+        for (entry, directories) in manifest.proxies.iter().zip(&directories) {
             println!("  │");
             valid &= match &entry.make {
-                Make::Component(component) => check_proxy(&engine, &manifest, entry, component),
+                Make::Component(component) => {
+                    let component = resolved(component, directories);
+                    let is_valid = check_proxy(&engine, &manifest, entry, &component);
+                    print_mounts(directories);
+                    is_valid
+                }
                 Make::Native(native) => {
                     check_program(entry, native, &user);
                     true
@@ -61,10 +67,28 @@ impl Check {
             }
             None => println!("agent  named on the command line"),
         }
-        match valid {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
-        }
+        Ok(valid)
+    }
+}
+
+/// A component whose directories have their paths without links.
+fn resolved(component: &ComponentEntry, directories: &Directories) -> ComponentEntry {
+    let opened = directories.iter();
+    let directories = opened.map(|opened| opened.directory.clone()).collect();
+    ComponentEntry {
+        directories,
+        ..component.clone()
+    }
+}
+
+/// Says where other file systems begin in what a proxy is given.
+fn print_mounts(directories: &Directories) {
+    for (path, kind) in directories.iter().flat_map(|opened| &opened.mounts) {
+        let path = quote(&path.display().to_string(), WORDS);
+        println!(
+            "  │  ! in there {path} is another file system ({})",
+            quote(kind, WORDS)
+        );
     }
 }
 

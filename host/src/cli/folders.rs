@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use directories::ProjectDirs;
+use directories::{BaseDirs, ProjectDirs};
 
-use crate::manifest::{Make, Manifest};
+use super::trail;
+use crate::system::{files, local};
 
 fn folders() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "acp-chain")
@@ -30,56 +31,40 @@ pub fn log_file() -> Option<PathBuf> {
     Some(folder.join("acp-chain.log"))
 }
 
-/// An error if a proxy may write where it is decided what proxies are and may do: to the manifest, a
-/// component, or what belongs to this program.
-pub fn check(manifest: &Manifest) -> Result<(), String> {
-    let own = [config_file(), code_cache(), log_file()];
-    let own = own.into_iter().flatten();
-    // Of a program the arguments matter as well: one may be what it interprets.
-    let components = manifest.proxies.iter().flat_map(|entry| match &entry.make {
-        Make::Component(component) => vec![component.path.clone()],
-        Make::Native(native) => {
-            let words = std::iter::once(&native.command.program).chain(&native.command.args);
-            let files = words.filter_map(|word| PathBuf::from(word).canonicalize().ok());
-            files.collect()
-        }
-    });
-    let sensitive: Vec<_> = own
-        .chain(components)
-        .chain([manifest.path.clone()])
-        .map(|path| resolve(&path))
-        .collect();
-    for entry in &manifest.proxies {
-        let Make::Component(component) = &entry.make else {
-            continue;
-        };
-        for directory in component.directories.iter().filter(|given| given.write) {
-            // One that is not there keeps the proxy from starting.
-            let Ok(given) = directory.path.canonicalize() else {
-                continue;
-            };
-            let found = sensitive
-                .iter()
-                .find(|path| path.starts_with(&given) || given.starts_with(path));
-            if let Some(path) = found {
-                let (given, path) = (given.display(), path.display());
-                let wrong = format!(
-                    "it may write to {given}, and so to {path}, by which it could give itself more; \
-                     leave out `write`, or give it another directory"
-                );
-                return Err(manifest.about(entry, &wrong));
-            }
-        }
+/// Where there may be a folder with the socket for MCP clients.
+pub fn sockets() -> Vec<PathBuf> {
+    local::places()
+}
+
+/// An error if somebody else could change what belongs to the user, or what this program keeps.
+pub fn check_owners() -> Result<(), String> {
+    let files = [
+        ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
+        ("compiled code", code_cache(), "XDG_CACHE_HOME"),
+        ("the log", log_file(), "XDG_STATE_HOME"),
+    ];
+    let files = files
+        .into_iter()
+        .filter_map(|(what, path, variable)| Some((what, path?, variable)));
+    let sockets = sockets().into_iter();
+    let sockets = sockets.map(|place| ("the socket for MCP clients", place, "XDG_RUNTIME_DIR"));
+    for (what, path, variable) in files.chain(sockets) {
+        check_owner(&path).map_err(|exposed| {
+            let path = path.display();
+            format!(
+                "{what} is not safe at {path}: {exposed}, or let {variable} name a folder of yours"
+            )
+        })?;
     }
     Ok(())
 }
 
-/// A path without links and other spellings, of which the end may not be there yet.
-fn resolve(path: &Path) -> PathBuf {
-    let resolved = path.ancestors().find_map(|there| {
-        let end = path.strip_prefix(there).ok()?;
-        // Not `join` alone, which leaves a slash behind a path that is there.
-        Some(there.canonicalize().ok()?.join(end).components().collect())
-    });
-    resolved.unwrap_or_else(|| path.to_owned())
+/// Whether nobody else can change a file or directory, or which one has its name. That is looked at
+/// as far as the user's home; what is above that is the system's.
+pub fn check_owner(path: &Path) -> Result<(), String> {
+    let home = BaseDirs::new().map(|folders| trail::names(folders.home_dir()));
+    let home = home.and_then(|mut names| names.pop()).unwrap_or_default();
+    let names = trail::names(path).into_iter();
+    let mut below = names.filter(|name| *name == home || !home.starts_with(name));
+    below.try_for_each(|name| files::check_owner(&name).map_err(|exposed| exposed.to_string()))
 }

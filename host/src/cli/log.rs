@@ -63,7 +63,9 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
 /// The user's log.
 fn users() -> Option<(PathBuf, File)> {
     let path = folders::log_file()?;
-    fs::create_dir_all(path.parent()?).ok()?;
+    // Who could change what is there could have us append to any file.
+    folders::check_owner(&path).ok()?;
+    files::make_private(path.parent()?).ok()?;
     if fs::metadata(&path).is_ok_and(|about| about.len() > LONGEST) {
         // Another of us may do the same at the same time; then one of two old logs is lost.
         let _ = fs::rename(&path, path.with_extension("log.old"));

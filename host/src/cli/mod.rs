@@ -6,7 +6,9 @@ mod limits;
 mod log;
 mod mcp_shim;
 mod progress;
+mod relied_on;
 mod run;
+mod trail;
 mod words;
 
 use std::path::PathBuf;
@@ -14,8 +16,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::manifest::{ManifestError, User};
-use crate::sandbox::{Engine, EngineError};
+use crate::manifest::{Make, Manifest, ManifestError, User};
+use crate::sandbox::{Directories, Engine, EngineError};
+use crate::system::files;
 
 /// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
@@ -52,7 +55,7 @@ pub fn main() -> ExitCode {
     // Only what serves an editor has no other place to say what happened.
     let serves = matches!(cli.command, Command::Run(_));
     let log = match serves || cli.log.is_some() || cli.log_file.is_some() {
-        true => log::start(cli.log.as_deref(), cli.log_file),
+        true => log::start(cli.log.as_deref(), cli.log_file.clone()),
         false => Ok(None),
     };
     let log = match log {
@@ -65,7 +68,7 @@ pub fn main() -> ExitCode {
     match cli.command {
         Command::Run(run) => run.main(log),
         Command::Limits => limits::main(),
-        Command::Check(check) => check.main(),
+        Command::Check(check) => check.main(cli.log_file),
         Command::McpShim => mcp_shim::main(),
     }
 }
@@ -76,7 +79,20 @@ fn engine() -> Result<Engine, EngineError> {
         tracing::warn!("there is no home folder: compiled components are not kept");
         return Engine::new(None);
     };
+    // Made by nobody, it is told of below.
+    let _ = files::make_private(&cache);
     Engine::new(Some(&cache))
+}
+
+/// Opens the directories that the proxies of a manifest are given, in its order.
+fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
+    let opened = manifest.proxies.iter().map(|entry| match &entry.make {
+        Make::Component(component) => {
+            Directories::open(&component.directories).map_err(|error| manifest.about(entry, &error))
+        }
+        Make::Native(_) => Ok(Directories::default()),
+    });
+    opened.collect()
 }
 
 /// What the user decided for all chains.

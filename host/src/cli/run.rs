@@ -1,13 +1,14 @@
 //! `acp-chain run`: what editors launch.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use tokio::task::JoinHandle;
 
 use super::progress::Progress;
-use super::{folders, words};
+use super::relied_on::{self, Named};
+use super::{folders, open, words};
 use crate::chain::{
     self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Role, Settings,
     StartError, Terms,
@@ -16,7 +17,7 @@ use crate::channel::{Failure, FailurePolicy, Source, Started};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
 use crate::native::{AgentCommand, Process};
 use crate::rpc::code;
-use crate::sandbox::{Component, ComponentError, Guest};
+use crate::sandbox::{Component, ComponentError, Directories, Guest};
 use crate::system::{stdio, stop};
 use crate::trace::Trace;
 
@@ -70,7 +71,7 @@ impl Run {
         };
         let settings = Settings {
             trace,
-            log,
+            log: log.clone(),
             ..Settings::default()
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
@@ -80,7 +81,7 @@ impl Run {
         };
         let exit = chain::serve(
             client,
-            async |role| self.start(role).await,
+            async |role| self.start(role, log.as_deref()).await,
             stop::requested(),
             settings,
         )
@@ -88,7 +89,8 @@ impl Run {
         Ok(exit.code)
     }
 
-    async fn start(&self, role: Role) -> Result<Chain, StartError> {
+    async fn start(&self, role: Role, log: Option<&Path>) -> Result<Chain, StartError> {
+        folders::check_owners().map_err(|error| failed(&error))?;
         let manifest = match &self.manifest {
             Some(path) => {
                 let user = super::user().map_err(|error| failed(&error))?;
@@ -97,6 +99,10 @@ impl Run {
                 Some(manifest)
             }
             None => None,
+        };
+        let directories = match &manifest {
+            Some(manifest) => self.open(manifest, log).map_err(|error| failed(&error))?,
+            None => Vec::new(),
         };
         // The agent starts while the components are loaded.
         let agent = match role {
@@ -115,7 +121,7 @@ impl Run {
             }
         };
         let (proxies, notices) = match manifest {
-            Some(manifest) => start_proxies(&manifest).await?,
+            Some(manifest) => start_proxies(&manifest, directories).await?,
             None => (Vec::new(), Vec::new()),
         };
         Ok(Chain {
@@ -123,6 +129,18 @@ impl Run {
             agent,
             notices,
         })
+    }
+
+    /// Opens the directories of all proxies, in the manifest's order.
+    fn open(&self, manifest: &Manifest, log: Option<&Path>) -> Result<Vec<Directories>, String> {
+        let directories = open(manifest)?;
+        let files = log.into_iter().chain(self.trace.as_deref());
+        let named = Named {
+            agent: self.command(Some(manifest)).ok(),
+            files: files.map(Path::to_owned).collect(),
+        };
+        relied_on::check(manifest, &directories, &named)?;
+        Ok(directories)
     }
 
     fn command(&self, manifest: Option<&Manifest>) -> Result<AgentCommand, StartError> {
@@ -160,12 +178,14 @@ fn start_agent(command: &AgentCommand) -> Result<AgentLink, StartError> {
 }
 
 /// The proxies of a manifest, and what the user is to be told of those that are not there.
-async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Member>, Vec<String>), StartError> {
+async fn start_proxies(
+    manifest: &Manifest,
+    directories: Vec<Directories>,
+) -> Result<(Vec<Member>, Vec<String>), StartError> {
     let (mut proxies, mut notices) = (Vec::new(), Vec::new());
     if manifest.proxies.is_empty() {
         return Ok((proxies, notices));
     }
-    folders::check(manifest).map_err(|error| failed(&error))?;
     let engine = super::engine().map_err(|error| failed(&error))?;
     let progress = Progress::default();
     // Programs start while components are loaded.
@@ -186,7 +206,8 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Member>, Vec<String>)
             }
         })
         .collect();
-    for (entry, starting) in manifest.proxies.iter().zip(starting) {
+    let entries = manifest.proxies.iter().zip(starting);
+    for ((entry, starting), directories) in entries.zip(directories) {
         let started = match starting {
             Starting::Component(terms, loading) => {
                 let component = loading.await.map_err(|error| failed(&error))?;
@@ -199,7 +220,7 @@ async fn start_proxies(manifest: &Manifest) -> Result<(Vec<Member>, Vec<String>)
                     config: terms.config.as_str().into(),
                     limits: terms.limits.clone(),
                     grant: terms.grant.clone(),
-                    directories: terms.directories.clone(),
+                    directories,
                 };
                 let started = guest.start(1, None).await;
                 started.map(|started| new_proxy(entry, terms, guest, started).into())

@@ -51,7 +51,7 @@ impl Instance {
             name: guest.name.clone(),
             ledger: Ledger::new(first, limits.clone(), guest.grant.clone()),
             usage: Usage::new(limits.clone()),
-            wasi: guest.wasi(&journal)?,
+            wasi: guest.wasi(&journal),
             journal,
             tally: Tally::default(),
             deadline: Instant::now(),

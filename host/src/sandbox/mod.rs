@@ -19,6 +19,7 @@ mod bindings {
 }
 mod component;
 mod convert;
+mod directory;
 mod engine;
 mod epoch;
 mod guest;
@@ -30,6 +31,7 @@ mod tools;
 mod usage;
 
 pub use component::{Component, ComponentError};
+pub use directory::{Directories, Directory, DirectoryError, Opened};
 pub use engine::{Engine, EngineError};
-pub use guest::{Directory, Guest};
+pub use guest::Guest;
 use instance::Instance;

@@ -8,10 +8,12 @@
 //! | `tree` | a child process and all that it starts | a process group, and a guard | a job object |
 //! | `stdio` | our own standard streams | pipes and sockets are polled | another thread |
 //! | `stop` | being asked to stop | signals | console events |
-//! | `files` | files for their owner alone | their mode | those of their folder |
+//! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
+//! | `directory` | a directory that stays the same one | a descriptor | its path |
+//! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //!
-//! Unix is Linux and macOS: nothing here is of one of them only.
+//! Unix is Linux and macOS.
 
 #[cfg(unix)]
 mod unix;
@@ -24,4 +26,4 @@ use self::unix as here;
 use self::windows as here;
 
 pub use self::here::stdio;
-pub(crate) use self::here::{files, local, stop, tree};
+pub(crate) use self::here::{directory, files, local, mounts, stop, tree};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use acp_chain::channel::{Delivery, Event, Grant, Outcome, Part, Peer, Source};
 use acp_chain::limits::Limits;
 use acp_chain::rpc::Message;
-use acp_chain::sandbox::{Component, ComponentError, Engine, Guest};
+use acp_chain::sandbox::{Component, ComponentError, Directories, Engine, Guest};
 
 /// The first bytes of a component, before its sections.
 const PREAMBLE: usize = 8;
@@ -105,7 +105,7 @@ async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, S
         config: "{}".into(),
         limits: limits.into(),
         grant: Grant::all().into(),
-        directories: [].into(),
+        directories: Directories::default(),
     };
     let started = guest.start(1, None).await;
     Ok(started.map_err(|failure| failure.reason)?.part)

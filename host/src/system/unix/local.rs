@@ -74,14 +74,14 @@ impl Listener {
     /// Waits for connections from now on, at an address that has this text in it: a short one, that
     /// nobody has used before. Call it within a tokio runtime.
     pub fn open(random: &str) -> io::Result<(Address, Self)> {
-        // The first may be that of another user, whose environment we have.
-        let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-        let own = own.filter(|path| path.is_absolute());
-        let made = own.map(|place| make(&place, random));
-        match made {
-            Some(Ok(made)) => Ok(made),
-            _ => make(&std::env::temp_dir(), random),
+        let mut made = Err(io::ErrorKind::NotFound.into());
+        for place in places() {
+            made = make(&place, random);
+            if made.is_ok() {
+                break;
+            }
         }
+        made
     }
 
     /// The next connection; none if it is of another user. Cancel safe.
@@ -92,6 +92,14 @@ impl Listener {
             .is_ok_and(|peer| peer.uid() == geteuid().as_raw());
         Ok(ours.then_some(stream))
     }
+}
+
+/// Where a folder with the socket may be, the better place first. In the second there is room for the
+/// names of sockets, which are short.
+pub fn places() -> Vec<PathBuf> {
+    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let own = own.filter(|path| path.is_absolute() && path.is_dir());
+    own.into_iter().chain([std::env::temp_dir()]).collect()
 }
 
 /// Makes a folder in this place, and the socket in it.
@@ -117,9 +125,17 @@ fn make(place: &Path, random: &str) -> io::Result<(Address, Listener)> {
     })
 }
 
-/// Connects to a listener.
+/// Connects to a listener of our user's.
 pub async fn connect(path: &str) -> io::Result<UnixStream> {
-    UnixStream::connect(path).await
+    let stream = UnixStream::connect(path).await?;
+    let (us, them) = (geteuid().as_raw(), stream.peer_cred()?.uid());
+    match them == us {
+        true => Ok(stream),
+        false => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("user {them} listens there, and this runs as user {us}"),
+        )),
+    }
 }
 
 async fn clear(place: &Path) {

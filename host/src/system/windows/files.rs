@@ -1,11 +1,44 @@
-//! Files for their owner alone.
+//! Whose files are, and which names lead to the same one. A user's profile is for that user alone, so
+//! what is in it needs nothing said.
 
-use std::fs::{File, OpenOptions};
+use std::convert::Infallible;
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Opens a file to append to it. If it is not there, it is made for whom its folder is for: a
-/// user's profile is for that user alone.
+/// Opens a file to append to it. If it is not there, it is made for whom its folder is for.
 pub fn append_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
+}
+
+/// Makes a directory for whom the one above it is for, and those above it that are not there.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// What tells files and directories apart: their one path without links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity(PathBuf);
+
+impl Identity {
+    /// That of what a path leads to.
+    pub fn of(path: &Path) -> Option<Self> {
+        fs::canonicalize(path).ok().map(Self)
+    }
+}
+
+/// Searching for another name of a file took too long.
+#[derive(Debug)]
+pub struct TooMany;
+
+/// Finds another name of a file in a directory: there is no search for hard links here.
+#[expect(clippy::unnecessary_wraps, reason = "other systems are searched")]
+pub fn another_name(_: &Path, _: &Path, _: usize) -> Result<Option<PathBuf>, TooMany> {
+    Ok(None)
+}
+
+/// Whether nobody but our user can change a file, or what is in a directory: this is not looked at.
+#[expect(clippy::unnecessary_wraps, reason = "other systems are looked at")]
+pub fn check_owner(_: &Path) -> Result<(), Infallible> {
+    Ok(())
 }

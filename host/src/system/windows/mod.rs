@@ -5,8 +5,10 @@
     reason = "the system does by itself what Unix has to be told"
 )]
 
+pub mod directory;
 pub mod files;
 pub mod local;
+pub mod mounts;
 pub mod stdio;
 pub mod stop;
 pub mod tree;

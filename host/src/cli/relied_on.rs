@@ -1,0 +1,240 @@
+//! What this program, and its next start, rely on: which proxies there are, what they may do, and
+//! which programs are started. No proxy may write where any of it is, or it could give itself more.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::folders;
+use super::trail;
+use crate::channel::{WORDS, quote};
+use crate::manifest::{Make, Manifest, ProxyEntry};
+use crate::native::AgentCommand;
+use crate::sandbox::{Directories, Opened};
+use crate::system::files::{Identity, TooMany, another_name};
+
+/// So many names are looked at in search of a file's other one. It takes about a second.
+const NAMES: usize = 1_000_000;
+
+/// The longest first line of a script that is looked at, in bytes, as by the system.
+const FIRST_LINE: u64 = 256;
+
+/// What the command line names.
+#[derive(Debug, Default)]
+pub struct Named {
+    /// The agent, if one is known.
+    pub agent: Option<AgentCommand>,
+    /// The log and the trace.
+    pub files: Vec<PathBuf>,
+}
+
+/// Something that is relied on.
+struct Relied {
+    what: String,
+    path: PathBuf,
+    /// Every name by which it is found.
+    names: Vec<PathBuf>,
+}
+
+/// A directory that a proxy may write to.
+struct Writable<'a> {
+    entry: &'a ProxyEntry,
+    opened: &'a Opened,
+    /// Itself.
+    top: Option<Identity>,
+    /// Where other file systems begin in it: one may be there for a second time.
+    mounts: Vec<Option<Identity>>,
+}
+
+/// An error if a proxy may write where something is that is relied on. The directories are those of
+/// the manifest's proxies, in its order.
+pub fn check(
+    manifest: &Manifest,
+    directories: &[Directories],
+    named: &Named,
+) -> Result<(), String> {
+    let given = manifest.proxies.iter().zip(directories);
+    let given = given.flat_map(|(entry, all)| all.iter().map(move |opened| (entry, opened)));
+    let given: Vec<_> = given.collect();
+    let writable = given.iter().filter(|(_, opened)| opened.directory.write);
+    let writable: Vec<_> = writable
+        .map(|(entry, opened)| Writable::new(entry, opened))
+        .collect();
+    if writable.is_empty() {
+        return Ok(());
+    }
+    let mut all = own();
+    all.push(Relied::new("the manifest", &manifest.path));
+    for path in &named.files {
+        all.push(Relied::new("the log or the trace", path));
+    }
+    if let Some(agent) = &named.agent {
+        all.extend(program("the agent", agent));
+    }
+    for entry in &manifest.proxies {
+        let what = format!("the proxy `{}`", entry.id);
+        match &entry.make {
+            Make::Component(component) => all.push(Relied::new(what, &component.path)),
+            Make::Native(native) => all.extend(program(&what, &native.command)),
+        }
+    }
+    for (entry, opened) in given {
+        let what = format!("what the proxy `{}` is given", entry.id);
+        all.push(Relied::new(what, &opened.by));
+    }
+    for writable in &writable {
+        for relied in &all {
+            if let Some(how) = writable.reaches(relied) {
+                let (given, what) = (writable.opened.directory.path.display(), &relied.what);
+                let wrong = format!(
+                    "it may write to {given}, and so to {what} ({how}), by which it could give itself \
+                     more; leave out `write`, or give it another directory"
+                );
+                return Err(manifest.about(writable.entry, &wrong));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What belongs to this program.
+fn own() -> Vec<Relied> {
+    let files = [
+        ("your config.toml", folders::config_file()),
+        ("the log", folders::log_file()),
+        ("this program", std::env::current_exe().ok()),
+    ];
+    let files = files.into_iter();
+    let files = files.filter_map(|(what, path)| Some(Relied::new(what, &path?)));
+    let code = folders::code_cache().into_iter();
+    let code = code.map(|folder| Relied::within("compiled code", &folder));
+    let sockets = folders::sockets().into_iter();
+    let sockets = sockets.map(|place| Relied::within("the sockets for MCP clients", &place));
+    files.chain(code).chain(sockets).collect()
+}
+
+/// A program with what it is told in its arguments and its environment. A file among that may be what
+/// it runs, and a directory may be where it finds that.
+fn program(whose: &str, command: &AgentCommand) -> Vec<Relied> {
+    let word = Path::new(&command.program);
+    let own = command.env.iter().rfind(|(name, _)| name == "PATH");
+    let search = own.map(|(_, value)| value.clone());
+    let search = search
+        .or_else(|| std::env::var_os("PATH"))
+        .unwrap_or_default();
+    let folders: Vec<_> = std::env::split_paths(&search).collect();
+    // An empty one is the current directory.
+    let within = |folder: &PathBuf| {
+        Relied::within(
+            "where programs are looked for",
+            &Path::new(".").join(folder),
+        )
+    };
+    let mut all: Vec<_> = folders.iter().map(within).collect();
+    let is_path = word.components().nth(1).is_some() || word.is_absolute();
+    let file = match is_path {
+        true => Some(word.to_owned()),
+        false => folders
+            .iter()
+            .map(|folder| folder.join(word))
+            .find(|file| file.is_file()),
+    };
+    if let Some(file) = file {
+        all.push(Relied::new(format!("the program of {whose}"), &file));
+        let interpreter = interpreter(&file);
+        all.extend(interpreter.map(|file| Relied::new(format!("what runs {whose}"), &file)));
+    }
+    let values = command.env.iter().map(|(_, value)| value);
+    for word in command.args.iter().chain(values) {
+        let text = word.to_string_lossy();
+        let value = text.split_once('=').map(|(_, value)| Path::new(value));
+        for path in [Some(Path::new(word)), value].into_iter().flatten() {
+            let what = format!("an argument of {whose}");
+            if path.is_dir() {
+                all.push(Relied::within(what, path));
+            } else if path.exists() {
+                all.push(Relied::new(what, path));
+            }
+        }
+    }
+    all
+}
+
+/// What a script says in its first line that it is run by.
+fn interpreter(file: &Path) -> Option<PathBuf> {
+    // Not a pipe, which would be waited for.
+    let file = file.is_file().then(|| File::open(file).ok())??;
+    let mut start = Vec::new();
+    file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+    let line = start.strip_prefix(b"#!")?;
+    let line = line.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line);
+    line.split_whitespace().next().map(PathBuf::from)
+}
+
+impl Relied {
+    /// A file or a directory that has to be what it is.
+    fn new(what: impl Into<String>, path: &Path) -> Self {
+        Self {
+            what: what.into(),
+            path: path.to_owned(),
+            names: trail::names(path),
+        }
+    }
+
+    /// A directory of which everything in it matters.
+    fn within(what: impl Into<String>, directory: &Path) -> Self {
+        let mut names = trail::names(directory);
+        let inside = names.last().map(|name| name.join("any"));
+        names.extend(inside);
+        Self {
+            what: what.into(),
+            path: directory.to_owned(),
+            names,
+        }
+    }
+}
+
+impl<'a> Writable<'a> {
+    fn new(entry: &'a ProxyEntry, opened: &'a Opened) -> Self {
+        let mounts = opened.mounts.iter();
+        Self {
+            entry,
+            opened,
+            top: opened.identity(),
+            mounts: mounts.map(|(path, _)| Identity::of(path)).collect(),
+        }
+    }
+
+    /// How something that is relied on can be written to or replaced here, in words.
+    fn reaches(&self, relied: &Relied) -> Option<String> {
+        let show = |path: &dyn Display| quote(&path.to_string(), WORDS);
+        let path = show(&relied.path.display());
+        if let Some(name) = relied.names.iter().find(|name| self.contains(name)) {
+            let name = show(&name.display());
+            return Some(match name == path {
+                true => path,
+                false => format!("{path}, by way of {name}"),
+            });
+        }
+        if self.mounts.contains(&Identity::of(&relied.path)) && relied.path.is_file() {
+            return Some(path);
+        }
+        match another_name(&relied.path, &self.opened.directory.path, NAMES) {
+            Ok(None) => None,
+            Ok(Some(other)) => Some(format!("{path}, which is {} too", show(&other.display()))),
+            Err(TooMany) => Some(format!(
+                "{path}, perhaps: it has other names, and there are too many here to look at"
+            )),
+        }
+    }
+
+    /// Whether a name is one in this directory, or anywhere below.
+    fn contains(&self, name: &Path) -> bool {
+        name.ancestors().skip(1).any(|above| {
+            let above = Identity::of(above);
+            above.is_some() && (above == self.top || self.mounts.contains(&above))
+        })
+    }
+}

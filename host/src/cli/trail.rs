@@ -1,0 +1,94 @@
+//! Every name that is looked up on the way of a path. Whoever could put something else under one of
+//! them decides where the path leads.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// So many links are followed, as by the system itself.
+const LINKS: usize = 40;
+
+/// The names on the way, each with the path without links of the directory that it is in. The last
+/// is that of what the path leads to, be it there or not.
+pub fn names(path: &Path) -> Vec<PathBuf> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (mut here, mut names, mut links) = (PathBuf::new(), Vec::new(), 0);
+    let mut ahead = VecDeque::new();
+    push(&mut ahead, &path);
+    while let Some(step) = ahead.pop_front() {
+        if step == OsStr::new("..") {
+            here.pop();
+            continue;
+        }
+        // The root, with which all begins anew, is no name.
+        let name = here.join(step);
+        if name.parent().is_none() {
+            here = name;
+            continue;
+        }
+        match fs::read_link(&name) {
+            Ok(target) if links < LINKS => {
+                links += 1;
+                push(&mut ahead, &target);
+            }
+            _ => here.clone_from(&name),
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// Puts the steps of a path before all others.
+fn push(ahead: &mut VecDeque<OsString>, path: &Path) {
+    let steps = path.components().filter(|step| *step != Component::CurDir);
+    let steps: Vec<_> = steps.map(|step| step.as_os_str().to_owned()).collect();
+    for step in steps.into_iter().rev() {
+        ahead.push_front(step);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_on_the_way_are_names_too_wherever_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::create_dir(top.join("c")).unwrap();
+        fs::write(top.join("a/b/file"), "").unwrap();
+        symlink("../a/b", top.join("c/relative")).unwrap();
+        symlink(top.join("c/relative/file"), top.join("absolute")).unwrap();
+        let found = names(&top.join("a/../absolute"));
+        let below: Vec<_> = found
+            .iter()
+            .filter_map(|name| name.strip_prefix(&top).ok()?.to_str())
+            .filter(|name| !name.is_empty())
+            .collect();
+        assert_eq!(
+            below,
+            ["a", "absolute", "c", "c/relative", "a", "a/b", "a/b/file"]
+        );
+    }
+
+    #[test]
+    fn a_link_to_itself_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        symlink(&link, &link).unwrap();
+        let found = names(&link.join("file"));
+        assert_eq!(found.last().unwrap().file_name().unwrap(), "file");
+    }
+
+    #[test]
+    fn what_is_not_there_has_a_name_all_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        let found = names(&top.join("none/such"));
+        assert_eq!(found.last().unwrap(), &top.join("none/such"));
+    }
+}

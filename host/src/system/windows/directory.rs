@@ -1,0 +1,29 @@
+//! A directory that was found once. Whoever opens it keeps it from being moved or removed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A directory.
+#[derive(Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// Finds a directory, but not through a link that stands at the end of its path.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        if !fs::symlink_metadata(path)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self(fs::canonicalize(path)?))
+    }
+
+    /// Its path, without links.
+    pub fn path(&self) -> io::Result<PathBuf> {
+        Ok(self.0.clone())
+    }
+
+    /// A path on which this process finds it.
+    pub fn handle(&self) -> io::Result<PathBuf> {
+        self.path()
+    }
+}
