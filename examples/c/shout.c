@@ -98,7 +98,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   wanted[0] = subscription("session/prompt", ACP_PEER_CLIENT, ACP_KINDS_REQUEST, true);
   wanted[1] = subscription("session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
   wanted[2] = subscription("session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
-  *ret = (acp_registration_t){{wanted, 3}, ACP_FAILURE_POLICY_BYPASS};
+  *ret = (acp_registration_t){{wanted, 3}, ACP_FAILURE_POLICY_BYPASS, .guard = false};
   return true;
 }
 
@@ -172,11 +172,15 @@ static acp_action_t on_turn(acp_response_t *response) {
 
   acp_list_edit_t edits = {0};
   proxy_string_t meta = body_at(response->head.id, SPAN("/_meta"));
+  proxy_string_t name;  // a mark may only stand under it
+  channel_id(&name);
   if (meta.len && *meta.ptr == '{')
-    add(&edits, CONCAT(SPAN("/_meta/shout")), CONCAT(SPAN("{\"chunks\":"), chunks, SPAN("}")));
+    add(&edits, CONCAT(SPAN("/_meta/acp-chain~1"), name),
+        CONCAT(SPAN("{\"chunks\":"), chunks, SPAN("}")));
   else
     add(&edits, CONCAT(SPAN("/_meta")),
-        CONCAT(SPAN("{\"shout\":{\"chunks\":"), chunks, SPAN("}}")));
+        CONCAT(SPAN("{\"acp-chain/"), name, SPAN("\":{\"chunks\":"), chunks, SPAN("}}")));
+  proxy_string_free(&name);
   proxy_string_free(&meta);
   return edit(edits);
 }

@@ -1,6 +1,6 @@
 // A proxy that shouts: it turns the text of prompts into capitals, adds a file that it asks the
 // client for, and counts the chunks that stream back.
-import { cancel, log, read, request, settle } from "acp-chain:proxy/channel@0.1.0";
+import { cancel, id as name, log, read, request, settle } from "acp-chain:proxy/channel@0.1.0";
 
 let file;
 const held = []; // { prompt, file, edits }: prompts that wait for the file
@@ -63,7 +63,11 @@ function onTurn({ id, session }, outcome) {
   chunks.delete(session);
   if (outcome.tag === "err") return forward;
   const meta = read(id, "/_meta")?.startsWith("{");
-  return edit(meta ? set("/_meta/shout", count) : set("/_meta", { shout: count }));
+  // A mark may only stand under our own name.
+  const mark = `acp-chain/${name()}`;
+  return edit(
+    meta ? set(`/_meta/${mark.replace("/", "~1")}`, count) : set("/_meta", { [mark]: count }),
+  );
 }
 
 function onResponse({ head, outcome }) {
@@ -88,7 +92,7 @@ export const handler = {
       { method: "session/prompt", sender: "agent", kinds: { response: true }, withBody: false },
       { method: "session/update", sender: "agent", kinds: { notification: true }, withBody: false },
     ];
-    return { subscriptions, onFailure: "bypass" };
+    return { subscriptions, onFailure: "bypass", guard: false };
   }),
   onRequest: catching(onRequest),
   onNotification: catching(onNotification),

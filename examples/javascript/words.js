@@ -32,7 +32,7 @@ export const tools = {
 // It subscribes to nothing, and so sees no message.
 const forward = () => ({ tag: "forward" });
 export const handler = {
-  init: () => ({ subscriptions: [], onFailure: "restart" }),
+  init: () => ({ subscriptions: [], onFailure: "restart", guard: false }),
   onRequest: forward,
   onNotification: forward,
   onResponse: forward,

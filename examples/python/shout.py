@@ -68,9 +68,10 @@ def on_turn(head: Head, outcome: Result[str, Error]) -> Action:
     if not isinstance(outcome, Ok):
         return Action_Forward()
     meta = channel.read(head.id, "/_meta")
+    mark = f"acp-chain/{channel.id()}"  # a mark may only stand under our own name
     if meta and meta.startswith("{"):
-        return Action_Edit([put("/_meta/shout", count)])
-    return Action_Edit([put("/_meta", {"shout": count})])
+        return Action_Edit([put(f"/_meta/{mark.replace('/', '~1')}", count)])
+    return Action_Edit([put("/_meta", {mark: count})])
 
 
 def catching(handle):
@@ -96,7 +97,7 @@ class Handler(exports.Handler):
             Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=False),
             Subscription("session/update", Peer.AGENT, Kinds.NOTIFICATION, with_body=False),
         ]
-        return Registration(subscriptions, on_failure=FailurePolicy.BYPASS)
+        return Registration(subscriptions, on_failure=FailurePolicy.BYPASS, guard=False)
 
     @catching
     def on_request(self, request: Request) -> Action:

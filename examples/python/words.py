@@ -43,7 +43,7 @@ class Handler(exports.Handler):
     """It subscribes to nothing, and so sees no message."""
 
     def init(self, config: str, saved: str | None) -> Registration:
-        return Registration(subscriptions=[], on_failure=FailurePolicy.RESTART)
+        return Registration(subscriptions=[], on_failure=FailurePolicy.RESTART, guard=False)
 
     def on_request(self, request):
         return Action_Forward()

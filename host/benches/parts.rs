@@ -139,7 +139,7 @@ fn guest(engine: &Engine, component: &Component, config: &str) -> Guest {
         name: "pass".into(),
         config: config.into(),
         limits: Limits::default().into(),
-        grant: Grant::all().into(),
+        grant: Grant::all_powers("stub").into(),
         directories: Directories::default(),
     }
 }

@@ -13,3 +13,4 @@ pub mod rpc;
 pub mod sandbox;
 pub mod system;
 pub mod trace;
+pub mod untrusted;

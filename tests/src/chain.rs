@@ -8,6 +8,7 @@ use tokio::process::Command;
 
 use crate::envelope::Message;
 use crate::host;
+use crate::powers;
 use crate::process::{Exit, Process};
 use crate::transcript::Transcript;
 
@@ -24,12 +25,18 @@ pub struct Chain {
     folder: TempDir,
 }
 
-/// The manifest's entry of a proxy; `terms` are its further keys.
+/// The manifest's entry of a proxy; `terms` are its further keys. It may do everything, unless they name
+/// `powers` or `methods`.
 #[must_use]
 pub fn entry(id: &str, component: &str, terms: &str) -> String {
     let path = host::component(component);
     let path = path.display();
-    format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{terms}\n")
+    let names = |key| terms.lines().any(|line| line.trim_start().starts_with(key));
+    let granted = match names("powers") || names("methods") {
+        true => "",
+        false => powers::everything(),
+    };
+    format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{granted}{terms}\n")
 }
 
 /// The manifest's entry of a program, by its words.

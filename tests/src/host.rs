@@ -23,6 +23,7 @@ use tokio::process::Command;
 
 use crate::envelope::Message;
 use crate::passing::Passing;
+use crate::powers;
 use crate::process::Process;
 use crate::transcript::Transcript;
 use crate::wire::Wire;
@@ -201,13 +202,13 @@ pub fn passes(folder: &Path, count: usize) -> io::Result<PathBuf> {
 /// If it cannot be written.
 pub fn manifest(folder: &Path, proxies: &[(&str, &Path, &str)]) -> io::Result<PathBuf> {
     let mut text = String::new();
+    let granted = powers::everything();
     for (id, path, config) in proxies {
         let path = path.display();
         let _ = write!(
             text,
             "[[proxy]]\nid = {id:?}\npath = '{path}'\nlimits = {{ memory = '512 MiB', body = '64 MiB' }}\n\
-             on-failure = 'refuse'\n\
-             grant = {{ change = ['*'], answer = ['*'], originate = ['*'] }}\n\
+             on-failure = 'refuse'\n{granted}\
              [proxy.config]\n{config}\n\n"
         );
     }
@@ -372,14 +373,14 @@ pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
 }
 
 /// What our extensions are granted by the example of a manifest; all others may do everything.
-fn grant(name: &str) -> Grant {
+fn grant(id: &str, name: &str) -> Grant {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/acp-chain.toml");
     let example = Manifest::read(&example, &User::default());
     let example = example.unwrap_or_else(|error| panic!("{error}"));
     let entry = example.proxies.iter().find(|entry| entry.id == name);
     match entry.map(|entry| &entry.make) {
         Some(Make::Component(component)) => Grant::clone(&component.grant),
-        _ => Grant::all(),
+        _ => powers::grant(id),
     }
 }
 
@@ -397,7 +398,7 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
             ..Limits::default()
         }
         .into(),
-        grant: grant(name).into(),
+        grant: grant(id, name).into(),
         on_failure: FailurePolicy::Refuse,
     };
     let guest = Guest {

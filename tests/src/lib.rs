@@ -13,6 +13,7 @@ pub mod envelope;
 pub mod fuzz;
 pub mod host;
 pub mod passing;
+pub mod powers;
 pub mod process;
 pub mod schema;
 pub mod stand_in;

@@ -30,7 +30,7 @@ impl Project {
 
     /// With one proxy that may write to `given`, and this behind it.
     fn writing(more: &str) -> Self {
-        let given = "grant = { directories = [{ path = '../given', name = '/x', write = true }] }";
+        let given = "directories = [{ path = '../given', name = '/x', write = true }]";
         Self::new(&format!("{given}\n{more}"))
     }
 
@@ -101,7 +101,7 @@ async fn ask(client: &mut Process, attempt: Value) -> Value {
 async fn a_directory_that_is_swapped_for_a_link_leads_nowhere_else_after_a_restart() {
     let project = Project::new(
         "on-failure = 'restart'\n\
-         grant = { answer = ['test/files'], directories = [{ path = '../given', name = '/x' }] }",
+         methods = { 'test/files' = ['read', 'answer'] }\ndirectories = [{ path = '../given', name = '/x' }]",
     );
     fs::write(project.path("given/file"), "inside").unwrap();
     fs::create_dir(project.path("outside")).unwrap();
@@ -122,7 +122,7 @@ async fn a_link_in_the_place_of_a_directory_is_refused_and_what_it_points_to_is_
     // A slash at its end, or a dot, would lead through it.
     for end in ["", "/", "/."] {
         let project = Project::new(&format!(
-            "grant = {{ directories = [{{ path = '../link{end}', name = '/x' }}] }}"
+            "directories = [{{ path = '../link{end}', name = '/x' }}]"
         ));
         symlink("given", project.path("link")).unwrap();
         let expected = format!(
@@ -152,7 +152,7 @@ async fn what_is_no_directory_of_files_is_refused_with_the_reason() {
         ),
         ("/", " has no files, but what the kernel shows"),
     ] {
-        let grant = format!("grant = {{ directories = [{{ path = '{path}', name = '/x' }}] }}");
+        let grant = format!("directories = [{{ path = '{path}', name = '/x' }}]");
         Project::new(&grant)
             .is_refused(&["proxy `files`", why])
             .await;
@@ -161,9 +161,7 @@ async fn what_is_no_directory_of_files_is_refused_with_the_reason() {
 
 #[tokio::test]
 async fn check_shows_where_a_directory_really_is() {
-    let project = Project::new(
-        "grant = { directories = [{ path = '../link/../given/inner', name = '/x' }] }",
-    );
+    let project = Project::new("directories = [{ path = '../link/../given/inner', name = '/x' }]");
     fs::create_dir(project.path("given/inner")).unwrap();
     symlink("own", project.path("link")).unwrap();
     let (accepted, printed) = printed(project.check()).await;
@@ -290,7 +288,7 @@ async fn nor_a_directory_that_is_given_to_anybody() {
     let component = host::component("files");
     let other = format!(
         "[[proxy]]\nid = 'reads'\npath = '{}'\n\
-         grant = {{ directories = [{{ path = '../given/a/b', name = '/y' }}] }}",
+         directories = [{{ path = '../given/a/b', name = '/y' }}]",
         component.display()
     );
     let project = Project::writing(&other);

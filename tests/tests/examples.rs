@@ -208,7 +208,7 @@ async fn without_a_file_the_client_is_asked_nothing(language: &str) {
     let answer = shout.client.wire.response(&id).await;
     assert_eq!(
         value(&answer.result.unwrap()),
-        json!({"stopReason": "end_turn", "_meta": {"shout": {"chunks": 3}}})
+        json!({"stopReason": "end_turn", "_meta": {"acp-chain/shout": {"chunks": 3}}})
     );
     assert_eq!(shout.client.chunks(), ["HELL", "O TH", "ERE"]);
     let lines = shout.client.wire.transcript().received("client");
@@ -272,7 +272,7 @@ async fn chunks_are_counted_from_answer_to_answer(language: &str) {
     for (text, expected) in [
         (
             "stream 12",
-            json!({"stopReason": "end_turn", "_meta": {"shout": {"chunks": 12}}}),
+            json!({"stopReason": "end_turn", "_meta": {"acp-chain/shout": {"chunks": 12}}}),
         ),
         (
             "echo a\nupdate {\"sessionUpdate\":\"plan\",\"entries\":[]}\ntell vendor/other\nstream 3\n\
@@ -280,19 +280,22 @@ async fn chunks_are_counted_from_answer_to_answer(language: &str) {
             json!({
                 "stopReason": "refusal",
                 "x": {"_meta": 2},
-                "_meta": {"kept": {"n": 1}, "shout": {"chunks": 4}},
+                "_meta": {"kept": {"n": 1}, "acp-chain/shout": {"chunks": 4}},
                 "y": null,
             }),
         ),
         (
             "stop {\"_meta\":null}",
-            json!({"_meta": {"shout": {"chunks": 0}}}),
+            json!({"_meta": {"acp-chain/shout": {"chunks": 0}}}),
         ),
         (
             "stop {\"_meta\":{}}",
-            json!({"_meta": {"shout": {"chunks": 0}}}),
+            json!({"_meta": {"acp-chain/shout": {"chunks": 0}}}),
         ),
-        ("stop {}", json!({"_meta": {"shout": {"chunks": 0}}})),
+        (
+            "stop {}",
+            json!({"_meta": {"acp-chain/shout": {"chunks": 0}}}),
+        ),
     ] {
         let id = shout.prompt("s", &json!([script(text)]));
         let answer = shout.client.wire.response(&id).await;
@@ -316,7 +319,7 @@ async fn an_error_ends_a_count_as_any_answer_does(language: &str) {
     let answer = shout.client.wire.response(&id).await;
     assert_eq!(
         value(&answer.result.unwrap())["_meta"],
-        json!({"shout": {"chunks": 3}})
+        json!({"acp-chain/shout": {"chunks": 3}})
     );
 }
 
@@ -360,7 +363,7 @@ async fn sessions_do_not_get_into_each_others_way(language: &str) {
     // The content of the file, which the agent echoes, is the last chunk.
     assert_eq!(
         value(&answer.result.unwrap())["_meta"],
-        json!({"shout": {"chunks": 6}})
+        json!({"acp-chain/shout": {"chunks": 6}})
     );
     shout.answer(&first.result(r#"{"content":"a"}"#));
     let asked = shout.asks().await;
@@ -370,7 +373,7 @@ async fn sessions_do_not_get_into_each_others_way(language: &str) {
     // Two of the stream, the answer that is told, the echo, the file.
     assert_eq!(
         value(&answer.result.unwrap())["_meta"],
-        json!({"shout": {"chunks": 5}})
+        json!({"acp-chain/shout": {"chunks": 5}})
     );
     let lines = shout.client.wire.transcript().received("client");
     let of = |session: &str| {

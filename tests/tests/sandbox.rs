@@ -33,7 +33,7 @@ impl Attempts {
         let manifest = folder.path().join("acp-chain.toml");
         let text = format!(
             "[[proxy]]\nid = 'files'\npath = '{}'\n\
-             grant = {{ answer = ['test/files'], directories = {directories} }}\n",
+             methods = {{ 'test/files' = ['read', 'answer'] }}\ndirectories = {directories}\n",
             host::component("files").display()
         );
         fs::write(&manifest, text).unwrap();
@@ -162,7 +162,7 @@ async fn a_directory_is_written_to_only_if_that_is_given() {
 async fn refused(folder: &TempDir, directory: &str) -> (String, bool) {
     let manifest = folder.path().join("acp-chain.toml");
     let text = format!(
-        "[[proxy]]\nid = 'files'\npath = '{}'\ngrant.directories = [{{ {directory} }}]\n",
+        "[[proxy]]\nid = 'files'\npath = '{}'\ndirectories = [{{ {directory} }}]\n",
         host::component("files").display()
     );
     fs::write(&manifest, text).unwrap();
@@ -211,7 +211,7 @@ async fn nor_where_the_users_own_file_would_be_behind_a_link() {
     symlink(&home, &link).unwrap();
     let text = format!(
         "[[proxy]]\nid = 'files'\npath = '{}'\n\
-         grant.directories = [{{ path = '{}', name = '/x', write = true }}]\n",
+         directories = [{{ path = '{}', name = '/x', write = true }}]\n",
         host::component("files").display(),
         home.display()
     );

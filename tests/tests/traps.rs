@@ -148,7 +148,8 @@ async fn a_session_may_speak_before_the_response_that_names_it() {
 
 #[tokio::test]
 async fn methods_that_no_schema_has_pass_both_ways() {
-    let script = "tell vendor/told [1e400]\nask vendor/asked {\"n\":-0.0}\nask $/odd";
+    let script =
+        "tell vendor/told [1e400]\nask vendor/asked {\"n\":-0.0}\nask $/odd {\"sessionId\":\"s\"}";
     for proxies in CHAINS {
         let (mut client, _folder) = initialized(proxies, &["--ids", "zero"]).await;
         client.wire = client
@@ -170,7 +171,7 @@ async fn methods_that_no_schema_has_pass_both_ways() {
             client ← {{"jsonrpc":"2.0","id":…,"method":"vendor/asked","params":{{"n":-0.0}}}}
             client → {{"jsonrpc":"2.0","id":…,"result":{{"s":"\u00e9", "n":1e400}}}}
             client ← …"text":"result {{\"s\":\"\\u00e9\", \"n\":1e400}}"…
-            client ← {{"jsonrpc":"2.0","id":…,"method":"$/odd","params":{{}}}}
+            client ← {{"jsonrpc":"2.0","id":…,"method":"$/odd","params":{{"sessionId":"s"}}}}
             client → {{"jsonrpc":"2.0","id":…,"error":{{"code": -32601,"message":"no"}}}}
             client ← …"text":"error {{\"code\": -32601,\"message\":\"no\"}}"…
             client ← {{"jsonrpc":"2.0","id":3,"result":{{"stopReason":"end_turn"}}}}

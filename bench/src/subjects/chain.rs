@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use acp_chain_powers::Power;
 use anyhow::Result;
 
 use super::{FEW, Family, Places, Subject, process};
@@ -12,26 +13,10 @@ use super::{FEW, Family, Places, Subject, process};
 /// A proxy that may do everything, with room for messages of 8 MiB.
 const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
 on-failure = 'refuse'
-grant = { change = ['*'], answer = ['*'], originate = ['*'] }
 ";
 
-/// Ours, each with what its README wants it to be granted beside the defaults.
-const OURS: [(&str, &str); 5] = [
-    ("rules", "grant.originate = ['fs/read_text_file']"),
-    (
-        "permissions",
-        "grant.answer = ['session/request_permission']",
-    ),
-    ("redact", "grant.originate = ['session/update']"),
-    (
-        "todo",
-        "grant.originate = ['session/update']\ngrant.tools = true",
-    ),
-    (
-        "project-map",
-        "grant.originate = ['fs/read_text_file']\ngrant.tools = true",
-    ),
-];
+/// The manifest of our five, with the powers that each needs.
+const EXAMPLE: &str = include_str!("../../../examples/acp-chain.toml");
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
     let mut command = process::command(&places.program);
@@ -53,6 +38,17 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
 }
 
 fn manifest(subject: &Subject, components: &Path) -> String {
+    match subject.family {
+        Family::Ours => return ours(&["rules", "permissions", "redact"], components),
+        Family::Five => {
+            return ours(
+                &["rules", "todo", "project-map", "permissions", "redact"],
+                components,
+            );
+        }
+        _ => {}
+    }
+    let powers: Vec<_> = Power::all().map(|power| power.key).collect();
     let mut text = String::new();
     let mut add = |id: &str, component: &str, terms: &str| {
         let path = components.join(component).with_extension("wasm");
@@ -63,16 +59,6 @@ fn manifest(subject: &Subject, components: &Path) -> String {
             path.display()
         );
     };
-    let ours = match subject.family {
-        Family::Ours | Family::Five => subject.proxies,
-        _ => 0,
-    };
-    for (name, terms) in OURS.iter().take(ours) {
-        add(name, name, terms);
-    }
-    if ours > 0 {
-        return text;
-    }
     for number in 0..subject.proxies {
         let (component, config) = match subject.family {
             Family::Python => ("shout-python", ""),
@@ -84,10 +70,21 @@ fn manifest(subject: &Subject, components: &Path) -> String {
             }
             _ => ("pass", ""),
         };
-        let terms = format!("{TERMS}[proxy.config]\n{config}\n");
+        let terms = format!("{TERMS}powers = {powers:?}\n[proxy.config]\n{config}\n");
         add(&format!("{component}-{number}"), component, &terms);
     }
     text
+}
+
+/// The entries of some of ours, as the example has them.
+fn ours(names: &[&str], components: &Path) -> String {
+    let is_one = |entry: &&str| {
+        let mut ids = names.iter().map(|name| format!("id = {name:?}"));
+        ids.any(|id| entry.contains(&id))
+    };
+    let entries = EXAMPLE.split("[[proxy]]").filter(is_one);
+    let text: String = entries.flat_map(|entry| ["[[proxy]]", entry]).collect();
+    text.replace("../target/components", &components.display().to_string())
 }
 
 #[cfg(test)]

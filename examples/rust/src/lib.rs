@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use acp_chain_proxy::{
     Action, Configure, Edit, FailurePolicy, Json, Level, Members, Notification, Peer, Proxy,
-    Request, Response, Result, Subscription, export, log,
+    Request, Response, Result, Subscription, export, log, mark,
 };
 use serde_json::json;
 
@@ -96,8 +96,8 @@ impl Proxy for Shout {
         }
         let shout = json!({ "chunks": chunks });
         let edit = match response.head.read::<Members>("/_meta") {
-            Some(_) => Edit::set("/_meta/shout", shout),
-            None => Edit::set("/_meta", json!({ "shout": shout })),
+            Some(_) => Edit::set(format!("/_meta/{}", mark().replace('/', "~1")), shout),
+            None => Edit::set("/_meta", json!({ mark(): shout })),
         };
         Ok(Action::Edit(vec![edit]))
     }

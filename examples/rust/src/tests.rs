@@ -1,21 +1,22 @@
-use acp_chain_proxy::testing::{Grant, Host, What};
+use acp_chain_proxy::testing::{Host, What};
 use acp_chain_proxy::{Error, Level, Peer};
 use serde_json::{Value, json};
 
 use super::Shout;
 
-/// That of the README.
-const LEAST: Grant = Grant {
-    observe: &["session/prompt", "session/update"],
-    change: &["session/prompt"],
-    answer: &[],
-    originate: &["fs/read_text_file"],
-    tools: false,
-};
+/// Those of the README.
+const LEAST: &[&str] = &[
+    "prompts.read",
+    "prompts.change",
+    "answers.read",
+    "turns.read",
+    "marks.add",
+    "files.read",
+];
 
 fn host(config: Value) -> Host {
     let mut host = Host::start::<Shout>(config).expect("the configuration is right");
-    host.grant(LEAST);
+    host.powers(LEAST);
     host
 }
 
@@ -75,10 +76,6 @@ fn a_file_that_cannot_be_read_is_left_out() {
 #[test]
 fn a_withdrawn_prompt_withdraws_the_reading() {
     let mut host = host(json!({ "file": "/p/a.txt" }));
-    host.grant(Grant {
-        answer: &["session/prompt"],
-        ..LEAST
-    });
     let held = host.request(Peer::Client, "session/prompt", prompt());
     let asked = host.sent().remove(0);
     host.cancel(held);
@@ -105,7 +102,10 @@ fn the_answer_tells_how_many_chunks_there_were() {
         let result = json!({ "_meta": { "other": 1 }, "stopReason": "end_turn" });
         host.answer(prompt, result);
         let meta = host.sent().last().expect("the answer").at("/_meta");
-        assert_eq!(meta, json!({ "other": 1, "shout": { "chunks": turn } }));
+        assert_eq!(
+            meta,
+            json!({ "other": 1, "acp-chain/proxy": { "chunks": turn } })
+        );
     }
 }
 
@@ -120,7 +120,7 @@ fn an_answer_without_meta_gets_one_and_an_error_ends_the_count_too() {
         let prompt = host.request(Peer::Client, "session/prompt", prompt());
         host.answer(prompt, meta);
         let meta = host.sent().last().expect("the answer").at("/_meta");
-        assert_eq!(meta, json!({ "shout": { "chunks": 0 } }));
+        assert_eq!(meta, json!({ "acp-chain/proxy": { "chunks": 0 } }));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{Action, Error, Json, MessageId, Peer};
 /// Why the host did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelError {
-    /// Not granted by the user's manifest, or not allowed here: while the proxy is being made, or a
+    /// No power covers it, or it is not allowed here: while the proxy is being made, or a
     /// method that belongs to the host (`initialize`, `proxy/…`, `$/…`).
     Denied(String),
     /// No such message, or it is settled already, be it by the host.
@@ -42,6 +42,18 @@ impl fmt::Display for ChannelError {
 }
 
 impl std::error::Error for ChannelError {}
+
+/// The name of this proxy: its `id` in the manifest.
+#[must_use]
+pub fn id() -> String {
+    host::id()
+}
+
+/// Where the proxy may leave a mark in `_meta`, with the power `marks.add`: `acp-chain/` and its id.
+#[must_use]
+pub fn mark() -> String {
+    format!("acp-chain/{}", id())
+}
 
 impl Peer {
     /// Asks this neighbour. The request is sent at once; `.await` waits for the answer, and

@@ -154,6 +154,7 @@ impl From<Registration> for wit::Registration {
         let Registration {
             subscriptions,
             on_failure,
+            guard,
         } = registration;
         Self {
             subscriptions: subscriptions.into_iter().map(Into::into).collect(),
@@ -162,6 +163,7 @@ impl From<Registration> for wit::Registration {
                 FailurePolicy::Bypass => wit::FailurePolicy::Bypass,
                 FailurePolicy::Refuse => wit::FailurePolicy::Refuse,
             },
+            guard,
         }
     }
 }

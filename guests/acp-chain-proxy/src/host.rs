@@ -2,11 +2,13 @@
 //! the one of [`testing`](crate::testing).
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) use crate::testing::channel::{cancel, fail, log, notify, read, request, save, settle};
+pub(crate) use crate::testing::channel::{
+    cancel, fail, id, log, notify, read, request, save, settle,
+};
 #[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
 pub(crate) use crate::testing::channel::{progress, tools_changed};
 #[cfg(target_arch = "wasm32")]
-pub(crate) use component::{cancel, fail, log, notify, read, request, save, settle};
+pub(crate) use component::{cancel, fail, id, log, notify, read, request, save, settle};
 #[cfg(all(feature = "tools", target_arch = "wasm32"))]
 pub(crate) use component::{progress, tools_changed};
 
@@ -58,6 +60,10 @@ mod component {
     #[cfg(feature = "tools")]
     pub(crate) fn tools_changed() -> Result<()> {
         Ok(channel::tools_changed()?)
+    }
+
+    pub(crate) fn id() -> String {
+        channel::id()
     }
 
     pub(crate) fn log(level: Level, text: &str) {

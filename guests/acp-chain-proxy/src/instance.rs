@@ -57,6 +57,7 @@ fn instance() -> Result<Rc<dyn Handler>, String> {
 pub(crate) struct Registration {
     pub(crate) subscriptions: Vec<Subscription>,
     pub(crate) on_failure: FailurePolicy,
+    pub(crate) guard: bool,
 }
 
 /// Makes the one instance, and shows it to `started`.
@@ -79,6 +80,7 @@ pub(crate) fn init<P: Proxy>(
     let registration = Registration {
         subscriptions: proxy.subscriptions(),
         on_failure: P::ON_FAILURE,
+        guard: P::GUARD,
     };
     let proxy = Rc::new(proxy);
     started(&proxy);

@@ -125,11 +125,11 @@
 //! export!(Sums: Tools);
 //! ```
 //!
-//! **A proxy does what it is granted** in the user's manifest, method by method: to edit, replace,
-//! discard or hold a message, and so to wait, takes `change`; to respond to a request or reject it,
-//! `answer`; to send a message, `originate`; to have tools, `tools`. What is not granted fails with
-//! [`ChannelError::Denied`], and a message for which a handler returns such an action is refused. Say
-//! in your README what the least grant is; a test can [set it](testing::Grant).
+//! **A proxy does what its powers cover**, which the user's manifest gives it: to read a message, to
+//! change certain places of it, to refuse or answer it, to send one, to have tools. Without a power it
+//! sees nothing. What no power covers fails with [`ChannelError::Denied`], and a message for which a
+//! handler returns such an action is refused. Say in your README which powers it needs; a test can
+//! [give it just these](testing::Host::powers).
 //!
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
 
@@ -154,7 +154,7 @@ mod tools;
 
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
-pub use channel::{Answer, ChannelError, Level, fail, log, read, save, settle};
+pub use channel::{Answer, ChannelError, Level, fail, id, log, mark, read, save, settle};
 #[doc(hidden)]
 pub use component::{Alone, Component, is_proxy};
 pub use json::{DEPTH, Json, Members, NotRead, Spelt, Step, Strings};

@@ -32,6 +32,11 @@ pub trait Proxy: Configure + 'static {
     /// What becomes of the proxy if it breaks.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Restart;
 
+    /// Whether others rely on the proxy to decide. A guard stands next to the agent, behind all others;
+    /// what it changed, answered or sent, no other proxy may alter; and what readers could take for
+    /// different things never comes to it.
+    const GUARD: bool = false;
+
     /// [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS), unless the configuration has a say in it. Where
     /// several match one message, the first decides whether the body comes with it.
     fn subscriptions(&self) -> Vec<Subscription> {

@@ -33,20 +33,20 @@
 #[cfg(feature = "tools")]
 mod calls;
 pub(crate) mod channel;
-mod grant;
 mod line;
 mod message;
+mod powers;
 #[cfg(feature = "tools")]
 pub(crate) mod tools;
 
 use std::fmt;
 
+use acp_chain_powers::Actions;
 use serde::Serialize;
 use serde_json::Value;
 
 #[cfg(feature = "tools")]
 pub use calls::Progress;
-pub use grant::Grant;
 pub use line::{Sent, What};
 #[cfg(feature = "tools")]
 pub use tools::Catalog;
@@ -112,8 +112,22 @@ impl Host {
         Ok(())
     }
 
-    /// Allows the proxy this from now on, and no more. At first, everything is allowed.
-    pub fn grant(&mut self, grant: Grant) {
+    /// Gives the proxy these powers from now on, and no more; the keys are those of the manifest. At
+    /// first, everything is allowed.
+    ///
+    /// # Panics
+    /// If there is no such power.
+    pub fn powers(&mut self, powers: &[&str]) {
+        self.grant(powers, &[]);
+    }
+
+    /// Gives the proxy these powers from now on, and these methods that no power covers with what it
+    /// may do with them, as `powers` and `methods` of the manifest do.
+    ///
+    /// # Panics
+    /// If there is no such power or action, or a power covers such a method.
+    pub fn grant(&mut self, powers: &[&str], methods: &[(&str, &[&str])]) {
+        let grant = powers::grant(powers, methods);
         LINE.with_borrow_mut(|line| line.grant = Some(grant));
     }
 
@@ -210,26 +224,30 @@ impl Host {
         let wanted = self
             .subscriptions
             .iter()
-            .find(|wanted| wanted.matches(kind, &head))
-            .filter(|_| LINE.with_borrow(|line| line.grant().observes(method)));
-        let with_body = wanted.is_some_and(|wanted| wanted.with_body);
-        let seen = wanted.is_some();
-
-        line::hold(Message {
+            .find(|wanted| wanted.matches(kind, &head));
+        let message = Message {
             kind,
             head: head.clone(),
             body: body.clone(),
-        });
-        let params = match &body {
-            Ok(body) if with_body => body.clone(),
-            _ => Json::null(),
         };
+        let grant = LINE.with_borrow(line::Line::grant);
+        let subject = powers::subject(&message);
+        let seen = wanted.is_some() && grant.covers(Actions::TOUCH, &subject);
+        let readable = grant.covers(Actions::READ, &subject);
+        let shown = wanted.filter(|wanted| wanted.with_body);
+        let shown = shown.and_then(|_| powers::shown(&grant, &message));
+        let params = shown.unwrap_or_else(Json::null);
+        line::hold(message);
         let action = match kind {
             _ if !seen => Ok(Action::Forward),
             Kind::Request => instance::on_request(Request { head, params }),
             Kind::Notification => instance::on_notification(Notification { head, params }),
             Kind::Response => {
-                let outcome = body.map(|_| params);
+                let hide = |error: Error| match readable {
+                    true => error,
+                    false => Error::new(error.code, ""),
+                };
+                let outcome = body.map(|_| params).map_err(hide);
                 instance::on_response(Response { head, outcome })
             }
         };
@@ -251,9 +269,17 @@ impl Drop for Host {
 
 impl Subscription {
     fn matches(&self, kind: Kind, head: &Head) -> bool {
-        grant::matches(&self.method, &head.method)
+        matches(&self.method, &head.method)
             && kind == self.kind
             && self.sender.is_none_or(|sender| sender == head.sender)
+    }
+}
+
+/// Whether a pattern, exact or a prefix ending in `*`, fits a method.
+fn matches(pattern: &str, method: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => method.starts_with(prefix),
+        None => method == pattern,
     }
 }
 

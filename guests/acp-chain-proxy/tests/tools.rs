@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use acp_chain_proxy::testing::{Grant, Host, Progress, What};
+use acp_chain_proxy::testing::{Host, Progress, What};
 use acp_chain_proxy::{
     Call, ChannelError, Content, Error, Json, NoArguments, Peer, ProtocolError, Proxy, Result,
     Structured, Tool, ToolResult, Tools, tools_changed,
@@ -126,11 +126,7 @@ impl Tools for Bench {
 
 fn host() -> Host {
     let mut host = Host::start_with_tools::<Bench>(json!({})).expect("takes no configuration");
-    host.grant(Grant {
-        originate: &["fs/read_text_file"],
-        tools: true,
-        ..Grant::default()
-    });
+    host.powers(&["files.read", "tools"]);
     host
 }
 
@@ -360,7 +356,7 @@ fn tools_that_come_later_are_announced_and_can_be_called() {
 #[test]
 fn without_the_grant_there_are_no_tools() {
     let mut host = host();
-    host.grant(Grant::default());
+    host.powers(&[]);
     assert!(host.list_tools(None).is_err());
     assert!(matches!(tools_changed(), Err(ChannelError::Denied(_))));
 }

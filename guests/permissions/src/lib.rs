@@ -80,6 +80,9 @@ impl Proxy for Permissions {
     /// To pass it over would leave to the user what a rule denies.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
 
+    /// Nobody may alter what it was asked, or what it answered.
+    const GUARD: bool = true;
+
     fn subscriptions(&self) -> Vec<Subscription> {
         Sessions::beside(Self::SUBSCRIPTIONS)
     }

@@ -1,5 +1,5 @@
 use acp_chain_proxy::Peer;
-use acp_chain_proxy::testing::{Grant, Host, What};
+use acp_chain_proxy::testing::{Host, What};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -19,27 +19,20 @@ mod restart;
 mod said;
 mod spellings;
 
-/// That of the README.
-const LEAST: Grant = Grant {
-    observe: &[
-        "session/new",
-        "session/load",
-        "session/resume",
-        "session/fork",
-        "session/prompt",
-        "session/update",
-        "session/request_permission",
-    ],
-    change: &[],
-    answer: &["session/request_permission"],
-    originate: &[],
-    tools: false,
-};
+/// Those of the README.
+const LEAST: &[&str] = &[
+    "session-setup.read",
+    "turns.read",
+    "tool-calls.read",
+    "other-updates.read",
+    "permissions.read",
+    "permissions.answer",
+];
 
 /// A host whose session `s` works in `/proj`.
 fn host(rules: Value) -> Host {
     let mut host = Host::start::<Permissions>(json!({ "rules": rules })).expect("right");
-    host.grant(LEAST);
+    host.powers(LEAST);
     open(&mut host, "/proj");
     host
 }

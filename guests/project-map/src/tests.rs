@@ -1,30 +1,23 @@
 use std::collections::BTreeMap;
 
-use acp_chain_proxy::testing::{Grant, Host, Sent, What};
+use acp_chain_proxy::testing::{Host, Sent, What};
 use acp_chain_proxy::{Error, MessageId, Peer};
 use serde_json::{Value, json};
 
 use super::ProjectMap;
 
-/// That of the README.
-const LEAST: Grant = Grant {
-    observe: &[
-        "initialize",
-        "session/new",
-        "session/load",
-        "session/resume",
-        "session/fork",
-    ],
-    change: &[],
-    answer: &[],
-    originate: &["fs/read_text_file"],
-    tools: true,
-};
+/// Those of the README.
+const LEAST: &[&str] = &[
+    "capabilities.read",
+    "session-setup.read",
+    "files.read",
+    "tools",
+];
 
 /// A host whose client reads files or not, with the session `s` in `/proj`.
 fn host_that(reads: bool) -> Host {
     let mut host = Host::start_with_tools::<ProjectMap>(json!({})).expect("no configuration");
-    host.grant(LEAST);
+    host.powers(LEAST);
     let reads = json!({ "fs": { "readTextFile": reads } });
     host.request(
         Peer::Client,

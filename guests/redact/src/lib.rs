@@ -103,6 +103,9 @@ impl Proxy for Redact {
     /// To pass it over would let secrets through.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
 
+    /// It sees what the agent said, and what the agent will get.
+    const GUARD: bool = true;
+
     fn subscriptions(&self) -> Vec<Subscription> {
         let reads = [
             Subscription::responses(READ).from(Peer::Client),

@@ -1,29 +1,23 @@
-use acp_chain_proxy::testing::{Grant, Host, Sent, What};
+use acp_chain_proxy::testing::{Host, Sent, What};
 use acp_chain_proxy::{Error, Level, MessageId, Peer};
 use serde_json::{Value, json};
 
 use super::Rules;
 
-/// That of the README.
-const LEAST: Grant = Grant {
-    observe: &[
-        "initialize",
-        "session/new",
-        "session/load",
-        "session/resume",
-        "session/fork",
-        "session/prompt",
-    ],
-    change: &["session/prompt"],
-    answer: &[],
-    originate: &["fs/read_text_file"],
-    tools: false,
-};
+/// Those of the README.
+const LEAST: &[&str] = &[
+    "capabilities.read",
+    "session-setup.read",
+    "prompts.read",
+    "prompts.change",
+    "turns.read",
+    "files.read",
+];
 
 /// A host whose client reads files, with the session `s` in `/proj`.
 fn host(config: Value) -> Host {
     let mut host = Host::start::<Rules>(config).expect("the configuration is right");
-    host.grant(LEAST);
+    host.powers(LEAST);
     let reads = json!({ "fs": { "readTextFile": true } });
     host.request(
         Peer::Client,

@@ -173,8 +173,7 @@ impl Todo {
         if let Err(error) = show(&session, &tasks) {
             notes.push(match error {
                 ChannelError::Denied(_) => {
-                    "The user does not see this list as a plan: the grant of \
-                                            this proxy lacks `originate = [\"session/update\"]`."
+                    "The user does not see this list as a plan: this proxy lacks the power `plans.show`."
                         .into()
                 }
                 error => format!("The user does not see this change yet: {error}."),

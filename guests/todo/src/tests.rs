@@ -1,22 +1,16 @@
 use acp_chain_proxy::Peer;
-use acp_chain_proxy::testing::{Grant, Host, Sent, What};
+use acp_chain_proxy::testing::{Host, Sent, What};
 use serde_json::{Value, json};
 
 use super::Todo;
 use super::list::{LONGEST_TASK, MOST_TASKS};
 
-/// That of the README.
-const LEAST: Grant = Grant {
-    observe: &[],
-    change: &[],
-    answer: &[],
-    originate: &["session/update"],
-    tools: true,
-};
+/// Those of the README.
+const LEAST: &[&str] = &["plans.show", "tools"];
 
 fn host() -> Host {
     let mut host = Host::start_with_tools::<Todo>(json!({})).expect("takes no configuration");
-    host.grant(LEAST);
+    host.powers(LEAST);
     host
 }
 
@@ -180,14 +174,11 @@ fn a_new_instance_has_the_lists_of_the_old_one() {
 #[test]
 fn without_the_right_to_show_a_plan_the_tools_work_and_say_so() {
     let mut host = host();
-    host.grant(Grant {
-        originate: &[],
-        ..LEAST
-    });
+    host.powers(&["tools"]);
     let result = add(&mut host, &["a"]);
     let notes = &result["structuredContent"]["notes"];
     assert!(
-        notes[0].as_str().expect("a note").contains("originate"),
+        notes[0].as_str().expect("a note").contains("plans.show"),
         "{notes}"
     );
     assert_eq!(texts(&list(&mut host)), ["a"]);

@@ -71,7 +71,7 @@ pub fn update(size: usize) -> String {
 pub fn stub(name: &str) -> Proxy {
     let terms = Terms {
         limits: Arc::new(Limits::default()),
-        grant: Arc::new(Grant::all()),
+        grant: Arc::new(Grant::all_powers(name)),
         on_failure: FailurePolicy::Refuse,
     };
     let mut ledger = Ledger::new(1, terms.limits.clone(), terms.grant.clone());
@@ -90,6 +90,7 @@ pub fn stub(name: &str) -> Proxy {
                 subscriptions: vec![everything],
                 on_failure: FailurePolicy::Refuse,
                 tools: false,
+                guard: false,
             },
         },
         source: Box::new(Once),

@@ -11,7 +11,8 @@ use super::lines::{Line, Parked, Queues};
 use super::parcel::{ExchangeId, Parcel};
 use super::wire::{Native, Wire};
 use crate::channel::{
-    Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Source, Started, Subscription,
+    Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Registration, Source,
+    Started, Subject, Subscription, subject,
 };
 use crate::limits::{Account, Limits};
 
@@ -34,6 +35,26 @@ pub enum Member {
     Component(Proxy),
     /// A program, which reads and writes on its own.
     Native(Native),
+}
+
+impl Member {
+    /// Its id in the manifest.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Component(proxy) => &proxy.name,
+            Self::Native(native) => &native.name,
+        }
+    }
+
+    /// Whether others rely on it to decide. A program is no guard, for nothing says so.
+    #[must_use]
+    pub fn is_guard(&self) -> bool {
+        match self {
+            Self::Component(proxy) => proxy.started.registration.guard,
+            Self::Native(_) => false,
+        }
+    }
 }
 
 impl From<Proxy> for Member {
@@ -118,9 +139,8 @@ pub struct Hop {
     pub breaker: Breaker,
     /// Whether the user knows that it broke once.
     pub told: bool,
-    subscriptions: Vec<Subscription>,
-    /// Whether it gives the agent tools.
-    has_tools: bool,
+    /// What it says of itself.
+    registration: Registration,
     /// Waits for the proxy, in the order of arrival.
     pub inbox: VecDeque<Item>,
     /// What the proxy did not ask for, and may not overtake what is in the inbox or in its hands.
@@ -164,8 +184,7 @@ impl Hop {
                     Make::Component(proxy.source),
                     Life::Idle(part),
                 );
-                hop.has_tools = registration.tools && hop.terms.grant.tools;
-                hop.subscriptions = registration.subscriptions;
+                hop.registration = registration;
                 hop
             }
             Member::Native(native) => {
@@ -175,12 +194,12 @@ impl Hop {
                 };
                 let terms = Terms {
                     limits: limits.into(),
-                    grant: Grant::all().into(),
+                    grant: Grant::unlimited().into(),
                     on_failure: native.on_failure,
                 };
                 let wire = Make::Native(Box::new(Wire::new(native.dialect)));
                 let mut hop = Self::of(native.name, terms, wire, Life::Runs);
-                hop.subscriptions = everything();
+                hop.registration.subscriptions = everything();
                 hop
             }
         }
@@ -196,8 +215,12 @@ impl Hop {
             life,
             doom: None,
             told: false,
-            subscriptions: Vec::new(),
-            has_tools: false,
+            registration: Registration {
+                subscriptions: Vec::new(),
+                on_failure: FailurePolicy::default(),
+                tools: false,
+                guard: false,
+            },
             inbox: VecDeque::new(),
             queues: Queues::default(),
             waiting: 0,
@@ -231,22 +254,48 @@ impl Hop {
         }
     }
 
-    /// The subscription by which the proxy sees a message, if its grant lets it.
+    /// The subscription by which the proxy sees a message, if a power lets it do anything with it.
     pub fn subscription(&self, parcel: &Parcel) -> Option<&Subscription> {
         let (kind, sender) = (parcel.message.kind(), parcel.toward.opposite());
-        self.subscriptions
+        self.registration
+            .subscriptions
             .iter()
             .find(|wanted| wanted.covers(kind, sender, &parcel.method))
-            .filter(|_| self.terms.grant.observe.contain(&parcel.method))
+            .filter(|_| self.may_touch(parcel))
+    }
+
+    /// Whether a power lets the proxy do anything with a message.
+    fn may_touch(&self, parcel: &Parcel) -> bool {
+        let (grant, sender) = (&self.terms.grant, parcel.toward.opposite());
+        match grant.tells_updates_apart() {
+            true => grant.covers(Actions::TOUCH, &subject_of(parcel)),
+            // What it is an update of need not be looked for.
+            false => grant.covers(
+                Actions::TOUCH,
+                &Subject {
+                    sender,
+                    kind: parcel.message.kind(),
+                    method: &parcel.method,
+                    update: None,
+                },
+            ),
+        }
+    }
+
+    /// Whether others rely on it to decide.
+    pub fn is_guard(&self) -> bool {
+        self.registration.guard
     }
 
     /// Whether it gives the agent tools, and can be called for that.
     pub fn offers_tools(&self) -> bool {
-        self.has_tools && !matches!(self.life, Life::Ended(_))
+        self.registration.tools
+            && self.terms.grant.has("tools")
+            && !matches!(self.life, Life::Ended(_))
     }
 
     pub fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
-        self.subscriptions = subscriptions;
+        self.registration.subscriptions = subscriptions;
     }
 
     /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
@@ -259,7 +308,11 @@ impl Hop {
         let given_up = matches!(self.life, Life::Ended(_));
         policy == FailurePolicy::Bypass
             || given_up && policy.ends_open()
-            || !self.terms.grant.decides(&parcel.method)
+            || parcel.sealed && !self.is_guard()
+            || !self
+                .terms
+                .grant
+                .covers(Actions::DECIDE, &subject_of(parcel))
     }
 
     /// Whether something can become of what waits for it.
@@ -368,6 +421,11 @@ impl Hop {
         all.sort_by_key(|parcel| parcel.arrival);
         all
     }
+}
+
+/// What powers tell a message apart by.
+fn subject_of(parcel: &Parcel) -> Subject<'_> {
+    subject(&parcel.message, parcel.toward.opposite(), &parcel.method)
 }
 
 /// What a native proxy sees.

@@ -16,6 +16,7 @@ mod hop;
 mod lines;
 mod lobby;
 mod lost;
+mod order;
 mod parcel;
 mod pipes;
 mod router;
@@ -25,6 +26,7 @@ mod timers;
 mod wire;
 
 pub use hop::{Member, Proxy, Terms};
+pub use order::{OutOfOrder, check_order};
 pub use router::Router;
 pub use serve::{Client, Exit, Settings, serve};
 pub use start::{AgentLink, Chain, Role, StartError};

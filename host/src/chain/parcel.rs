@@ -111,6 +111,10 @@ pub struct Content {
     pub home: Option<HopIndex>,
     /// The proxy that sent it, or changed it last.
     pub maker: Option<HopIndex>,
+    /// Whether a guard has decided about it, so that only guards may still alter it.
+    pub sealed: bool,
+    /// Whether it was found that readers do not differ about it.
+    pub canonical: bool,
     /// Whether proxies have it among themselves: no client or agent sent it, or is waiting for it.
     pub internal: bool,
     /// When it came to the proxy where it is, in the order of that proxy.
@@ -150,6 +154,8 @@ impl Parcel {
             exchange: None,
             home: None,
             maker: None,
+            sealed: false,
+            canonical: false,
             internal: false,
             arrival: 0,
             request_session: None,

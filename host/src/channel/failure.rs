@@ -1,6 +1,6 @@
 //! How proxies fail, and what is done about it.
 
-use std::fmt::Write;
+use crate::untrusted::Untrusted;
 
 /// Why a proxy broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,29 +104,11 @@ pub struct Tally {
 /// How much of what a proxy says of itself is passed on, in bytes.
 pub const WORDS: usize = 1000;
 
-/// A text of a proxy's, for people: at most so many bytes of it, and no control characters, which
-/// could make it look like something else.
+/// A text of a proxy's, for people: at most so many bytes of it, with escapes in place of what could
+/// make it look like something else.
 #[must_use]
 pub fn quote(text: &str, longest: usize) -> String {
-    let kept = &text[..text.floor_char_boundary(longest)];
-    let mut quoted = String::with_capacity(kept.len());
-    for c in kept.chars() {
-        match c.is_control() || turns_lines(c) {
-            true => quoted.extend(c.escape_default()),
-            false => quoted.push(c),
-        }
-    }
-    if kept.len() < text.len() {
-        let more = text.len() - kept.len();
-        // Writing to a string does not fail.
-        let _ = write!(quoted, "… ({more} bytes more)");
-    }
-    quoted
-}
-
-/// Whether a character breaks lines, or changes the direction in which they are read.
-fn turns_lines(c: char) -> bool {
-    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}')
+    Untrusted::within(text, longest).to_string()
 }
 
 #[cfg(test)]

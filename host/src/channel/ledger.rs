@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::check::{Rules, check, check_json, check_length};
-use super::pattern::LONGEST_METHOD;
+use super::check::{Rules, allow, check, check_json, check_length};
 use super::work::Work;
-use super::{Action, Decision, Delivery, Effect, Grant, MessageId, Peer, Progress, WORDS, quote};
+use super::{Action, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote, subject};
 use crate::limits::Limits;
-use crate::rpc::{self, Message};
+use crate::rpc::{self, Kind, Message};
+use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
 
 /// Why the host did not do what a proxy asked for.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,8 +55,13 @@ pub struct Ledger {
 #[derive(Debug)]
 struct Entry {
     message: Message,
+    /// What the proxy may read of it, if anything.
+    shown: Option<Message>,
+    sender: Peer,
     /// Of a response, the request's.
     method: Arc<str>,
+    /// Whether a guard has decided about it.
+    sealed: bool,
     /// Whether it is a call of one of the proxy's own tools.
     own: bool,
     held: bool,
@@ -94,22 +99,57 @@ impl Ledger {
         id
     }
 
-    /// Puts a message into the proxy's hands.
-    pub fn hand_in(&mut self, delivery: &Delivery) {
+    /// Puts a message into the proxy's hands. Returns what it may read of it, if anything.
+    pub fn hand_in(&mut self, delivery: &Delivery) -> Option<Message> {
+        self.put(delivery, self.shown(delivery))
+    }
+
+    /// Puts the answer to a request of the proxy's own into its hands.
+    pub fn hand_in_answer(&mut self, delivery: &Delivery) {
+        self.answered(delivery.id);
+        self.put(delivery, Some(delivery.message.clone()));
+    }
+
+    fn put(&mut self, delivery: &Delivery, shown: Option<Message>) -> Option<Message> {
         let entry = Entry {
             message: delivery.message.clone(),
+            shown: shown.clone(),
+            sender: delivery.sender,
             method: delivery.method.clone(),
+            sealed: delivery.sealed,
             own: false,
             held: false,
         };
         self.messages.insert(delivery.id, entry);
+        shown
+    }
+
+    /// What of a message the proxy may read: all of it, all but what is hidden, or nothing.
+    fn shown(&self, delivery: &Delivery) -> Option<Message> {
+        let subject = delivery.subject();
+        if !self.grant.covers(Actions::READ, &subject) {
+            return None;
+        }
+        let hidden = self.grant.hidden(&subject);
+        if hidden.is_empty() || delivery.message.kind() == Kind::Error {
+            return Some(delivery.message.clone());
+        }
+        let body = delivery.message.body();
+        let places = hidden.find(serde_json::from_str(body).ok()?);
+        let masks: Vec<_> = places.iter().map(|place| (&**place, Some(MASK))).collect();
+        let masked = rpc::edit_at_once(body, &masks).ok()??;
+        Some(delivery.message.with_body(&masked))
     }
 
     /// Puts the call of a tool into the proxy's hands. Only the arguments can be read.
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str) {
+        let message = Message::request(method, arguments);
         let entry = Entry {
-            message: Message::request(method, arguments),
+            shown: Some(message.clone()),
+            message,
+            sender: Peer::Agent,
             method: method.clone(),
+            sealed: false,
             own: true,
             held: false,
         };
@@ -164,12 +204,11 @@ impl Ledger {
         method: &str,
         params: &str,
     ) -> Result<MessageId, ChannelError> {
-        self.may_send(method, params)?;
+        let message = self.outgoing(to, Message::request, method, params)?;
         if self.asked.len() >= self.limits.requests {
             return Err(ChannelError::Full);
         }
         let id = self.allot();
-        let message = Message::request(method, params);
         self.push(Effect::Request { id, to, message })?;
         self.asked.insert(id);
         Ok(id)
@@ -177,8 +216,7 @@ impl Ledger {
 
     /// `channel.notify`.
     pub fn notify(&mut self, to: Peer, method: &str, params: &str) -> Result<(), ChannelError> {
-        self.may_send(method, params)?;
-        let message = Message::notification(method, params);
+        let message = self.outgoing(to, Message::notification, method, params)?;
         self.push(Effect::Notify { to, message })
     }
 
@@ -252,7 +290,11 @@ impl Ledger {
     /// `channel.tools-changed`.
     pub fn tools_changed(&mut self) -> Result<(), ChannelError> {
         self.may_speak()?;
-        self.grant.may_have_tools()?;
+        if !self.grant.has("tools") {
+            return Err(ChannelError::Denied(
+                "no power of its covers it: that takes `tools`".to_owned(),
+            ));
+        }
         self.push(Effect::ToolsChanged)
     }
 
@@ -266,8 +308,14 @@ impl Ledger {
     /// `channel.read`.
     pub fn read(&mut self, id: MessageId, pointer: &str) -> Result<Option<&str>, ChannelError> {
         let entry = self.messages.get(&id).ok_or(ChannelError::UnknownMessage)?;
-        self.work.look_up(entry.message.body(), pointer)?;
-        rpc::resolve(entry.message.body(), pointer)
+        let Some(shown) = &entry.shown else {
+            let subject = subject(&entry.message, entry.sender, &entry.method);
+            return Err(allow(&self.grant, Actions::READ, &subject)
+                .err()
+                .unwrap_or(ChannelError::UnknownMessage));
+        };
+        self.work.look_up(shown.body(), pointer)?;
+        rpc::resolve(shown.body(), pointer)
             .map_err(|error| ChannelError::Invalid(error.to_string()))
     }
 
@@ -297,7 +345,14 @@ impl Ledger {
         }
     }
 
-    fn may_send(&mut self, method: &str, params: &str) -> Result<(), ChannelError> {
+    /// A message of the proxy's own, if it may send it: in the place of whoever is on its other side.
+    fn outgoing(
+        &mut self,
+        to: Peer,
+        make: fn(&str, &str) -> Message,
+        method: &str,
+        params: &str,
+    ) -> Result<Message, ChannelError> {
         self.may_speak()?;
         if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
             return Err(ChannelError::Invalid("no method is called that".to_owned()));
@@ -307,10 +362,13 @@ impl Ledger {
                 "{method} is the host's to send"
             )));
         }
-        self.grant.may_originate(method)?;
         check_length(method.len() + params.len(), self.limits.message)?;
         self.work.spend(params.len())?;
-        check_json(params)
+        check_json(params)?;
+        let message = make(method, params);
+        let subject = subject(&message, to.opposite(), method);
+        allow(&self.grant, Actions::SEND, &subject)?;
+        Ok(message)
     }
 
     fn push(&mut self, effect: Effect) -> Result<(), ChannelError> {
@@ -327,9 +385,10 @@ impl Ledger {
 fn rules<'a>(limits: &Limits, grant: &'a Grant, entry: &'a Entry) -> Rules<'a> {
     Rules {
         grant,
-        method: &entry.method,
+        subject: subject(&entry.message, entry.sender, &entry.method),
         longest: limits.message,
         own: entry.own,
+        sealed: entry.sealed,
     }
 }
 
@@ -347,7 +406,7 @@ mod tests {
             state: 10,
             ..Limits::default()
         };
-        Ledger::new(1, limits.into(), Grant::all().into())
+        Ledger::new(1, limits.into(), Grant::unlimited().into())
     }
 
     fn ledger() -> Ledger {
@@ -365,6 +424,7 @@ mod tests {
             session: None,
             message,
             with_body: true,
+            sealed: false,
         });
         id
     }

@@ -7,51 +7,19 @@
 
 mod check;
 mod failure;
-mod grant;
 mod ledger;
-mod pattern;
 mod subscription;
 mod work;
 
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
 pub use failure::{Failure, FailurePolicy, Tally, WORDS, quote};
-pub use grant::{CHANGE, Grant, OBSERVE};
 pub use ledger::{ChannelError, Ledger};
-pub use pattern::{Methods, Pattern, PatternError};
-pub use subscription::{Kinds, Registration, Subscription};
+pub use subscription::{Registration, Subscription};
 
-use crate::rpc::{self, Message};
-
-/// A neighbour in the chain, and so a direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Peer {
-    /// The predecessor: the side of the editor.
-    Client,
-    /// The successor: the side of the agent.
-    Agent,
-}
-
-impl Peer {
-    /// The neighbour on the other side.
-    #[must_use]
-    pub fn opposite(self) -> Self {
-        match self {
-            Self::Client => Self::Agent,
-            Self::Agent => Self::Client,
-        }
-    }
-
-    /// The name in logs, traces and errors.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Agent => "agent",
-        }
-    }
-}
+use crate::rpc::{self, Kind, Message};
 
 /// The host's number for one message at one proxy. Never used twice.
 pub type MessageId = u64;
@@ -71,6 +39,28 @@ pub struct Delivery {
     pub message: Message,
     /// Whether the proxy wants the body with it.
     pub with_body: bool,
+    /// Whether a guard has decided about it, so that nobody else may alter it.
+    pub sealed: bool,
+}
+
+impl Delivery {
+    /// What powers tell it apart by.
+    #[must_use]
+    pub fn subject(&self) -> Subject<'_> {
+        subject(&self.message, self.sender, &self.method)
+    }
+}
+
+/// What powers tell a message apart by. The method of a response is that of the request.
+#[must_use]
+pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<'a> {
+    let is_update = method == "session/update" && message.kind() == Kind::Notification;
+    Subject {
+        sender,
+        kind: message.kind(),
+        method,
+        update: is_update.then(|| message.update()).flatten(),
+    }
 }
 
 /// What a proxy is told.

@@ -1,33 +1,9 @@
 //! Which messages a proxy wants to see.
 
-use super::{FailurePolicy, Pattern, Peer};
+use acp_chain_powers::Asked;
+
+use super::{FailurePolicy, Kinds, Pattern, Peer};
 use crate::rpc::Kind;
-
-/// The kinds of message that a subscription covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub struct Kinds {
-    pub request: bool,
-    pub notification: bool,
-    pub response: bool,
-}
-
-impl Kinds {
-    /// All of them.
-    pub const ALL: Self = Self {
-        request: true,
-        notification: true,
-        response: true,
-    };
-
-    fn contains(self, kind: Kind) -> bool {
-        match kind {
-            Kind::Request => self.request,
-            Kind::Notification => self.notification,
-            Kind::Result | Kind::Error => self.response,
-        }
-    }
-}
 
 /// Messages that enter a proxy; all others pass by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,18 +26,29 @@ impl Subscription {
             && self.sender.is_none_or(|wanted| wanted == sender)
             && self.method.covers(method)
     }
+
+    /// What it asks for, as far as powers are concerned.
+    #[must_use]
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            methods: &self.method,
+            sender: self.sender,
+            kinds: self.kinds,
+            with_body: self.with_body,
+        }
+    }
 }
 
 impl std::fmt::Display for Subscription {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         let kinds = [
-            (self.kinds.request, "requests"),
-            (self.kinds.notification, "notifications"),
-            (self.kinds.response, "responses"),
+            (Kinds::REQUEST, "requests"),
+            (Kinds::NOTIFICATION, "notifications"),
+            (Kinds::RESPONSE, "responses"),
         ];
         let kinds: Vec<_> = kinds
             .iter()
-            .filter(|(on, _)| *on)
+            .filter(|(kinds, _)| self.kinds.meets(*kinds))
             .map(|(_, name)| *name)
             .collect();
         write!(f, "{} {}", self.method, kinds.join(", "))?;
@@ -81,6 +68,8 @@ pub struct Registration {
     pub on_failure: FailurePolicy,
     /// Whether it has tools for the agent.
     pub tools: bool,
+    /// Whether others rely on it to decide, so that it stands next to the agent.
+    pub guard: bool,
 }
 
 #[cfg(test)]
@@ -92,11 +81,7 @@ mod tests {
         let mut all = Subscription {
             method: Pattern::new("session/*").unwrap(),
             sender: Some(Peer::Agent),
-            kinds: Kinds {
-                request: false,
-                notification: true,
-                response: true,
-            },
+            kinds: Kinds::NOTIFICATION.and(Kinds::RESPONSE),
             with_body: true,
         };
         assert!(all.covers(Kind::Notification, Peer::Agent, "session/update"));

@@ -6,18 +6,27 @@ use crate::rpc::MAX_POINTER;
 /// How many bytes may be read for one call.
 const MOST: usize = 256 << 20;
 
-/// What was read for the current call.
-#[derive(Debug, Default)]
+/// What may still be read for the current call.
+#[derive(Debug)]
 pub struct Work(usize);
+
+impl Default for Work {
+    fn default() -> Self {
+        Self(MOST)
+    }
+}
 
 impl Work {
     /// So many bytes are about to be read.
     pub fn spend(&mut self, bytes: usize) -> Result<(), ChannelError> {
-        self.0 = self.0.saturating_add(bytes);
-        match self.0 <= MOST {
-            true => Ok(()),
-            false => Err(ChannelError::Full),
-        }
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(0);
+        left.map(drop).ok_or(ChannelError::Full)
+    }
+
+    /// How many bytes may still be read, for who counts them as they go.
+    pub fn left(&mut self) -> &mut usize {
+        &mut self.0
     }
 
     /// A place is about to be looked up in a text: each part of the pointer may read all of it.

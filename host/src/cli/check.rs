@@ -1,4 +1,5 @@
-//! `acp-chain check`: what a manifest would run, without running it.
+//! `acp-chain check`: what a manifest would run, without running it. With `--start`, the components are
+//! started, in their sandboxes and without neighbours.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -6,17 +7,22 @@ use std::process::ExitCode;
 use super::progress::Progress;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
-use super::{folders, open};
-use crate::channel::{WORDS, quote};
+use super::{asks, folders, open};
+use crate::chain::check_order;
+use crate::channel::{Failure, Source, WORDS, quote};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
 use crate::native::AgentCommand;
-use crate::sandbox::{Component, Directories, Engine};
+use crate::sandbox::{Component, Directories, Engine, Guest};
+use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
     /// The manifest
     #[arg(long, value_name = "FILE", default_value = "acp-chain.toml")]
     manifest: PathBuf,
+    /// Also start each component, and compare what it asks to see with its powers
+    #[arg(long)]
+    start: bool,
 }
 
 impl Check {
@@ -45,17 +51,28 @@ impl Check {
         let engine = super::engine().map_err(|error| error.to_string())?;
         println!("client");
         let mut valid = true;
+        let mut order = Vec::new();
         for (entry, directories) in manifest.proxies.iter().zip(&directories) {
             println!("  │");
             valid &= match &entry.make {
-                Make::Component(component) => {
-                    let component = resolved(component, directories);
-                    let is_valid = check_proxy(&engine, &manifest, entry, &component);
+                Make::Component(terms) => {
+                    let terms = &resolved(terms, directories);
+                    let loaded = check_proxy(&engine, &manifest, entry, terms);
                     print_mounts(directories);
-                    is_valid
+                    match loaded {
+                        Some(component) if self.start => {
+                            let directories = directories.clone();
+                            let guest = guest(&engine, entry, terms, component, directories);
+                            let guard = start(guest, &manifest, entry);
+                            order.extend(guard.map(|guard| (&*entry.id, guard)));
+                            guard.is_some()
+                        }
+                        loaded => loaded.is_some(),
+                    }
                 }
                 Make::Native(native) => {
                     check_program(entry, native, &user);
+                    order.push((&*entry.id, false));
                     true
                 }
             };
@@ -66,6 +83,15 @@ impl Check {
                 println!("agent  {}", command_line(agent));
             }
             None => println!("agent  named on the command line"),
+        }
+        if let Err(error) = check_order(order)
+            && !manifest.as_written
+        {
+            eprintln!(
+                "acp-chain: {}: {error}",
+                Untrusted::new(manifest.path.display())
+            );
+            valid = false;
         }
         Ok(valid)
     }
@@ -107,13 +133,13 @@ fn command_line(command: &AgentCommand) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Prints one proxy of the chain; says whether it could be run.
+/// Prints one proxy of the chain, and returns what it is made of, if it could be run.
 fn check_proxy(
     engine: &Engine,
     manifest: &Manifest,
     entry: &ProxyEntry,
     terms: &ComponentEntry,
-) -> bool {
+) -> Option<Component> {
     let path = quote(&terms.path.display().to_string(), WORDS);
     println!("{}  {path}", entry.id);
     let load = || Component::load(engine, &terms.path);
@@ -122,7 +148,7 @@ fn check_proxy(
         Err(error) => {
             println!("  │  cannot be used");
             eprintln!("acp-chain: {}", manifest.about(entry, &error));
-            return false;
+            return None;
         }
     };
     let imports = component.imports(engine);
@@ -134,5 +160,48 @@ fn check_proxy(
     for line in words::terms(terms, entry.on_failure, &abilities) {
         println!("  │  {line}");
     }
-    true
+    Some(component)
+}
+
+fn guest(
+    engine: &Engine,
+    entry: &ProxyEntry,
+    terms: &ComponentEntry,
+    component: Component,
+    directories: Directories,
+) -> Guest {
+    Guest {
+        engine: engine.clone(),
+        component,
+        name: entry.id.as_str().into(),
+        config: terms.config.as_str().into(),
+        limits: terms.limits.clone(),
+        grant: terms.grant.clone(),
+        directories,
+    }
+}
+
+/// Starts a proxy, and prints what it asks for beside its powers; whether it is a guard, if it starts.
+fn start(guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> Option<bool> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let started = match runtime {
+        Ok(runtime) => runtime.block_on(guest.start(1, None)),
+        Err(error) => Err(Failure::new(format!("the runtime does not start: {error}"))),
+    };
+    match started {
+        Ok(started) => {
+            for line in asks::compare(&started.registration, &guest.grant) {
+                println!("  │  {line}");
+            }
+            Some(started.registration.guard)
+        }
+        Err(failure) => {
+            println!("  │  does not start");
+            let wrong = format!("it does not start: {failure}{}", failure.details());
+            eprintln!("acp-chain: {}", manifest.about(entry, &wrong));
+            None
+        }
+    }
 }

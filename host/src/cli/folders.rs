@@ -6,6 +6,7 @@ use directories::{BaseDirs, ProjectDirs};
 
 use super::trail;
 use crate::system::{files, local};
+use crate::untrusted::Untrusted;
 
 fn folders() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "acp-chain")
@@ -50,7 +51,7 @@ pub fn check_owners() -> Result<(), String> {
     let sockets = sockets.map(|place| ("the socket for MCP clients", place, "XDG_RUNTIME_DIR"));
     for (what, path, variable) in files.chain(sockets) {
         check_owner(&path).map_err(|exposed| {
-            let path = path.display();
+            let path = Untrusted::new(path.display());
             format!(
                 "{what} is not safe at {path}: {exposed}, or let {variable} name a folder of yours"
             )

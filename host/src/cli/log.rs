@@ -9,6 +9,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::folders;
 use crate::system::files;
+use crate::untrusted::Untrusted;
 
 /// The user's log begins anew past so many bytes; the old one is kept until then.
 const LONGEST: u64 = 16 << 20;
@@ -39,7 +40,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
         (Some(path), _) => {
             // It tells what was done in which session.
             let opened = files::append_private(&path).map_err(|error| LogError::File {
-                path: path.display().to_string(),
+                path: Untrusted::new(path.display()).to_string(),
                 error,
             });
             (path, opened?)

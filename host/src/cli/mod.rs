@@ -1,10 +1,12 @@
 //! The command line: one file a subcommand.
 
+mod asks;
 mod check;
 mod folders;
 mod limits;
 mod log;
 mod mcp_shim;
+mod powers;
 mod progress;
 mod relied_on;
 mod run;
@@ -43,6 +45,8 @@ enum Command {
     Check(check::Check),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     Limits,
+    /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
+    Powers(powers::Powers),
     /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
     #[command(hide = true)]
     McpShim,
@@ -68,6 +72,10 @@ pub fn main() -> ExitCode {
     match cli.command {
         Command::Run(run) => run.main(log),
         Command::Limits => limits::main(),
+        Command::Powers(powers) => {
+            powers.main();
+            ExitCode::SUCCESS
+        }
         Command::Check(check) => check.main(cli.log_file),
         Command::McpShim => mcp_shim::main(),
     }

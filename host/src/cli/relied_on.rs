@@ -13,6 +13,7 @@ use crate::manifest::{Make, Manifest, ProxyEntry};
 use crate::native::AgentCommand;
 use crate::sandbox::{Directories, Opened};
 use crate::system::files::{Identity, TooMany, another_name};
+use crate::untrusted::Untrusted;
 
 /// So many names are looked at in search of a file's other one. It takes about a second.
 const NAMES: usize = 1_000_000;
@@ -86,7 +87,10 @@ pub fn check(
     for writable in &writable {
         for relied in &all {
             if let Some(how) = writable.reaches(relied) {
-                let (given, what) = (writable.opened.directory.path.display(), &relied.what);
+                let (given, what) = (
+                    Untrusted::new(writable.opened.directory.path.display()),
+                    &relied.what,
+                );
                 let wrong = format!(
                     "it may write to {given}, and so to {what} ({how}), by which it could give itself \
                      more; leave out `write`, or give it another directory"

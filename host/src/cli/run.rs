@@ -20,6 +20,7 @@ use crate::rpc::code;
 use crate::sandbox::{Component, ComponentError, Directories, Guest};
 use crate::system::{stdio, stop};
 use crate::trace::Trace;
+use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
@@ -65,7 +66,7 @@ impl Run {
             Some(path) => Some(Trace::open(path).map_err(|error| {
                 format!(
                     "the trace file {} cannot be opened: {error}",
-                    path.display()
+                    Untrusted::new(path.display())
                 )
             })?),
         };
@@ -251,7 +252,20 @@ async fn start_proxies(
             }
         }
     }
+    check_order(manifest, &proxies).map_err(|error| failed(&error))?;
     Ok((proxies, notices))
+}
+
+/// An error if a guard does not stand next to the agent, and the manifest does not say that it may.
+fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
+    let order = chain::check_order(proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard())));
+    match order {
+        Err(error) if !manifest.as_written => Err(format!(
+            "{}: {error}",
+            Untrusted::new(manifest.path.display())
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// A proxy on its way into the chain.
@@ -304,10 +318,10 @@ fn new_proxy(
     for subscription in &registration.subscriptions {
         tracing::debug!(proxy = entry.id, "asks for {subscription}");
     }
-    if registration.tools && !component.grant.tools {
+    if registration.tools && !component.grant.has("tools") {
         let id = &entry.id;
         tracing::warn!(
-            "the proxy `{id}` has tools, which the agent does not get: its grant lacks `tools = true`"
+            "the proxy `{id}` has tools, which the agent does not get: it lacks the power `tools`"
         );
     }
     Proxy {

@@ -1,89 +1,10 @@
 //! What a proxy may do and use, in plain words.
 
-use crate::channel::{CHANGE, FailurePolicy, Grant, Methods, OBSERVE, Pattern, WORDS, quote};
+use acp_chain_powers::{Danger, NamedMethods, Power};
+
+use crate::channel::{FailurePolicy, Grant, WORDS, quote};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::{ComponentEntry, NativeEntry, User};
-
-/// What methods are about, for people who do not know the protocol.
-const MEANINGS: &[(&str, &str)] = &[
-    ("initialize", "the capabilities of both sides"),
-    ("authenticate", "signing in"),
-    ("session/new", "new sessions"),
-    ("session/prompt", "your prompts, and how turns end"),
-    ("session/update", "what the agent shows you"),
-    ("session/request_permission", "permission requests"),
-    ("session/set_mode", "the agent's mode"),
-    ("session/cancel", "stopping a turn"),
-    ("elicitation/*", "questions to you"),
-    ("fs/*", "files, through your editor"),
-    ("fs/read_text_file", "reading files, through your editor"),
-    ("fs/write_text_file", "writing files, through your editor"),
-    ("terminal/*", "commands, through your editor"),
-    ("terminal/create", "running commands, through your editor"),
-    ("*", "everything"),
-];
-
-/// What deserves to be said by itself, by the method that it takes.
-const ANSWERS: &[(&str, &str)] = &[
-    (
-        "session/request_permission",
-        "it can answer permission requests for you",
-    ),
-    (
-        "elicitation/create",
-        "it can answer the agent's questions for you",
-    ),
-];
-const CHANGES: &[(&str, &str)] = &[
-    (
-        "session/request_permission",
-        "it can change what you are asked to permit, and your answer",
-    ),
-    (
-        "elicitation/create",
-        "it can change what the agent asks you, and your answer",
-    ),
-    (
-        "session/new",
-        "it can have the agent start programs of its choice (MCP servers)",
-    ),
-    (
-        "session/load",
-        "it can have the agent start programs of its choice (MCP servers)",
-    ),
-    (
-        "session/set_mode",
-        "it can change what the agent may do without asking",
-    ),
-    ("terminal/create", "it can change which commands are run"),
-    (
-        "fs/write_text_file",
-        "it can change which files are written, and what",
-    ),
-    ("session/cancel", "it can keep you from stopping a turn"),
-    ("authenticate", "it can change how you sign in"),
-];
-const ORIGINATES: &[(&str, &str)] = &[
-    (
-        "session/update",
-        "it can speak to you as if it were the agent",
-    ),
-    (
-        "session/prompt",
-        "it can prompt the agent as if it were you",
-    ),
-    (
-        "session/request_permission",
-        "it can ask you for permission as if it were the agent",
-    ),
-    ("fs/read_text_file", "it can read files through your editor"),
-    (
-        "fs/write_text_file",
-        "it can write files through your editor",
-    ),
-    ("terminal/create", "it can run commands through your editor"),
-    ("session/set_mode", "it can change the agent's mode"),
-];
 
 /// What a component is able to do at all.
 pub struct Abilities {
@@ -143,37 +64,15 @@ pub fn terms(
     policy: Option<FailurePolicy>,
     abilities: &Abilities,
 ) -> Vec<String> {
-    let Grant {
-        observe,
-        change,
-        answer,
-        originate,
-        tools,
-    } = &*entry.grant;
     let path = |path: &std::path::Path| quote(&path.display().to_string(), WORDS);
-    let mut lines = vec![
-        format!("sees, where it asks for it: {}", methods(observe)),
-        format!("changes, refuses, holds back: {}", methods(change)),
-        format!("answers in place of whoever was asked: {}", methods(answer)),
-        format!("sends of its own: {}", methods(originate)),
-    ];
-    for (powers, meanings) in [
-        (change, CHANGES),
-        (answer, ANSWERS),
-        (originate, ORIGINATES),
-    ] {
-        for (method, meaning) in meanings {
-            if powers.contain(method) {
-                lines.push(format!("! {meaning}"));
-            }
-        }
-    }
+    let mut lines = granted(&entry.grant);
     lines.extend(
-        match (abilities.tools, tools) {
-            (true, true) => Some("! it gives the agent tools of its own (MCP)"),
-            (true, false) => Some("has tools, which the agent does not get without `tools = true`"),
-            (false, true) => Some("has no tools, though its grant has `tools`"),
-            (false, false) => None,
+        match (abilities.tools, entry.grant.has("tools")) {
+            (true, false) => {
+                Some("has tools, which the agent does not get without the power `tools`")
+            }
+            (false, true) => Some("has no tools, though it has the power `tools`"),
+            _ => None,
         }
         .map(str::to_owned),
     );
@@ -195,33 +94,34 @@ pub fn terms(
     lines
 }
 
-fn methods(methods: &Methods) -> String {
-    if methods.is_empty() {
-        return "nothing".to_owned();
-    }
-    for (name, default) in [("observe", OBSERVE), ("change", CHANGE)] {
-        if Methods::new(default).as_ref() == Ok(methods) {
-            return format!("everything but what the default of `{name}` keeps from it");
-        }
-    }
-    let (given, taken) = methods.patterns();
-    let given = list(given);
-    match taken {
-        [] => given,
-        taken => format!("{given}, except {}", list(taken)),
+/// What a grant lets a proxy do, one line a power.
+fn granted(grant: &Grant) -> Vec<String> {
+    let powers = grant.powers().iter().map(|power| in_words(power));
+    let methods = grant.methods().iter().map(by_name);
+    let lines: Vec<_> = powers.chain(methods).collect();
+    match lines.is_empty() {
+        true => vec!["has no powers: it sees nothing, and does nothing".to_owned()],
+        false => lines,
     }
 }
 
-fn list(patterns: &[Pattern]) -> String {
-    let named = patterns.iter().map(|pattern| {
-        let text = pattern.to_string();
-        match MEANINGS.iter().find(|(name, _)| *name == text) {
-            Some(("*", meaning)) => (*meaning).to_owned(),
-            Some((_, meaning)) => format!("{text} ({meaning})"),
-            None => text,
-        }
-    });
-    named.collect::<Vec<_>>().join(", ")
+/// A power, as its user has to know it. What is dangerous stands out, with the reason.
+fn in_words(power: &Power) -> String {
+    let Power {
+        key, words, reason, ..
+    } = power;
+    match power.danger {
+        Danger::High => format!("! {words} ({key}): {reason}"),
+        Danger::Low | Danger::Medium => format!("{words} ({key})"),
+    }
+}
+
+fn by_name(named: &NamedMethods) -> String {
+    let (methods, actions) = (&named.methods, named.actions.names().join(", "));
+    format!(
+        "! may {actions} what is called {methods}: the protocol does not know it, and this program \
+         cannot say what it is"
+    )
 }
 
 fn way_out(wasi: bool, directories: bool) -> &'static str {

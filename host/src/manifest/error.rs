@@ -1,5 +1,6 @@
 //! What is wrong with a manifest, and where.
 
+use crate::untrusted::Untrusted;
 use std::path::{Path, PathBuf};
 
 /// A manifest that cannot be used. The message names the file, the line and column (counted from
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// The file cannot be read.
-    #[error("{}: the file cannot be read: {error}", path.display())]
+    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -15,7 +16,7 @@ pub enum ManifestError {
         error: std::io::Error,
     },
     /// Something in the file is wrong.
-    #[error("{}:{line}:{column}: {what}", path.display())]
+    #[error("{}:{line}:{column}: {}", Untrusted::new(path.display()), Untrusted::new(what))]
     Wrong {
         /// The file.
         path: PathBuf,

@@ -4,6 +4,7 @@
 //! it has no key that the host does not know. Whether the files are there is found out later.
 
 mod error;
+mod grant;
 mod proxy;
 mod terms;
 mod user;
@@ -22,6 +23,7 @@ pub use user::User;
 use self::proxy::{ProxyTable, check_id};
 use crate::channel::FailurePolicy;
 use crate::native::AgentCommand;
+use crate::untrusted::Untrusted;
 
 /// What a manifest asks for.
 #[derive(Clone, Debug)]
@@ -32,12 +34,22 @@ pub struct Manifest {
     pub agent: Option<AgentCommand>,
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<ProxyEntry>,
+    /// Whether guards may stand where they are written, in front of other proxies.
+    pub as_written: bool,
+}
+
+/// `order`.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    AsWritten,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     agent: Option<AgentTable>,
+    order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
 }
@@ -62,11 +74,12 @@ impl Manifest {
     /// What is wrong with a proxy, and where that proxy is named.
     #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
-        let (manifest, id) = (self.path.display(), &entry.id);
+        let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
         let what = match &entry.make {
             Make::Component(component) => component.path.display().to_string(),
             Make::Native(native) => native.command.program.to_string_lossy().into_owned(),
         };
+        let what = Untrusted::new(what);
         format!("{manifest}: proxy `{id}` ({what}): {wrong}")
     }
 
@@ -104,6 +117,7 @@ impl Manifest {
                 .agent
                 .map(|agent| command(&agent.command, agent.args, folder)),
             proxies,
+            as_written: matches!(file.order, Some(Order::AsWritten)),
         })
     }
 }
@@ -123,7 +137,6 @@ fn command(program: &str, args: Vec<String>, folder: &Path) -> AgentCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::Grant;
     use crate::limits::Limits;
     use crate::native::Dialect;
 
@@ -150,8 +163,9 @@ mod tests {
             config = { since = 2026-01-02, list = [1, 2.5, "x"] }
             limits = { memory = "512 MiB", time = "100 ms", held = 7 }
             on-failure = "bypass"
-            grant.originate = ["session/update"]
-            grant.directories = [{ path = "notes", name = "/notes" }]
+            powers = ["prompts.read", "plans.show"]
+            methods = { "_vendor/*" = ["read", "change"] }
+            directories = [{ path = "notes", name = "/notes" }]
             "#,
         )
         .unwrap();
@@ -165,15 +179,18 @@ mod tests {
         assert_eq!((&*first.id, &*one.config), ("one", "{}"));
         assert_eq!(one.path, Path::new("/project/one.wasm"));
         assert_eq!(*one.limits, Limits::default());
-        assert_eq!((&*one.grant, first.on_failure), (&Grant::default(), None));
+        assert!(one.grant.powers().is_empty() && one.grant.methods().is_empty());
+        assert_eq!(first.on_failure, None);
         assert_eq!(two.path, Path::new("/opt/two.wasm"));
         assert_eq!(two.config, r#"{"list":[1,2.5,"x"],"since":"2026-01-02"}"#);
         assert_eq!(two.limits.memory, 512 << 20);
         assert_eq!(two.limits.time.as_millis(), 100);
         assert_eq!(two.limits.held, 7);
         assert_eq!(second.on_failure, Some(FailurePolicy::Bypass));
-        assert!(two.grant.originate.contain("session/update"));
-        assert_eq!(two.grant.change, Grant::default().change);
+        assert!(two.grant.has("prompts.read") && two.grant.has("plans.show"));
+        let named = &two.grant.methods()[0];
+        assert_eq!(named.methods.to_string(), "_vendor/*");
+        assert_eq!(named.actions.names(), ["read", "change"]);
         let [notes] = &*two.directories else {
             panic!("one directory")
         };
@@ -213,7 +230,7 @@ mod tests {
             error,
             "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
              `id`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
-             `grant`"
+             `powers`, `methods`, `directories`, `grant`"
         );
         let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
         assert!(
@@ -243,8 +260,8 @@ mod tests {
                 ":1:1: `path` is for components; `a` has a `command`",
             ),
             (
-                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\ngrant.tools=true\n",
-                ":1:1: `grant` is for components",
+                "[[proxy]]\nid=\"a\"\ncommand=\"x\"\npowers=['tools']\n",
+                ":1:1: `powers` is for components",
             ),
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nlimits.held=1\n",
@@ -315,32 +332,48 @@ mod tests {
                 "`memory`: 2 GiB is over the ceiling of 1 GiB; only the user can raise that",
             ),
             (
-                "grant.observe = [\"*\", \"a*b\"]",
-                ":4:23: `observe`: a `*` stands only at the end",
+                "powers = [\"prompts.read\", \"prompt.change\"]",
+                ":4:27: `powers`: there is no power `prompt.change`; did you mean `prompts.change`?",
             ),
             (
-                "grant.answer = [\"\"]",
-                "`answer`: an empty text names no method",
+                "powers = [\"tools\", \"tools\"]",
+                ":4:20: `powers`: the power `tools` is named twice",
             ),
             (
-                "grant.change = [\"!a\"]",
-                "`change`: \"!a\" takes away what nothing before it gives",
+                "powers = [\"session-setup.secrets\"]",
+                ":4:11: `powers`: the power `session-setup.secrets` makes no sense without `session-setup.read`",
             ),
             (
-                "grant.originate = [\"$/x\"]",
-                "`originate`: $/x is the host's own",
+                "methods = { \"a*b\" = [\"read\"] }",
+                ":4:13: `methods`: a `*` stands only at the end",
             ),
             (
-                "grant.originate = [\"initialize\"]",
-                "initialize is the host's own to send",
+                "methods = { \"_x\" = [\"raed\"] }",
+                ":4:21: `methods`: unknown key `raed`; did you mean `read`?",
             ),
-            ("grant.write = []", "unknown key `write`; did you mean"),
+            (
+                "methods = { \"session/prompt\" = [\"read\"] }",
+                "`session/prompt` is of the protocol, and is granted by powers: `prompts.read`",
+            ),
+            (
+                "methods = { \"$/x\" = [\"read\"] }",
+                "`methods`: $/x is the host's own",
+            ),
+            ("methods = { \"*\" = [\"read\"] }", "`*` is the host's own"),
+            (
+                "grant.observe = [\"session/prompt\"]",
+                ":4:1: there is no `grant` any more: write `powers`",
+            ),
+            (
+                "grant = { change = [\"session/prompt\"], originate = [\"fs/*\"], tools = true }",
+                "\"files.read\", \"files.write\", \"tools\"",
+            ),
             (
                 "on-failure = \"shrug\"",
                 "unknown variant `shrug`, expected one of `restart`",
             ),
             (
-                "grant.directories = [{ path = \"a\", name = \"\" }]",
+                "directories = [{ path = \"a\", name = \"\" }]",
                 "needs a name of its own",
             ),
         ] {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::terms::{GrantTable, LimitsTable, OnFailure, Wrong, read_limits};
+use super::grant::{DirectoryTable, MethodsTable, instead_of, read_directories, read_grant};
+use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
 use super::{User, command};
 use crate::channel::{FailurePolicy, Grant};
 use crate::limits::Limits;
@@ -52,7 +53,7 @@ pub struct ComponentEntry {
     pub config: String,
     /// The defaults, changed by `[proxy.limits]`.
     pub limits: Arc<Limits>,
-    /// The defaults, changed by `[proxy.grant]`.
+    /// Its `powers`, and its `methods`.
     pub grant: Arc<Grant>,
     /// The directories that it may open.
     pub directories: Arc<[Directory]>,
@@ -70,12 +71,19 @@ pub(super) struct ProxyTable {
     config: Option<toml::Table>,
     pub on_failure: Option<OnFailure>,
     limits: Option<LimitsTable>,
-    grant: Option<GrantTable>,
+    powers: Option<Vec<Spanned<String>>>,
+    methods: Option<MethodsTable>,
+    directories: Option<Vec<DirectoryTable>>,
+    /// As it was before there were powers.
+    grant: Option<Spanned<toml::Value>>,
 }
 
 impl ProxyTable {
     /// What the proxy is. The table begins at `start`.
     pub fn read(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
+        if let Some(grant) = &self.grant {
+            return Err((grant.span().start, instead_of(grant.get_ref())));
+        }
         let Some(program) = self.command else {
             return self.read_component(start, folder, user);
         };
@@ -84,7 +92,9 @@ impl ProxyTable {
             ("path", self.path.is_some()),
             ("config", self.config.is_some()),
             ("limits", self.limits.is_some()),
-            ("grant", self.grant.is_some()),
+            ("powers", self.powers.is_some()),
+            ("methods", self.methods.is_some()),
+            ("directories", self.directories.is_some()),
         ];
         if let Some((key, _)) = component_only.iter().find(|(_, given)| *given) {
             let what = format!(
@@ -129,7 +139,10 @@ impl ProxyTable {
             .map_err(|what| wrong(format!("the config of `{id}` {what}")))?;
         let limits = self.limits.unwrap_or_default();
         let limits = read_limits(limits, Limits::default(), Some(&user.ceilings))?;
-        let (grant, directories) = self.grant.unwrap_or_default().read(folder)?;
+        let powers = self.powers.unwrap_or_default();
+        let methods = self.methods.unwrap_or_default();
+        let grant = read_grant(id, start, &powers, methods)?;
+        let directories = read_directories(self.directories.unwrap_or_default(), folder)?;
         Ok(Make::Component(ComponentEntry {
             path: folder.join(path),
             config: config.to_string(),

@@ -1,15 +1,13 @@
-//! Under which terms a proxy works: `[proxy.limits]`, `[proxy.grant]` and `on-failure`.
+//! Under which terms a proxy works: `[proxy.limits]` and `on-failure`.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
 use super::error::unknown_key;
-use crate::channel::{FailurePolicy, Grant, Methods};
+use crate::channel::FailurePolicy;
 use crate::limits::{Limit, Limits, Quantity, TABLE};
-use crate::sandbox::Directory;
 
 /// Something wrong, and the byte at which it begins.
 pub(super) type Wrong = (usize, String);
@@ -60,78 +58,6 @@ fn read_amount(quantity: Quantity, value: &Value) -> Result<u64, String> {
             Err(format!("this cannot be a {kind}; {example}"))
         }
     }
-}
-
-/// `[proxy.grant]`.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct GrantTable {
-    observe: Option<Vec<Spanned<String>>>,
-    change: Option<Vec<Spanned<String>>>,
-    answer: Option<Vec<Spanned<String>>>,
-    originate: Option<Vec<Spanned<String>>>,
-    #[serde(default)]
-    tools: bool,
-    #[serde(default)]
-    directories: Vec<DirectoryTable>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DirectoryTable {
-    path: PathBuf,
-    name: Spanned<String>,
-    #[serde(default)]
-    write: bool,
-}
-
-impl GrantTable {
-    /// What it grants; what it does not mention stays as it is by default. Relative paths begin
-    /// at `folder`.
-    pub(super) fn read(self, folder: &Path) -> Result<(Grant, Vec<Directory>), Wrong> {
-        let defaults = Grant::default();
-        let grant = Grant {
-            observe: read_methods("observe", self.observe, defaults.observe)?,
-            change: read_methods("change", self.change, defaults.change)?,
-            answer: read_methods("answer", self.answer, defaults.answer)?,
-            originate: read_methods("originate", self.originate, defaults.originate)?,
-            tools: self.tools,
-        };
-        let mut directories: Vec<Directory> = Vec::new();
-        for directory in self.directories {
-            let (at, name) = (directory.name.span().start, directory.name.into_inner());
-            if name.is_empty() || directories.iter().any(|other| other.name == name) {
-                let wrong = format!("each directory needs a name of its own; {name:?} is none");
-                return Err((at, wrong));
-            }
-            directories.push(Directory {
-                path: folder.join(directory.path),
-                name,
-                write: directory.write,
-            });
-        }
-        Ok((grant, directories))
-    }
-}
-
-fn read_methods(
-    power: &str,
-    patterns: Option<Vec<Spanned<String>>>,
-    default: Methods,
-) -> Result<Methods, Wrong> {
-    let Some(patterns) = patterns else {
-        return Ok(default);
-    };
-    let texts: Vec<_> = patterns.iter().map(Spanned::get_ref).collect();
-    for (count, pattern) in patterns.iter().enumerate() {
-        let wrong = |wrong: String| (pattern.span().start, format!("`{power}`: {wrong}"));
-        // One more at a time, so that the first wrong one is known.
-        Methods::new(&texts[..=count]).map_err(|error| wrong(error.to_string()))?;
-        if power == "originate" && *pattern.get_ref() == "initialize" {
-            return Err(wrong("initialize is the host's own to send".to_owned()));
-        }
-    }
-    Methods::new(&texts).map_err(|error| (0, error.to_string()))
 }
 
 /// `on-failure`.

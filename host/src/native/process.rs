@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::stderr::Tail;
 use crate::system::tree::{self, Tree};
+use crate::untrusted::Untrusted;
 
 /// How long a process gets to react, first to the end of its input, then to being asked to end.
 const GRACE: Duration = Duration::from_secs(1);
@@ -33,7 +34,8 @@ pub struct AgentCommand {
 pub enum SpawnError {
     /// There is no such program.
     #[error(
-        "the {part} command `{command}` was not found; give a full path, or add its folder to PATH"
+        "the {part} command `{}` was not found; give a full path, or add its folder to PATH",
+        Untrusted::new(command)
     )]
     NotFound {
         /// `agent` or `proxy`.
@@ -42,7 +44,10 @@ pub enum SpawnError {
         command: String,
     },
     /// It is there, but cannot be run.
-    #[error("the {part} command `{command}` cannot be run: {error}")]
+    #[error(
+        "the {part} command `{}` cannot be run: {error}",
+        Untrusted::new(command)
+    )]
     NotRunnable {
         /// `agent` or `proxy`.
         part: &'static str,

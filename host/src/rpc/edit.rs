@@ -1,9 +1,11 @@
 //! Changes to single places of JSON text. What is not changed keeps its bytes.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::pointer::{InvalidPointer, index, spells, tokens, walk};
@@ -53,6 +55,110 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     }
     text.push_str(&json[from..]);
     Ok(text)
+}
+
+/// The text `json` with other values at several places, read once. None if one of them is not there,
+/// lies within another, or is to be removed: then [`edit`] makes them one after the other.
+pub fn edit_at_once(
+    json: &str,
+    edits: &[(&str, Option<&str>)],
+) -> Result<Option<String>, EditError> {
+    let parsed: Vec<_> = edits
+        .iter()
+        .map(|(pointer, value)| Ok((tokens(pointer)?, *value)))
+        .collect::<Result<_, EditError>>()?;
+    let aims: Vec<_> = parsed
+        .iter()
+        .filter_map(|(tokens, value)| Some((tokens.as_slice(), (*value)?)))
+        .collect();
+    let mut spans = Vec::with_capacity(edits.len());
+    if aims.len() < edits.len() || !aim(json, json, &aims, &mut spans) {
+        return Ok(None);
+    }
+    spans.sort_by_key(|(range, _)| range.start);
+    let (mut text, mut from) = (String::with_capacity(json.len()), 0);
+    for (range, value) in spans {
+        text.push_str(&json[from..range.start]);
+        text.push_str(value);
+        from = range.end;
+    }
+    text.push_str(&json[from..]);
+    Ok(Some(text))
+}
+
+/// Where in the whole text the values are that are to be replaced in a part of it; false if one of
+/// them is not there, or lies within another.
+fn aim<'v>(
+    whole: &str,
+    part: &str,
+    aims: &[(&[String], &'v str)],
+    spans: &mut Vec<(Range<usize>, &'v str)>,
+) -> bool {
+    if let [([], value)] = aims {
+        let start = part.as_ptr().addr() - whole.as_ptr().addr();
+        spans.push((start..start + part.len(), value));
+        return true;
+    }
+    let mut named: BTreeMap<&str, Vec<(&[String], &str)>> = BTreeMap::new();
+    for (tokens, value) in aims {
+        let Some((name, rest)) = tokens.split_first() else {
+            return false;
+        };
+        named.entry(name).or_default().push((rest, value));
+    }
+    let Ok(found) = serde_json::Deserializer::from_str(part).deserialize_any(Several(&named))
+    else {
+        return false;
+    };
+    found.len() == named.len()
+        && found
+            .into_iter()
+            .all(|(name, value)| aim(whole, value.get(), &named[name], spans))
+}
+
+/// Finds several members or elements at once; an error if one is there twice.
+struct Several<'n, 'v>(&'n BTreeMap<&'n str, Vec<(&'n [String], &'v str)>>);
+
+impl<'de, 'n> Visitor<'de> for Several<'n, '_> {
+    type Value = BTreeMap<&'n str, &'de RawValue>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object or an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = BTreeMap::new();
+        while let Some(name) = map.next_key::<&RawValue>()? {
+            // A name that cannot be read is none that anybody asks for.
+            let name = serde_json::from_str::<Cow<str>>(name.get()).unwrap_or_default();
+            match self.0.get_key_value(&*name) {
+                None => drop(map.next_value::<IgnoredAny>()?),
+                Some((wanted, _)) => {
+                    if found.insert(*wanted, map.next_value()?).is_some() {
+                        return Err(serde::de::Error::custom("twice"));
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let wanted: BTreeMap<_, _> = self.0.keys().map(|name| (index(name), *name)).collect();
+        let (mut found, mut at) = (BTreeMap::new(), 0);
+        loop {
+            match wanted.get(&Some(at)) {
+                Some(name) => match seq.next_element()? {
+                    Some(value) => drop(found.insert(*name, value)),
+                    None => break,
+                },
+                None if seq.next_element::<IgnoredAny>()?.is_none() => break,
+                None => {}
+            }
+            at += 1;
+        }
+        Ok(found)
+    }
 }
 
 /// In how large an object or array something can be changed, in entries: each is kept for a moment.
@@ -279,5 +385,41 @@ mod tests {
         assert!(edit(&zeros(ENTRIES), "/0", Some("1")).is_ok());
         let over = edit(&zeros(ENTRIES + 1), "/0", Some("1"));
         assert_eq!(over, Err(EditError::NoPlace("/0".to_owned())));
+    }
+
+    #[test]
+    fn edits_at_once_are_the_same_as_one_after_the_other() {
+        let json = r#" {"a" : [1, {"b":2}],  "c":{"d":"e"} } "#;
+        for (edits, at_once) in [
+            (
+                &[
+                    ("/a/0", Some("7")),
+                    ("/c/d", Some("8")),
+                    ("/a/1/b", Some("9")),
+                ][..],
+                true,
+            ),
+            (&[("/c", Some("1"))], true),
+            (&[], true),
+            (&[("/a/1", Some("{}")), ("/a/1/b", Some("9"))], false),
+            (&[("/a/1/b", Some("9")), ("/a/1", Some("{}"))], false),
+            (&[("/a/0", None), ("/a/0", Some("1"))], false),
+            (&[("/c/x", Some("1")), ("/c/d", Some("2"))], false),
+            (&[("/c", Some("1")), ("/c", Some("2"))], false),
+            (&[("", Some("{}")), ("/c", Some("2"))], false),
+            (&[("/a/-", Some("3")), ("/a/2", Some("4"))], false),
+        ] {
+            let one_by_one = edits
+                .iter()
+                .try_fold(json.to_owned(), |json, (pointer, value)| {
+                    edit(&json, pointer, *value)
+                });
+            let edited = edit_at_once(json, edits).unwrap();
+            assert_eq!(edited.is_some(), at_once, "{edits:?}");
+            assert!(!at_once || edited == one_by_one.ok(), "{edits:?}");
+        }
+        let twice = r#"{"a":1,"a":2,"b":3}"#;
+        let edits = [("/a", Some("4")), ("/b", Some("5"))];
+        assert_eq!(edit_at_once(twice, &edits), Ok(None));
     }
 }

@@ -1,9 +1,12 @@
 //! The envelope of a line: the fields that JSON-RPC gives a meaning, each as the text it has.
 
+use std::borrow::Cow;
+
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Error;
+use super::canonical::fold;
 use super::pointer::spells;
 
 /// Why a line is no message.
@@ -44,6 +47,8 @@ pub(super) struct Envelope<'a> {
     pub params: Option<&'a RawValue>,
     pub result: Option<&'a RawValue>,
     pub error: Option<&'a RawValue>,
+    /// Whether there is a field that some readers take for one of these.
+    pub is_ambiguous: bool,
 }
 
 impl<'a> Envelope<'a> {
@@ -60,6 +65,18 @@ impl<'de> Deserialize<'de> for Envelope<'de> {
 }
 
 struct Fields;
+
+/// Whether a name that is none of the envelope's fields is one to a reader which does not tell large
+/// and small letters apart, or cannot be read at all.
+fn resembles_field(name: &RawValue) -> bool {
+    match serde_json::from_str::<Cow<str>>(name.get()) {
+        Ok(name) => {
+            let folded = fold(&name);
+            ["jsonrpc", "id", "method", "params", "result", "error"].contains(&&*folded)
+        }
+        Err(_) => true,
+    }
+}
 
 impl<'de> Visitor<'de> for Fields {
     type Value = Envelope<'de>;
@@ -80,7 +97,10 @@ impl<'de> Visitor<'de> for Fields {
                 ("error", &mut envelope.error),
             ];
             match slots.into_iter().find(|(field, _)| spells(name, field)) {
-                None => drop(map.next_value::<IgnoredAny>()?),
+                None => {
+                    envelope.is_ambiguous |= resembles_field(name);
+                    map.next_value::<IgnoredAny>()?;
+                }
                 // Two readers could disagree about it.
                 Some((field, Some(_))) => {
                     return Err(serde::de::Error::custom(format!(

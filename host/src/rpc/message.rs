@@ -8,41 +8,21 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use acp_chain_powers::{Kind, UPDATES};
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Malformed};
-use super::pointer::{member, spells};
+use super::pointer::{member, resolve, spells};
 use super::session::session;
 use super::{Error, Id, Outbox};
 
-/// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `method` and `id`: wants one answer.
-    Request,
-    /// `method` without `id`.
-    Notification,
-    /// `id` and `result`.
-    Result,
-    /// `id` and `error`.
-    Error,
-}
-
-impl Kind {
-    /// Whether this is an answer, of either sort.
-    #[must_use]
-    pub fn is_response(self) -> bool {
-        matches!(self, Self::Result | Self::Error)
-    }
-
-    fn body_field(self) -> &'static str {
-        match self {
-            Self::Request | Self::Notification => "params",
-            Self::Result => "result",
-            Self::Error => "error",
-        }
+fn body_field(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Request | Kind::Notification => "params",
+        Kind::Result => "result",
+        Kind::Error => "error",
     }
 }
 
@@ -58,6 +38,9 @@ struct Parts {
     id: Option<Range<usize>>,
     body: Option<Range<usize>>,
     session: OnceLock<Option<Arc<str>>>,
+    update: OnceLock<Option<&'static str>>,
+    /// Whether the line has a field that some readers take for another.
+    is_ambiguous: bool,
     /// Whether the line has another envelope, so that this one's is written anew.
     is_anew: bool,
 }
@@ -119,6 +102,7 @@ impl Message {
             let start = value.get().as_ptr().addr() - text.as_ptr().addr();
             start..start + value.get().len()
         };
+        let is_ambiguous = envelope.is_ambiguous;
         let id = envelope.id.map(span);
         let body = body.map(span);
         Ok(Self::of(Parts {
@@ -128,6 +112,8 @@ impl Message {
             id,
             body,
             session: OnceLock::new(),
+            update: OnceLock::new(),
+            is_ambiguous,
             is_anew: false,
         }))
     }
@@ -157,6 +143,8 @@ impl Message {
             id: self.0.id.clone(),
             body: params.map(span),
             session: OnceLock::new(),
+            update: OnceLock::new(),
+            is_ambiguous: false,
             is_anew: true,
         }))
     }
@@ -223,7 +211,7 @@ impl Message {
         let mut span = None;
         if kind.is_response() || body != "null" {
             line.push_str(",\"");
-            line.push_str(kind.body_field());
+            line.push_str(body_field(kind));
             line.push_str("\":");
             let start = line.len();
             if body.contains(['\n', '\r']) {
@@ -241,6 +229,8 @@ impl Message {
             id,
             body: span,
             session: OnceLock::new(),
+            update: OnceLock::new(),
+            is_ambiguous: false,
             is_anew: false,
         })
     }
@@ -276,6 +266,31 @@ impl Message {
     #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
         self.0.session.get_or_init(|| session(self.body())).as_ref()
+    }
+
+    /// Of a `session/update`: what it is an update of, if powers know that, read when first asked for.
+    #[must_use]
+    pub fn update(&self) -> Option<&'static str> {
+        *self.0.update.get_or_init(|| {
+            let update = resolve(self.body(), "/update/sessionUpdate")
+                .ok()
+                .flatten()?;
+            let update = serde_json::from_str::<Cow<str>>(update).ok()?;
+            UPDATES.iter().copied().find(|known| *known == update)
+        })
+    }
+
+    /// Whether the line has a field besides those of JSON-RPC that a reader which does not tell large
+    /// and small letters apart would take for one of them.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        self.0.is_ambiguous
+    }
+
+    /// The line in which the message came, or would go.
+    #[must_use]
+    pub fn line(&self) -> &str {
+        &self.0.line
     }
 
     /// The bytes of the line in which the message came or would go.

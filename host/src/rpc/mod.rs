@@ -3,6 +3,7 @@
 //! Only the envelope of a message is ever read: its kind, its id, its method and its session.
 //! The body is text that is handed along, and leaves as it came.
 
+mod canonical;
 mod edit;
 mod envelope;
 mod error;
@@ -14,12 +15,14 @@ mod pointer;
 mod salvage;
 mod session;
 
-pub use edit::{EditError, edit};
+pub use acp_chain_powers::Kind;
+pub use canonical::{Ambiguity, canonical};
+pub use edit::{EditError, edit, edit_at_once};
 pub use envelope::Malformed;
 pub use error::{Error, code};
 pub use frame::{Frame, LineReader};
 pub use id::Id;
-pub use message::{Kind, Message};
+pub use message::Message;
 pub use outbox::Outbox;
 pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve};
 pub use salvage::{Salvaged, salvage};

@@ -9,6 +9,7 @@ use super::bindings::ProxyPre;
 use super::state::State;
 use super::tools::{TOOLS, ToolsPre};
 use crate::limits::{COMPONENT, Quantity};
+use crate::untrusted::Untrusted;
 
 /// The interfaces that the host gives to a component, by the beginning of their names.
 const GIVEN: &[&str] = &[
@@ -46,22 +47,26 @@ pub enum ComponentError {
     )]
     CoreModule,
     /// It is damaged, or uses features that the engine lacks.
-    #[error("the component is not valid: {0}")]
+    #[error("the component is not valid: {}", Untrusted::new(.0))]
     Invalid(String),
     /// It imports what the host does not give.
     #[error(
-        "the component imports `{0}`, which the host does not give; a proxy may import only \
-         `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing"
+        "the component imports `{}`, which the host does not give; a proxy may import only \
+         `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing",
+        Untrusted::new(.0)
     )]
     UnknownImport(String),
     /// It is no proxy.
-    #[error("the component does not export `{HANDLER}`; it exports {exports}")]
+    #[error(
+        "the component does not export `{HANDLER}`; it exports {}",
+        Untrusted::new(exports)
+    )]
     NoHandler {
         /// What it exports instead.
         exports: String,
     },
     /// An interface that it imports or exports has another shape than the host's.
-    #[error("the component does not fit the host's interface: {0}")]
+    #[error("the component does not fit the host's interface: {}", Untrusted::new(.0))]
     Mismatch(String),
 }
 

@@ -47,6 +47,7 @@ impl TryFrom<wit::Registration> for Registration {
                 .collect::<Result<_, _>>()?,
             on_failure: registration.on_failure.into(),
             tools: false,
+            guard: registration.guard,
         })
     }
 }
@@ -59,11 +60,14 @@ impl TryFrom<wit::Subscription> for Subscription {
         Ok(Self {
             method: Pattern::new(&subscription.method)?,
             sender: subscription.sender.map(Peer::from),
-            kinds: Kinds {
-                request: kinds.contains(wit::Kinds::REQUEST),
-                notification: kinds.contains(wit::Kinds::NOTIFICATION),
-                response: kinds.contains(wit::Kinds::RESPONSE),
-            },
+            kinds: [
+                (wit::Kinds::REQUEST, Kinds::REQUEST),
+                (wit::Kinds::NOTIFICATION, Kinds::NOTIFICATION),
+                (wit::Kinds::RESPONSE, Kinds::RESPONSE),
+            ]
+            .into_iter()
+            .filter(|(wanted, _)| kinds.contains(*wanted))
+            .fold(Kinds::default(), |all, (_, kinds)| all.and(kinds)),
             with_body: subscription.with_body,
         })
     }
@@ -138,16 +142,17 @@ pub fn head(delivery: &Delivery) -> wit::Head<'_> {
     }
 }
 
-pub fn body(delivery: &Delivery) -> &str {
-    if delivery.with_body {
-        delivery.message.body()
-    } else {
-        ""
-    }
+/// The body that comes with a message, of which this is shown.
+pub fn body<'a>(delivery: &Delivery, shown: Option<&'a rpc::Message>) -> &'a str {
+    let wanted = shown.filter(|_| delivery.with_body);
+    wanted.map_or("", rpc::Message::body)
 }
 
-/// The fields of an error response; what is no error object gets the code 0.
-pub fn error(message: &rpc::Message) -> rpc::Error {
+/// The fields of an error response, as far as they are shown; what is no error object gets the code 0.
+pub fn error(shown: Option<&rpc::Message>) -> rpc::Error {
+    let Some(message) = shown else {
+        return rpc::Error::new(0, "");
+    };
     serde_json::from_str(message.body()).unwrap_or_else(|_| rpc::Error::new(0, message.body()))
 }
 

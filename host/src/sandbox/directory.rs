@@ -14,6 +14,7 @@ use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
 use crate::system::files::Identity;
 use crate::system::{directory, mounts};
+use crate::untrusted::Untrusted;
 
 /// A directory as the manifest names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub struct Directories {
 
 /// Why a directory cannot be given to a proxy.
 #[derive(Debug, thiserror::Error)]
-#[error("its directory {} cannot be opened: {why}", path.display())]
+#[error("its directory {} cannot be opened: {why}", Untrusted::new(path.display()))]
 pub struct DirectoryError {
     path: PathBuf,
     why: String,
@@ -101,7 +102,10 @@ impl Opened {
         let (on, below) = mounts::within(&path);
         let is_made_up = |mount: &&mounts::Mount| mount.is_made_up();
         if let Some(mount) = on.iter().chain(&below).find(is_made_up) {
-            let (place, kind) = (mount.path.display(), &mount.kind);
+            let (place, kind) = (
+                Untrusted::new(mount.path.display()),
+                Untrusted::new(&mount.kind),
+            );
             return Err(format!(
                 "{place} ({kind}) has no files, but what the kernel shows of processes, devices and \
                  itself; give the proxy a directory without it"
@@ -137,7 +141,7 @@ fn why(path: &Path, error: &io::Error) -> String {
             let target = target.unwrap_or_default();
             format!(
                 "it is a link to {0}, and a link may lead elsewhere tomorrow; write {0} in its place",
-                target.display()
+                Untrusted::new(target.display())
             )
         }
         Ok(about) if !about.is_dir() => {

@@ -11,6 +11,7 @@ use super::bindings;
 use super::epoch::Epoch;
 use super::state::State;
 use crate::limits::{CODE_CACHE, WASM_STACK};
+use crate::untrusted::Untrusted;
 
 /// The engine could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +34,7 @@ impl Engine {
             let opened = CodeCache::open(folder, CODE_CACHE);
             opened
                 .inspect_err(|error| {
-                    let folder = folder.display();
+                    let folder = Untrusted::new(folder.display());
                     tracing::warn!("compiled components are not kept in {folder}: {error}");
                 })
                 .ok()

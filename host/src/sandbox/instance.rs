@@ -104,16 +104,14 @@ impl Instance {
         let _running = self.engine.epoch.run();
         let outcome = match event {
             Event::Message(delivery) => {
-                self.store.data_mut().ledger.hand_in(delivery);
-                let decided = self.deliver(delivery).await;
+                let shown = self.store.data_mut().ledger.hand_in(delivery);
+                let decided = self.deliver(delivery, shown.as_ref()).await;
                 let decided = decided.map(|decided| decided.map(convert::decision));
                 self.judge(delivery.id, decided)
             }
             Event::Answer(delivery) => {
-                let ledger = &mut self.store.data_mut().ledger;
-                ledger.answered(delivery.id);
-                ledger.hand_in(delivery);
-                let told = self.deliver(delivery).await;
+                self.store.data_mut().ledger.hand_in_answer(delivery);
+                let told = self.deliver(delivery, Some(&delivery.message)).await;
                 self.store.data_mut().ledger.close(delivery.id);
                 self.told(told.map(|told| told.map(drop)), |state, reason| {
                     let text = format!("failed on an answer: {reason}");
@@ -147,11 +145,12 @@ impl Instance {
     async fn deliver(
         &mut self,
         delivery: &Delivery,
+        shown: Option<&Message>,
     ) -> wasmtime::Result<Result<wit::Action, String>> {
         let proxy = &self.proxy;
         let deliver = async |store: &mut Store<State>| {
             let handler = proxy.acp_chain_proxy_handler();
-            let (head, body) = (convert::head(delivery), convert::body(delivery));
+            let (head, body) = (convert::head(delivery), convert::body(delivery, shown));
             match delivery.message.kind() {
                 Kind::Request => {
                     let request = wit::Request { head, params: body };
@@ -167,7 +166,7 @@ impl Instance {
                     handler.call_on_response(store, response).await
                 }
                 Kind::Error => {
-                    let error = convert::error(&delivery.message);
+                    let error = convert::error(shown);
                     let outcome = Err(convert::borrowed(&error));
                     let response = wit::Response { head, outcome };
                     handler.call_on_response(store, response).await

@@ -151,6 +151,10 @@ impl wit_channel::Host for State {
         self.told("tools-changed", done)
     }
 
+    fn id(&mut self) -> String {
+        self.name.to_string()
+    }
+
     fn log(&mut self, level: wit_channel::Level, text: String) {
         let level = match level {
             wit_channel::Level::Trace => Level::TRACE,

@@ -122,7 +122,7 @@ fn new_member(world: &World, hop: usize) -> Member {
         source: Box::new(script) as Box<dyn Source>,
         terms: Terms {
             limits: Arc::new(Limits::default()),
-            grant: Arc::new(Grant::all()),
+            grant: Arc::new(Grant::unlimited()),
             on_failure,
         },
     };

@@ -77,6 +77,7 @@ fn run(component: &Component, time: Duration) -> Result<Outcome, String> {
         let mut part = start(component, time).await?;
         let message = Message::notification("m", "{}");
         let delivery = Delivery {
+            sealed: false,
             id: part.allot(),
             sender: Peer::Client,
             method: message.method().clone(),
@@ -104,7 +105,7 @@ async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, S
         name: "damaged".into(),
         config: "{}".into(),
         limits: limits.into(),
-        grant: Grant::all().into(),
+        grant: Grant::unlimited().into(),
         directories: Directories::default(),
     };
     let started = guest.start(1, None).await;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use acp_chain::limits::{Limits, Quantity, TABLE};
 use acp_chain::manifest::{Make, Manifest, ManifestError, ProxyEntry, User};
+use acp_chain::untrusted::Untrusted;
 use serde_json::{Map, Value};
 
 const FOLDER: &str = "/project";
@@ -60,7 +61,14 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
         Make::Native(native) => {
             let command = table["command"].as_str().expect("it has a command");
             assert!(native.command.program.to_string_lossy().ends_with(command));
-            for component_only in ["path", "config", "limits", "grant"] {
+            for component_only in [
+                "path",
+                "config",
+                "limits",
+                "powers",
+                "methods",
+                "directories",
+            ] {
                 assert!(table.get(component_only).is_none());
             }
             return;
@@ -109,5 +117,6 @@ fn has_its_place(text: &str, error: &ManifestError) {
     let columns = 1..=there.chars().count() + 1;
     assert!(columns.contains(column), "column {column} of {there:?}");
     assert!(!what.trim().is_empty() && !what.contains('\n'), "{what:?}");
+    let what = Untrusted::new(what);
     assert_eq!(error.to_string(), format!("{PATH}:{line}:{column}: {what}"));
 }

@@ -120,7 +120,7 @@ async fn the_manifest_overrides_the_components_own_word() {
 #[tokio::test]
 async fn a_broken_proxy_does_not_concern_its_neighbours() {
     let neighbour = |id| {
-        let terms = "grant.answer = ['*']\n[proxy.config.requests]\n";
+        let terms = "[proxy.config.requests]\n";
         entry(
             id,
             "does",

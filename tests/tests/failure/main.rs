@@ -28,7 +28,7 @@ const CONFIG: &str = "
 
 /// A manifest with the proxy `does` under these terms. It may do everything.
 fn does(terms: &str) -> String {
-    let terms = format!("grant = {{ answer = ['*'], originate = ['*'] }}\n{terms}\n{CONFIG}");
+    let terms = format!("{terms}\n{CONFIG}");
     entry("does", "does", &terms)
 }
 

@@ -14,7 +14,6 @@ withstands! {
 
     it_sends_a_gibibyte: Row::module(&SEND_GIB)
         .limits(GIB)
-        .grant("originate = ['*']")
         .fate(Fate::Breaks)
         .report(&["attack"]);
 

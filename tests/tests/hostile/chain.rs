@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host;
+use acp_chain_tests::powers;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use hostile::{ATTACKED, Mode, NEIGHBOUR};
@@ -62,10 +63,13 @@ impl Folder {
             let (path, policy) = (component.display(), policy.as_str());
             let mode = serde_json::to_string(&mode).expect("a name");
             let (config, grant, limits) = (row.config, row.grant, row.limits);
+            let granted = match grant {
+                "" => powers::everything(),
+                granted => granted,
+            };
             format!(
-                "[[proxy]]\nid = '{id}'\npath = '{path}'\non-failure = '{policy}'\n\
-                 [proxy.config]\nmode = {mode}\n{config}\n\
-                 [proxy.grant]\n{grant}\n[proxy.limits]\n{limits}\n\n"
+                "[[proxy]]\nid = '{id}'\npath = '{path}'\non-failure = '{policy}'\n{granted}\n\
+                 [proxy.config]\nmode = {mode}\n{config}\n[proxy.limits]\n{limits}\n\n"
             )
         };
         let mut text = attacker("hostile");

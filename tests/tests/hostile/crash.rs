@@ -46,7 +46,6 @@ withstands! {
         .report(&["it does not want to"]);
 
     it_uses_the_channel_while_it_starts: Row::guest(Mode::SendInInit)
-        .grant("originate = ['*']")
         .report(&["early: denied 3, unknown 3"])
         .also(|aftermath| {
             assert!(aftermath.told("_hostile/early").is_empty());
@@ -60,7 +59,6 @@ withstands! {
 
     what_it_did_in_the_call_that_broke_is_not_done: Row::guest(Mode::SendAndTrap)
         .config("count = 10")
-        .grant("originate = ['_hostile/*']")
         .fate(Fate::Breaks)
         .report(&["hostile::crash::send_and_trap"])
         .also(|aftermath| {
@@ -71,7 +69,6 @@ withstands! {
 
     what_it_asked_is_withdrawn: Row::guest(Mode::AskThenTrap)
         .config("count = 5")
-        .grant("originate = ['_hostile/*']")
         .script(&[PROMPT, Step::Await, PROMPT])
         .fate(Fate::Breaks)
         .report(&["ask: ok 5", "hostile::crash::ask_then_trap"])

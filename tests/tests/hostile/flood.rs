@@ -5,8 +5,6 @@ use hostile::Mode;
 
 use crate::row::{Answer, Fate, PROMPT, QUIET, Row, Step, withstands};
 
-const OWN: &str = "originate = ['_hostile/*']";
-
 /// How fast it is, is not the point.
 const SLOW: &str = "time = '1 min'";
 
@@ -18,14 +16,12 @@ withstands! {
 
     it_asks_and_takes_no_notice_of_answers: Row::guest(Mode::Ask)
         .config("count = 100_000")
-        .grant(OWN)
         .limits("requests = 1000\nemitted = 2000")
         .report(&["ask: full 99000, ok 1000"])
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/ask").len(), 500));
 
     it_asks_by_long_names_and_is_never_answered: Row::guest(Mode::AskByLongNames)
         .config("count = 25\nsize = 1_000_000")
-        .grant(OWN)
         .limits(SLOW)
         .script(&[PROMPT, Step::Await, PROMPT, Step::Await, PROMPT, Step::Await, PROMPT])
         .fate(Fate::Loops)
@@ -35,24 +31,20 @@ withstands! {
 
     it_asks_twice_for_each_answer: Row::guest(Mode::AskAgain)
         .config("count = 2")
-        .grant(OWN)
         .also(|aftermath| assert!(aftermath.told("_hostile/echo").len() > 100));
 
     it_sends_a_thousand_messages_for_one: Row::guest(Mode::Emit)
         .config("count = 1000")
-        .grant(OWN)
         .report(&["emit: ok 1000"])
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/emitted").len(), 1000));
 
     it_wants_to_send_a_hundred_thousand: Row::guest(Mode::Emit)
         .config("count = 100_000")
-        .grant(OWN)
         .report(&["emit: full 98976, ok 1024"])
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/emitted").len(), 1024));
 
     it_sends_more_bytes_than_it_may: Row::guest(Mode::Emit)
         .config("count = 200\nsize = 100_000")
-        .grant(OWN)
         .limits("emitted-bytes = '8 MiB'\ntime = '1 min'")
         .peak(QUIET + 32)
         .also(|aftermath| {
@@ -63,7 +55,6 @@ withstands! {
 
     two_send_each_other_a_hundred_for_each: Row::guest(Mode::Ping)
         .config("count = 100\nsize = 1000")
-        .grant(OWN)
         .limits("in-flight = '128 KiB'")
         .with_accomplice()
         .script(&[Step::Tell])
@@ -74,7 +65,6 @@ withstands! {
 
     two_send_each_other_one_message_for_ever: Row::guest(Mode::Ping)
         .config("count = 1")
-        .grant(OWN)
         .with_accomplice()
         .script(&[Step::Tell])
         .apart()
@@ -83,7 +73,6 @@ withstands! {
 
     two_keep_long_messages_between_them: Row::guest(Mode::Ping)
         .config("count = 1\nsize = 1_200_000")
-        .grant(OWN)
         .with_accomplice()
         .script(&[Step::Tell, Step::Tell, Step::Tell, Step::Tell])
         .apart()

@@ -90,7 +90,7 @@ pub struct Row {
     pub by: By,
     /// The rest of its configuration, in TOML.
     pub config: &'static str,
-    /// What differs from the default grant, in TOML.
+    /// Its powers, in TOML; everything, if this is empty.
     pub grant: &'static str,
     /// What differs from the default limits, in TOML.
     pub limits: &'static str,

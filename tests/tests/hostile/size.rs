@@ -7,26 +7,21 @@ use crate::row::{Answer, Fate, QUIET, Row, Step, withstands};
 /// How fast it is, is not the point.
 const SLOW: &str = "time = '1 min'";
 
-const ALL: &str = "originate = ['*']\nanswer = ['*']";
-
 withstands! {
     it_gives_every_function_a_huge_text: Row::guest(Mode::Huge)
         .config("size = 10_000_000")
         .limits(SLOW)
-        .grant(ALL)
         .peak(QUIET + 128)
         .report(&["huge: "]);
 
     it_sends_a_message_of_100_mib: Row::guest(Mode::Send)
         .config("size = 104_857_600")
-        .grant(ALL)
         .limits("memory = '256 MiB'\ntime = '1 min'")
         .peak(QUIET + 256)
         .report(&["send: invalid 4"]);
 
     it_sends_more_than_a_call_may_carry: Row::guest(Mode::Send)
         .config("size = 200_000_000")
-        .grant(ALL)
         .limits("memory = '512 MiB'\ntime = '1 min'")
         .fate(Fate::Breaks)
         .peak(QUIET + 256)
@@ -66,7 +61,6 @@ withstands! {
     it_nests_a_million_arrays: Row::guest(Mode::Nest)
         .config("size = 2_000_000")
         .limits(SLOW)
-        .grant(ALL)
         .peak(QUIET + 64)
         .report(&["nest: "])
         .also(|aftermath| assert_eq!(aftermath.told_agent("_hostile/nested").len(), 1));

@@ -76,7 +76,7 @@ impl Scene {
                 "[[proxy]]\nid = '{name}'\ncommand = '{program}'\nargs = ['{socket}']\non-failure = '{policy}'\n"
             )
         };
-        let terms = format!("on-failure = {policy:?}\ngrant.answer = ['*']\n{CONFIG}");
+        let terms = format!("on-failure = {policy:?}\n{CONFIG}");
         let manifest = native(&before, Part::Before)
             + &entry(Part::Component.name(), "does", &terms)
             + &native(&behind, Part::Behind);

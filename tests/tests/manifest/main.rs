@@ -103,7 +103,8 @@ async fn check_prints_the_chain_and_runs_nothing() {
          [[proxy]]\nid = 'first'\npath = '{}'\nconfig.nonsense = 1\n\
          [[proxy]]\nid = 'second'\npath = '{}'\nconfig.nonsense = 1\nlimits.memory = '99 MiB'\n\
          on-failure = 'bypass'\n\
-         grant.answer = ['session/request_permission']\ngrant.originate = ['fs/*']\n",
+         powers = ['prompts.read', 'permissions.answer', 'files.read']\n\
+         methods = {{ '_vendor/*' = ['read', 'answer'] }}\n",
         pass.display(),
         shout.display()
     ));
@@ -115,22 +116,16 @@ async fn check_prints_the_chain_and_runs_nothing() {
         "client
   │
 first  {pass}
-  │  sees, where it asks for it: everything but what the default of `observe` keeps from it
-  │  changes, refuses, holds back: everything but what the default of `change` keeps from it
-  │  answers in place of whoever was asked: nothing
-  │  sends of its own: nothing
+  │  has no powers: it sees nothing, and does nothing
   │  has no other way out: no files, network, clock or environment
   │  uses: memory 64 MiB, time 2s
   │  when it breaks: as it says itself when it starts
   │
 second  {shout}
-  │  sees, where it asks for it: everything but what the default of `observe` keeps from it
-  │  changes, refuses, holds back: everything but what the default of `change` keeps from it
-  │  answers in place of whoever was asked: session/request_permission (permission requests)
-  │  sends of its own: fs/* (files, through your editor)
-  │  ! it can answer permission requests for you
-  │  ! it can read files through your editor
-  │  ! it can write files through your editor
+  │  reads what you write to the agent (prompts.read)
+  │  ! answers the agent's requests for permission in your place (permissions.answer): it can permit the agent anything
+  │  ! reads files that your editor can open (files.read): any file, also outside of the project, if your editor lets it
+  │  ! may read, answer what is called _vendor/*: the protocol does not know it, and this program cannot say what it is
   │  has no other way out: no files, network, clock or environment
   │  uses: memory 99 MiB, time 2s
   │  when it breaks: everything goes on as if it were not there
@@ -166,7 +161,7 @@ async fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
     let manifest = project.manifest();
     project
         .is_refused(&format!(
-            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, `grant`",
+            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, `powers`, `methods`, `directories`, `grant`",
             manifest.display()
         ))
         .await;
@@ -241,7 +236,8 @@ async fn a_mistake_can_be_put_right_while_the_client_waits() {
 #[tokio::test]
 async fn paths_begin_at_the_manifest_wherever_the_program_is_started() {
     let project = Project::new(
-        "agent.command = 'bin/agent'\n[[proxy]]\nid = 'shout'\npath = 'proxies/shout.wasm'\n",
+        "agent.command = 'bin/agent'\n[[proxy]]\nid = 'shout'\npath = 'proxies/shout.wasm'\n\
+         powers = ['prompts.read', 'prompts.change']\n",
     );
     for folder in ["bin", "proxies", "elsewhere"] {
         fs::create_dir(project.path(folder)).unwrap();
@@ -329,7 +325,7 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
         )
     };
     let answer = r#""result":{"stopReason":"end_turn"}"#;
-    let shouted = r#""result":{"stopReason":"end_turn","_meta":{"shout":{"chunks":2}}}"#;
+    let shouted = r#""result":{"stopReason":"end_turn","_meta":{"acp-chain/second":{"chunks":2}}}"#;
     let (p, u) = ("session/prompt", "session/update");
     let expected = [
         leg("client", "first", "request", p, &asked("hi")),
@@ -355,5 +351,29 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
             places.is_sorted() && places[0].is_some(),
             "{legs:?} in\n{written}"
         );
+    }
+}
+
+#[tokio::test]
+async fn what_a_manifest_says_cannot_pass_for_words_of_the_hosts() {
+    let evil = "x\\n\\u001B[2J\\u202Eok\\u200B";
+    for manifest in [
+        format!("\"{evil}\" = 1\n"),
+        format!("[[proxy]]\nid = \"{evil}\"\npath = 'p'\n"),
+        format!("[[proxy]]\nid = 'a'\npath = \"{evil}\"\n"),
+        format!("[[proxy]]\nid = 'a'\npath = 'p'\npowers = [\"{evil}\"]\n"),
+        format!("[[proxy]]\nid = 'a'\npath = 'p'\nmethods = {{ \"{evil}\" = [] }}\n"),
+        format!("[[proxy]]\nid = 'a'\npath = 'p'\nmethods = {{ _m = [\"{evil}\"] }}\n"),
+        format!("[[proxy]]\nid = 'a'\npath = 'p'\nlimits = {{ \"{evil}\" = 1 }}\n"),
+    ] {
+        let project = Project::new(&manifest);
+        let (valid, printed) = check(&project.manifest()).await;
+        assert!(!valid, "{manifest}");
+        let plain = |c: char| c == '\n' || !c.is_control() && !"\u{202e}\u{200b}".contains(c);
+        assert!(printed.chars().all(plain), "{printed:?}");
+        let lines = printed
+            .lines()
+            .filter(|line| line.starts_with("ok") || line.starts_with('['));
+        assert_eq!(lines.count(), 0, "{printed}");
     }
 }

@@ -6,6 +6,7 @@ use acp_chain_tests::chain::{Chain, MANIFEST, entry};
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::{peer, run};
+use acp_chain_tests::powers::all_but;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -17,13 +18,9 @@ pub struct Turns {
 
 /// The manifest's entry of a proxy with tools, which may do everything else as well.
 pub fn tools(id: &str, component: &str) -> String {
-    let grant = "{ tools = true, change = ['*'], answer = ['*'], originate = ['*'] }";
+    let granted = all_but(&[]);
     let limits = "{ memory = '512 MiB' }";
-    entry(
-        id,
-        component,
-        &format!("grant = {grant}\nlimits = {limits}"),
-    )
+    entry(id, component, &format!("{granted}limits = {limits}"))
 }
 
 /// The command of a peer.

@@ -5,10 +5,8 @@ use acp_chain_tests::envelope::Message;
 
 use crate::{initialized, program};
 
-const ALL: &str = "grant = { change = ['*'], answer = ['*'], originate = ['*'] }";
-
 fn component(id: &str) -> String {
-    entry(id, "pass", ALL)
+    entry(id, "pass", "")
 }
 
 /// A turn in which the agent streams, asks, and shows what it was sent.

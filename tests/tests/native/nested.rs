@@ -115,7 +115,7 @@ async fn an_inner_chain_that_does_not_start_says_why() {
     );
     let answer = chain.client.wire.request("initialize", "{}").await;
     let error = error_of(&answer);
-    assert!(error.contains("inner.toml:4:10: "), "{error}");
+    assert!(error.contains("inner.toml:6:10: "), "{error}");
     chain.finish().await;
 }
 

@@ -31,32 +31,28 @@ pub fn leak() -> [String; 3] {
     ]
 }
 
-/// The chain of the demo.
-pub fn manifest(components: &Path) -> String {
-    let path = |name: &str| components.join(name).display().to_string();
-    format!(
-        r#"[[proxy]]
-id = "rules"
-path = "{}"
-grant.originate = ["fs/read_text_file"]
+/// The entries of our proxies, with the powers that each needs.
+const EXAMPLE: &str = include_str!("../../../examples/acp-chain.toml");
 
-[[proxy]]
-id = "permissions"
-path = "{}"
-grant.answer = ["session/request_permission"]
-
-[[proxy.config.rules]]
+/// What `permissions` is to decide.
+const DECISIONS: &str = r#"[[proxy.config.rules]]
 decision = "allow"
 kind = "edit"
 path = "./src/**"
 
-[[proxy]]
-id = "redact"
-path = "{}"
-grant.originate = ["session/update"]
-"#,
-        path("rules.wasm"),
-        path("permissions.wasm"),
-        path("redact.wasm"),
-    )
+"#;
+
+/// The chain of the demo.
+pub fn manifest(components: &Path) -> String {
+    let mut text = String::new();
+    for entry in EXAMPLE.split("[[proxy]]") {
+        let is = |id: &str| entry.contains(&format!("id = {id:?}"));
+        if is("rules") || is("permissions") || is("redact") {
+            text.extend(["[[proxy]]", entry]);
+        }
+        if is("permissions") {
+            text.push_str(DECISIONS);
+        }
+    }
+    text.replace("../target/components", &components.display().to_string())
 }

@@ -73,7 +73,8 @@ pub fn manifest(components: &Path) -> String {
     let crashes = format!(
         "on-failure = 'restart'
 limits = {{ restarts = 100, restart-window = '1 s' }}
-grant = {{ originate = ['{ASKED}'] }}
+powers = ['prompts.read', 'prompts.change']
+methods = {{ 'test/*' = ['read', 'change', 'answer', 'send'] }}
 
 [proxy.config.requests]
 'session/prompt' = ['count', {{ ask = {{ to = 'client', method = '{ASKED}', params = {{}} }} }}]
@@ -82,14 +83,18 @@ grant = {{ originate = ['{ASKED}'] }}
 '{CRASH}' = [{{ break = 'panic' }}]"
     );
     // Now and then that is a cancellation behind which nothing comes: it is taken from it.
-    let holds = "config.hold-every = 3\non-failure = 'bypass'\nlimits.hold-time = '100 ms'";
+    let holds = "powers = ['answers.read', 'answers.change', 'turns.read']
+config.hold-every = 3\non-failure = 'bypass'\nlimits.hold-time = '100 ms'";
     let proxies = [
         (CRASHES, "does", &*crashes),
         ("holds", "pass", holds),
         (
             "neighbour",
             "redact",
-            "grant.originate = ['session/update']",
+            "powers = [
+                'prompts.read', 'prompts.change', 'answers.read', 'answers.change',
+                'answers.send', 'turns.read', 'permissions.read', 'permissions.change',
+            ]",
         ),
     ];
     for (id, component, terms) in proxies {

@@ -1,6 +1,9 @@
 //! The channel that a proxy under test talks to.
 
+use acp_chain_powers::{Actions, Kind, lacking};
+
 use super::line::{self, Asked, LINE, What};
+use super::powers;
 #[cfg(feature = "tools")]
 pub(crate) use super::tools::{changed as tools_changed, progress};
 use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
@@ -8,7 +11,7 @@ use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
 type Result<T> = std::result::Result<T, ChannelError>;
 
 pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId> {
-    allowed(method)?;
+    allowed(to, Kind::Request, method, &params)?;
     let id = line::next_id();
     let session = params.at("/sessionId");
     LINE.with_borrow_mut(|line| {
@@ -27,7 +30,7 @@ pub(crate) fn request(to: Peer, method: &str, params: Json) -> Result<MessageId>
 }
 
 pub(crate) fn notify(to: Peer, method: &str, params: Json) -> Result<()> {
-    allowed(method)?;
+    allowed(to, Kind::Notification, method, &params)?;
     let id = line::next_id();
     LINE.with_borrow_mut(|line| line.send(to, id, What::Notification, method, params));
     Ok(())
@@ -61,8 +64,20 @@ pub(crate) fn cancel(id: MessageId) -> Result<()> {
 pub(crate) fn read(id: MessageId, pointer: &str) -> Result<Option<Json>> {
     LINE.with_borrow(|line| {
         let message = line.held.get(&id).ok_or(ChannelError::UnknownMessage)?;
-        Ok(message.body.as_ref().ok().and_then(|body| body.at(pointer)))
+        if message.body.is_err() {
+            return Ok(None);
+        }
+        let shown = powers::shown(&line.grant(), message);
+        let shown = shown.ok_or_else(|| {
+            let subject = powers::subject(message);
+            ChannelError::Denied(lacking(Actions::READ, &subject))
+        })?;
+        Ok(shown.at(pointer))
     })
+}
+
+pub(crate) fn id() -> String {
+    powers::ID.to_owned()
 }
 
 pub(crate) fn log(level: Level, text: &str) {
@@ -84,7 +99,7 @@ pub(crate) fn save(state: Json) -> Result<()> {
     Ok(())
 }
 
-fn allowed(method: &str) -> Result<()> {
+fn allowed(to: Peer, kind: Kind, method: &str, params: &Json) -> Result<()> {
     if !LINE.with_borrow(|line| line.open) {
         return Err(ChannelError::Denied("there are no neighbours yet".into()));
     }
@@ -93,5 +108,5 @@ fn allowed(method: &str) -> Result<()> {
             "`{method}` belongs to the host"
         )));
     }
-    LINE.with_borrow(|line| line.grant().originates(method))
+    LINE.with_borrow(|line| powers::may_send(&line.grant(), to, kind, method, params))
 }

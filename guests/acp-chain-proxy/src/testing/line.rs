@@ -4,13 +4,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use acp_chain_powers::{Actions, Grant};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 #[cfg(feature = "tools")]
 use super::calls::Calls;
-use super::grant::Grant;
 use super::message::Message;
+use super::powers;
 use crate::subscription::Kind;
 use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Peer};
 
@@ -113,7 +114,7 @@ pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> 
             (Action::Edit(edits), Ok(body)) => Action::Replace(edited(body, &edits)?),
             (action, _) => action,
         };
-        line.grant().covers(held, &action)?;
+        powers::covers(&line.grant(), held, &action)?;
         Ok(action)
     })?;
     conclude(id, action)
@@ -178,7 +179,9 @@ pub(super) fn refuse(id: MessageId, failure: &str) {
     }
     let action = LINE.with_borrow(|line| {
         let message = &line.held[&id];
-        let powerless = !line.grant().decides(&message.head.method);
+        let powerless = !line
+            .grant()
+            .covers(Actions::DECIDE, &powers::subject(message));
         match message.kind {
             _ if powerless || line.on_failure == FailurePolicy::Bypass => Action::Forward,
             Kind::Request | Kind::Response => Action::Reject(Error::new(Error::INTERNAL, failure)),
@@ -202,8 +205,8 @@ pub(super) fn abandon() {
 }
 
 impl Line {
-    pub(super) fn grant(&self) -> &Grant {
-        self.grant.as_ref().unwrap_or(&Grant::ALL)
+    pub(super) fn grant(&self) -> Grant {
+        self.grant.clone().unwrap_or_else(Grant::unlimited)
     }
 
     /// The messages that are held, and the calls that are pending, oldest first.

@@ -110,11 +110,9 @@ impl Host {
 }
 
 fn granted() -> Result<(), ChannelError> {
-    LINE.with_borrow(|line| match (line.open, line.grant().tools) {
+    LINE.with_borrow(|line| match (line.open, line.grant().has("tools")) {
         (true, true) => Ok(()),
-        (true, false) => Err(ChannelError::Denied(
-            "its grant lacks `tools = true`".into(),
-        )),
+        (true, false) => Err(ChannelError::Denied("it lacks the power `tools`".into())),
         (false, _) => Err(ChannelError::Denied("there are no neighbours yet".into())),
     })
 }

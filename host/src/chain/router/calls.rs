@@ -252,11 +252,15 @@ impl Router {
         {
             exchange.seen.push((index, id));
         }
+        let guard = hop.is_guard();
         self.trace(&parcel);
         let event = match &*parcel.method {
             "tools/list" if is_tools => Event::ListTools(parcel.session().cloned()),
             _ if is_tools => Event::CallTool(delivery(&parcel, id, with_body)),
-            _ => Event::Message(delivery(&parcel, id, with_body)),
+            _ => Event::Message(Delivery {
+                sealed: parcel.sealed && !guard,
+                ..delivery(&parcel, id, with_body)
+            }),
         };
         self.hops[index].in_hand = Some((id, parcel));
         self.call(index, event);
@@ -310,5 +314,6 @@ fn delivery(parcel: &Parcel, id: MessageId, with_body: bool) -> Delivery {
         session: parcel.session().cloned(),
         message: parcel.message.clone(),
         with_body,
+        sealed: false,
     }
 }

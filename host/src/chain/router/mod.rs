@@ -4,6 +4,7 @@
 mod calls;
 mod cancel;
 mod failure;
+mod guards;
 mod intake;
 mod mcp;
 mod notice;

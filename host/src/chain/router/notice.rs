@@ -10,6 +10,7 @@ use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::parcel::HopIndex;
 use crate::channel::Peer;
 use crate::rpc::Message;
+use crate::untrusted::Untrusted;
 
 /// The request that opens a turn.
 pub(super) const PROMPT: &str = "session/prompt";
@@ -34,7 +35,7 @@ impl Router {
     /// Tells the user something, and where there is more about it, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
         let log = match &self.log {
-            Some(log) => format!(" More is in {}.", log.display()),
+            Some(log) => format!(" More is in {}.", Untrusted::new(log.display())),
             None => String::new(),
         };
         self.notices.push(format!("{text}{log}"));

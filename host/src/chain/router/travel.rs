@@ -93,6 +93,8 @@ impl Router {
         parcel.home = home;
         parcel.target = target;
         parcel.maker = maker;
+        // A guard's answer, or what the host says in its place.
+        parcel.sealed = maker.is_some_and(|maker| self.hops[maker].is_guard());
         parcel.internal = home.is_some() && maker.is_some();
         self.travel(parcel);
     }
@@ -111,6 +113,12 @@ impl Router {
                 Place::Edge(peer) => return self.leave(peer, &parcel),
                 Place::Hop(index) => index,
             };
+            if self.hops[index].is_guard() {
+                match self.admit(index, parcel) {
+                    Some(admitted) => parcel = admitted,
+                    None => return,
+                }
+            }
             let hop = &mut self.hops[index];
             parcel.arrival = hop.next_arrival();
             let enters = parcel.home == Some(index)

@@ -31,6 +31,7 @@ impl Router {
                 let mut parcel = Parcel::new(message, route, at, to);
                 parcel.exchange = Some(number);
                 parcel.maker = Some(index);
+                parcel.sealed = self.hops[index].is_guard();
                 parcel.internal = true;
                 self.set_out(parcel, Provider::Proxy(index));
             }
@@ -40,6 +41,7 @@ impl Router {
                 };
                 let mut parcel = Parcel::new(message, route, at, to);
                 parcel.maker = Some(index);
+                parcel.sealed = self.hops[index].is_guard();
                 parcel.internal = true;
                 self.travel(parcel);
             }
@@ -154,6 +156,8 @@ impl Router {
                     false => message,
                 };
                 parcel.maker = Some(index);
+                parcel.sealed |= self.hops[index].is_guard();
+                parcel.canonical = false;
                 if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index)) {
                     return self.fail(index, parcel, &error.to_string());
                 }

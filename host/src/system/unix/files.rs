@@ -1,5 +1,6 @@
 //! Whose files are, and which names lead to the same one.
 
+use crate::untrusted::Untrusted;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -112,7 +113,7 @@ impl fmt::Display for Exposed {
         let us = geteuid().as_raw();
         match self {
             Self::Owner { path, owner } => {
-                let path = path.display();
+                let path = Untrusted::new(path.display());
                 write!(
                     f,
                     "{path} belongs to user {owner}, and acp-chain runs as user {us}; \
@@ -120,7 +121,7 @@ impl fmt::Display for Exposed {
                 )
             }
             Self::Mode { path, mode } => {
-                let path = path.display();
+                let path = Untrusted::new(path.display());
                 write!(
                     f,
                     "others may write to {path} (its mode is {mode:04o}); \
@@ -137,6 +138,10 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     let Ok(about) = fs::metadata(path) else {
         return Ok(());
     };
+    // A device keeps nothing, and there is nothing in it.
+    if !about.is_file() && !about.is_dir() {
+        return Ok(());
+    }
     let (owner, mode) = (about.uid(), about.mode() & 0o7777);
     let path = path.to_owned();
     if owner != geteuid().as_raw() && owner != 0 {
@@ -183,7 +188,7 @@ mod tests {
         let told = check_owner(&path).unwrap_err().to_string();
         let expected = format!(
             "others may write to {0} (its mode is 0646); `chmod go-w '{0}'` ends that",
-            path.display()
+            Untrusted::new(path.display())
         );
         assert_eq!(told, expected);
     }

@@ -4,6 +4,7 @@
 //! heard. Both are gone when its [`Address`] is dropped. What programs that died left behind is
 //! cleared away.
 
+use crate::untrusted::Untrusted;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
@@ -65,7 +66,10 @@ impl Drop for Address {
             let _ = fs::remove_file(self.folder.join(name));
         }
         if let Err(error) = fs::remove_dir(&self.folder) {
-            tracing::warn!("{} stays behind: {error}", self.folder.display());
+            tracing::warn!(
+                "{} stays behind: {error}",
+                Untrusted::new(self.folder.display())
+            );
         }
     }
 }
@@ -116,7 +120,7 @@ fn make(place: &Path, random: &str) -> io::Result<(Address, Listener)> {
         Ok((address, Listener(listener)))
     });
     made.map_err(|error| {
-        let path = folder.display();
+        let path = Untrusted::new(folder.display());
         let why = format!(
             "the socket for MCP clients cannot be made in {path}: {error}; set XDG_RUNTIME_DIR to a \
              folder of yours, with a short path"
@@ -159,8 +163,10 @@ async fn clear(place: &Path) {
         if matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused) {
             let cleared = fs::remove_file(&socket).and_then(|()| fs::remove_dir(entry.path()));
             match cleared {
-                Ok(()) => tracing::info!("cleared away {}", entry.path().display()),
-                Err(error) => tracing::debug!("{}: {error}", entry.path().display()),
+                Ok(()) => tracing::info!("cleared away {}", Untrusted::new(entry.path().display())),
+                Err(error) => {
+                    tracing::debug!("{}: {error}", Untrusted::new(entry.path().display()));
+                }
             }
         }
     }

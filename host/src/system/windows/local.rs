@@ -4,6 +4,7 @@
 //! it to read, but not to write, and other machines not at all; so whoever has to write something
 //! before they are told anything is told nothing. Nothing is left of it when its last end is closed.
 
+use crate::untrusted::Untrusted;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ impl Listener {
             .first_pipe_instance(true)
             .create(&path)
             .map_err(|error| {
-                let path = path.display();
+                let path = Untrusted::new(path.display());
                 let why = format!("the pipe for MCP clients, {path}, cannot be made: {error}");
                 io::Error::new(error.kind(), why)
             })?;

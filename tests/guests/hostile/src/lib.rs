@@ -62,6 +62,7 @@ impl Guest for Hostile {
         Ok(Registration {
             subscriptions: methods.into_iter().map(subscription).collect(),
             on_failure: FailurePolicy::Bypass,
+            guard: false,
         })
     }
 

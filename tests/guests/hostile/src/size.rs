@@ -18,13 +18,12 @@ fn string(size: usize) -> String {
     text
 }
 
-/// A prompt with a `_meta` of its own.
+/// A prompt with a `_meta` of its own, in its text.
 fn prompt(meta: &str) -> String {
     let (session, text) = (crate::ATTACKED, "echo changed");
-    let begin = format!(
-        r#"{{"sessionId":"{session}","prompt":[{{"type":"text","text":"{text}"}}],"_meta":"#
-    );
-    [&begin, meta, "}"].concat()
+    let begin =
+        format!(r#"{{"sessionId":"{session}","prompt":[{{"type":"text","text":"{text}","_meta":"#);
+    [&begin, meta, "}]}"].concat()
 }
 
 fn error(text: &str) -> Error {

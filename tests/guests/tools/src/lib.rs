@@ -39,6 +39,7 @@ impl handler::Guest for TestTools {
         Ok(Registration {
             subscriptions: Vec::new(),
             on_failure: FailurePolicy::Restart,
+            guard: false,
         })
     }
 

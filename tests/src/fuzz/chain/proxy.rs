@@ -26,7 +26,11 @@ pub(super) struct Script {
 
 impl Script {
     pub fn begin(&self, first: MessageId) -> Started {
-        let mut ledger = Ledger::new(first, Arc::new(Limits::default()), Arc::new(Grant::all()));
+        let mut ledger = Ledger::new(
+            first,
+            Arc::new(Limits::default()),
+            Arc::new(Grant::unlimited()),
+        );
         ledger.start();
         let subscription = |method| Subscription {
             method: Pattern::new(method).expect("it is a pattern"),
@@ -43,6 +47,7 @@ impl Script {
             registration: Registration {
                 subscriptions: SEEN.map(subscription).into(),
                 on_failure: FailurePolicy::Refuse,
+                guard: false,
                 tools: false,
             },
         }

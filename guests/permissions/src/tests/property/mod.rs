@@ -124,7 +124,7 @@ proptest! {
         asked in call_members(),
     ) {
         let mut host = Host::start::<Permissions>(config(&rules)).expect("rules that are right");
-        host.grant(LEAST);
+        host.powers(LEAST);
         open_in(&mut host, cwd);
         for event in &events {
             happen(&mut host, event, cwd);

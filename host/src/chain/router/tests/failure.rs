@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::{PROMPT, Says, agent, client, forwards, heard, scripted, slow, under, update};
 use crate::chain::router::Router;
 use crate::chain::{Proxy, Terms};
-use crate::channel::{Decision, Event, FailurePolicy, Grant, Methods, Peer};
+use acp_chain_powers::{Actions, NamedMethods};
+
+use crate::channel::{Decision, Event, FailurePolicy, Grant, Pattern, Peer};
 use crate::limits::Limits;
 use crate::rpc;
 
@@ -13,7 +15,7 @@ use crate::rpc;
 fn terms(on_failure: FailurePolicy) -> Terms {
     Terms {
         limits: Limits::default().into(),
-        grant: Grant::all().into(),
+        grant: Grant::unlimited().into(),
         on_failure,
     }
 }
@@ -329,10 +331,11 @@ fn the_user_is_told_once_in_a_turn() {
 
 #[test]
 fn a_proxy_cannot_stop_what_it_may_only_observe() {
-    let grant = Grant {
-        change: Methods::default(),
-        ..Grant::default()
+    let reads = NamedMethods {
+        methods: Pattern::new("m").unwrap(),
+        actions: Actions::READ,
     };
+    let grant = Grant::new("meddles", [], vec![reads]).unwrap();
     let observer = Terms {
         grant: grant.into(),
         ..terms(FailurePolicy::Refuse)

@@ -2,6 +2,7 @@
 
 mod cancel;
 mod failure;
+mod guards;
 mod ids;
 mod native;
 mod order;
@@ -166,6 +167,7 @@ fn registration(method: &str) -> Registration {
         subscriptions: vec![subscription],
         on_failure: FailurePolicy::Refuse,
         tools: false,
+        guard: false,
     }
 }
 
@@ -176,7 +178,7 @@ fn scripted(
     script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
 ) -> Proxy {
     let terms = Terms {
-        grant: Grant::all().into(),
+        grant: Grant::unlimited().into(),
         on_failure: FailurePolicy::Refuse,
         ..Terms::default()
     };
@@ -219,7 +221,7 @@ fn slow_over<const N: usize>(method: &str, go: [oneshot::Receiver<()>; N]) -> Pr
         },
         source: Box::new(Once),
         terms: Terms {
-            grant: Grant::all().into(),
+            grant: Grant::unlimited().into(),
             ..Terms::default()
         },
     }

@@ -28,9 +28,6 @@ pub enum PatternError {
     /// Longer than any name.
     #[error("a name of {0} bytes is longer than that of any method")]
     Long(usize),
-    /// Only subtractions.
-    #[error("{0:?} takes away what nothing before it gives; put \"*\" before it")]
-    Nothing(String),
 }
 
 impl Pattern {
@@ -58,6 +55,30 @@ impl Pattern {
         })
     }
 
+    /// The name, without the `*`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it stands for any rest.
+    #[must_use]
+    pub fn is_prefix(&self) -> bool {
+        self.prefix
+    }
+
+    /// Whether there could be a method that both cover.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        match (self.prefix, other.prefix) {
+            (true, true) => {
+                self.name.starts_with(&other.name) || other.name.starts_with(&self.name)
+            }
+            (true, false) => self.covers(&other.name),
+            (false, _) => other.covers(&self.name),
+        }
+    }
+
     /// Whether it covers a method.
     #[must_use]
     pub fn covers(&self, method: &str) -> bool {
@@ -77,68 +98,28 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// A set of methods: those that one pattern covers and no `!` pattern takes away.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Methods {
-    given: Vec<Pattern>,
-    taken: Vec<Pattern>,
-}
-
-impl Methods {
-    /// Reads a list of patterns; with a leading `!` they take away.
-    pub fn new(patterns: &[impl AsRef<str>]) -> Result<Self, PatternError> {
-        let mut methods = Self::default();
-        for text in patterns.iter().map(AsRef::as_ref) {
-            match text.strip_prefix('!') {
-                None => methods.given.push(Pattern::new(text)?),
-                Some(_) if methods.given.is_empty() => {
-                    return Err(PatternError::Nothing(text.to_owned()));
-                }
-                Some(taken) => methods.taken.push(Pattern::new(taken)?),
-            }
-        }
-        Ok(methods)
-    }
-
-    /// Whether a method is one of them.
-    #[must_use]
-    pub fn contain(&self, method: &str) -> bool {
-        self.given.iter().any(|pattern| pattern.covers(method))
-            && !self.taken.iter().any(|pattern| pattern.covers(method))
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.given.is_empty()
-    }
-
-    /// What gives methods, and what takes some of them away again.
-    #[must_use]
-    pub fn patterns(&self) -> (&[Pattern], &[Pattern]) {
-        (&self.given, &self.taken)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_star_covers_a_prefix_and_a_bang_takes_away() {
-        let methods = Methods::new(&["session/*", "initialize", "!session/request_*"]).unwrap();
-        for (method, contained) in [
-            ("session/prompt", true),
-            ("session/", true),
-            ("sessions", false),
-            ("initialize", true),
-            ("initialize2", false),
-            ("session/request_permission", false),
-        ] {
-            assert_eq!(methods.contain(method), contained, "{method}");
-        }
-        let none: [&str; 0] = [];
-        assert!(!Methods::new(&none).unwrap().contain(""));
+    fn a_star_covers_a_prefix_and_nothing_else_does() {
+        let pattern = Pattern::new("_vendor/*").unwrap();
+        assert!(pattern.covers("_vendor/") && pattern.covers("_vendor/ask"));
+        assert!(!pattern.covers("_vendors"));
+        let exact = Pattern::new("_vendor/ask").unwrap();
+        assert!(exact.covers("_vendor/ask") && !exact.covers("_vendor/asked"));
+    }
+
+    #[test]
+    fn two_patterns_meet_where_one_method_fits_both() {
+        let meet = |one: &str, two: &str| {
+            let (one, two) = (Pattern::new(one).unwrap(), Pattern::new(two).unwrap());
+            assert_eq!(one.meets(&two), two.meets(&one));
+            one.meets(&two)
+        };
+        assert!(meet("*", "a") && meet("a/*", "a/b") && meet("a/*", "a/b/*") && meet("a", "a"));
+        assert!(!meet("a/*", "b/*") && !meet("a", "b") && !meet("a/*", "a"));
     }
 
     #[test]
@@ -149,9 +130,8 @@ mod tests {
             ("session prompt", "names no method"),
             ("$/cancel_request", "is the host's own"),
             ("proxy/*", "is the host's own"),
-            ("!session/prompt", "takes away what nothing before it gives"),
         ] {
-            let told = Methods::new(&[wrong]).unwrap_err().to_string();
+            let told = Pattern::new(wrong).unwrap_err().to_string();
             assert!(told.contains(error), "{told}");
         }
     }

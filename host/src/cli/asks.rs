@@ -1,0 +1,131 @@
+//! What a proxy asks to see, beside what its powers let it see: for `acp-chain check --start`.
+
+use acp_chain_powers::{Actions, Asked, Kinds, Power, least};
+
+use crate::channel::{Grant, Registration, WORDS, quote};
+
+/// What there is to say of a registration under a grant, one line each; whether the grant is all that
+/// it needs; and in the end the least powers, if they are others, ready for the manifest.
+pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
+    let asked: Vec<_> = registration
+        .subscriptions
+        .iter()
+        .map(|wanted| wanted.asked())
+        .collect();
+    let mut lines = Vec::new();
+    if registration.guard {
+        lines.push("is a guard: it stands next to the agent, behind all others".to_owned());
+    }
+    for (wanted, asked) in registration.subscriptions.iter().zip(&asked) {
+        let wanted = quote(&wanted.to_string(), WORDS);
+        if let Some(nearest) = asked.nearest_method() {
+            lines.push(format!(
+                "! asks for {wanted}: there is no such method; is it `{nearest}`?"
+            ));
+        } else if !asked.is_known()
+            && grant
+                .methods()
+                .iter()
+                .all(|named| !named.methods.meets(asked.methods))
+        {
+            lines.push(format!(
+                "! asks for {wanted}: no power covers that; `methods` can name what is not of the \
+                 protocol"
+            ));
+        } else if !asked.is_met(grant) {
+            let takes = readers(asked);
+            lines.push(format!(
+                "! asks for {wanted}, and does not see it: that takes {takes}"
+            ));
+        } else {
+            lines.push(format!("asks for {wanted}"));
+        }
+    }
+    let least = least(&asked, grant, registration.tools);
+    let idle = grant.powers().iter().filter(|power| {
+        power.needs.is_none() && !least.iter().any(|needed| needed.key == power.key)
+    });
+    for power in idle {
+        lines.push(format!(
+            "! never uses `{}`: it asks for nothing of the kind",
+            power.key
+        ));
+    }
+    let same =
+        least.len() == grant.powers().len() && least.iter().all(|power| grant.has(power.key));
+    if !same {
+        let keys: Vec<_> = least.iter().map(|power| power.key).collect();
+        lines.push(format!(
+            "the least that lets it see what it asks for: powers = {keys:?}"
+        ));
+        lines.push(
+            "what it changes, answers or sends, it does not say when it starts: of these it keeps what \
+             it has"
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// The powers by which one sees something of what is asked for.
+fn readers(asked: &Asked) -> String {
+    let kinds = [Kinds::REQUEST, Kinds::NOTIFICATION, Kinds::RESPONSE];
+    let reads = |power: &&Power| power.actions().meets(Actions::READ) && power.needs.is_none();
+    let readers = Power::all().filter(reads).filter(|power| {
+        let mut kinds = kinds.iter().filter(|kinds| asked.kinds.meets(**kinds));
+        kinds.any(|kinds| {
+            Asked {
+                kinds: *kinds,
+                ..*asked
+            }
+            .is_met_by(power)
+        })
+    });
+    let readers: Vec<_> = readers.map(|power| format!("`{}`", power.key)).collect();
+    readers.join(" or ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::{FailurePolicy, Kinds, Pattern, Subscription};
+
+    fn compared(methods: &[&str], powers: &[&str]) -> String {
+        let subscriptions = methods.iter().map(|method| Subscription {
+            method: Pattern::new(method).unwrap(),
+            sender: None,
+            kinds: Kinds::REQUEST,
+            with_body: true,
+        });
+        let registration = Registration {
+            subscriptions: subscriptions.collect(),
+            on_failure: FailurePolicy::Restart,
+            tools: false,
+            guard: false,
+        };
+        let grant = Grant::new("me", powers.iter().copied(), Vec::new()).unwrap();
+        compare(&registration, &grant).join("\n")
+    }
+
+    #[test]
+    fn what_is_asked_for_is_compared_with_what_is_granted() {
+        assert_eq!(
+            compared(&["session/prompt"], &["prompts.read"]),
+            "asks for session/prompt requests"
+        );
+        let lacks = compared(&["session/prompt"], &["files.read", "plans.read"]);
+        assert!(
+            lacks.contains("does not see it: that takes `prompts.read`"),
+            "{lacks}"
+        );
+        assert!(lacks.contains("never uses `plans.read`"), "{lacks}");
+        assert!(
+            lacks.contains(r#"powers = ["prompts.read", "files.read"]"#),
+            "{lacks}"
+        );
+        let misspelt = compared(&["session/promt"], &[]);
+        assert!(misspelt.contains("is it `session/prompt`?"), "{misspelt}");
+        let foreign = compared(&["_vendor/ask"], &[]);
+        assert!(foreign.contains("`methods` can name"), "{foreign}");
+    }
+}

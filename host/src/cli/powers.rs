@@ -1,0 +1,28 @@
+//! `acp-chain powers`: every power, in words.
+
+use acp_chain_powers::{Power, markdown};
+
+#[derive(Debug, clap::Args)]
+pub struct Powers {
+    /// As tables in Markdown, with the messages and places that each power covers
+    #[arg(long)]
+    markdown: bool,
+}
+
+impl Powers {
+    pub fn main(self) {
+        if self.markdown {
+            return print!("{}", markdown());
+        }
+        let longest = Power::all().map(|power| power.key.len()).max().unwrap_or(0);
+        for power in Power::all() {
+            let (key, words, reason) = (power.key, power.words, power.reason);
+            println!("{key:longest$}  {words}");
+            println!(
+                "{:longest$}  danger: {}; {reason}",
+                "",
+                power.danger.as_str()
+            );
+        }
+    }
+}

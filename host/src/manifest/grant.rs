@@ -1,0 +1,139 @@
+//! What a proxy is granted: `powers`, `methods` and `directories`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use acp_chain_powers::{Actions, GrantError, NamedMethods, Pattern, Power};
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::error::unknown_key;
+use super::terms::Wrong;
+use crate::channel::Grant;
+use crate::sandbox::Directory;
+
+/// `methods`: what may be done with messages of methods that no power covers, by their names.
+pub(super) type MethodsTable = BTreeMap<Spanned<String>, Vec<Spanned<String>>>;
+
+/// One of `directories`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DirectoryTable {
+    path: PathBuf,
+    name: Spanned<String>,
+    #[serde(default)]
+    write: bool,
+}
+
+/// The grant of the proxy with this id. The table of the proxy begins at `start`.
+pub(super) fn read_grant(
+    id: &str,
+    start: usize,
+    powers: &[Spanned<String>],
+    methods: MethodsTable,
+) -> Result<Grant, Wrong> {
+    let mut named = Vec::new();
+    for (name, actions) in methods {
+        let wrong = |wrong: String| (name.span().start, format!("`methods`: {wrong}"));
+        let methods = Pattern::new(name.get_ref()).map_err(|error| wrong(error.to_string()))?;
+        let actions = read_actions(&actions)?;
+        let one = NamedMethods { methods, actions };
+        // Each alone, so that the wrong one is known.
+        Grant::new(id, [], vec![one.clone()]).map_err(|error| wrong(error.to_string()))?;
+        named.push(one);
+    }
+    for (count, power) in powers.iter().enumerate() {
+        let so_far = powers[..=count]
+            .iter()
+            .map(|power| power.get_ref().as_str());
+        match Grant::new(id, so_far, Vec::new()) {
+            // What it needs may come later.
+            Ok(_) | Err(GrantError::Lacks(..)) => {}
+            Err(error) => return Err((power.span().start, format!("`powers`: {error}"))),
+        }
+    }
+    let keys = powers.iter().map(|power| power.get_ref().as_str());
+    let at = powers.first().map_or(start, |power| power.span().start);
+    Grant::new(id, keys, named).map_err(|error| (at, format!("`powers`: {error}")))
+}
+
+fn read_actions(actions: &[Spanned<String>]) -> Result<Actions, Wrong> {
+    let mut all = Actions::default();
+    for action in actions {
+        let known = Actions::NAMES.iter();
+        let known = known.clone().find(|(name, _)| name == action.get_ref());
+        let Some((_, known)) = known else {
+            let names: Vec<_> = Actions::NAMES.iter().map(|(name, _)| *name).collect();
+            let wrong = unknown_key(action.get_ref(), &names);
+            return Err((action.span().start, format!("`methods`: {wrong}")));
+        };
+        all = all.and(*known);
+    }
+    Ok(all)
+}
+
+/// The directories of a proxy. Relative paths begin at `folder`.
+pub(super) fn read_directories(
+    tables: Vec<DirectoryTable>,
+    folder: &Path,
+) -> Result<Vec<Directory>, Wrong> {
+    let mut directories: Vec<Directory> = Vec::new();
+    for directory in tables {
+        let (at, name) = (directory.name.span().start, directory.name.into_inner());
+        if name.is_empty() || directories.iter().any(|other| other.name == name) {
+            let wrong = format!("each directory needs a name of its own; {name:?} is none");
+            return Err((at, wrong));
+        }
+        directories.push(Directory {
+            path: folder.join(directory.path),
+            name,
+            write: directory.write,
+        });
+    }
+    Ok(directories)
+}
+
+/// What to write in place of `[proxy.grant]`, by which methods were granted before there were powers.
+pub(super) fn instead_of(grant: &Value) -> String {
+    let list = |key: &str| {
+        let patterns = grant.get(key).and_then(Value::as_array);
+        let patterns = patterns.into_iter().flatten().filter_map(Value::as_str);
+        patterns
+            .filter_map(|text| Pattern::new(text).ok())
+            .collect::<Vec<_>>()
+    };
+    let granted = [
+        (Actions::READ, list("observe")),
+        (Actions::CHANGE, list("change")),
+        (Actions::ANSWER, list("answer")),
+        (Actions::SEND, list("originate")),
+    ];
+    let meant = |power: &&Power| {
+        let mut covers = power.covers.iter();
+        power.key == "tools" && grant.get("tools").and_then(Value::as_bool) == Some(true)
+            || power.needs.is_none()
+                && covers.any(|cover| {
+                    granted.iter().any(|(actions, patterns)| {
+                        let mut patterns = patterns.iter();
+                        cover.actions.meets(*actions)
+                            && patterns.any(|pattern| {
+                                cover.methods.iter().any(|method| pattern.covers(method))
+                            })
+                    })
+                })
+    };
+    let powers: Vec<_> = Power::all()
+        .filter(meant)
+        .map(|power| format!("{:?}", power.key))
+        .collect();
+    let powers = powers.join(", ");
+    let directories = match grant.get("directories") {
+        Some(_) => "; `directories` stands beside it, in the table of the proxy itself",
+        None => "",
+    };
+    format!(
+        "there is no `grant` any more: write `powers`, which say what may be done in place of method \
+         names. What this one meant is among `powers = [{powers}]`; `acp-chain check --start` tells \
+         which of them the proxy needs, and `acp-chain powers` what they are{directories}"
+    )
+}

@@ -1,0 +1,205 @@
+//! Whether every reader takes a message for the same.
+//!
+//! JSON leaves open what two members of one name mean; some readers do not tell large and small
+//! letters apart, and some lines end at a carriage return. Whoever is to guard what others read must
+//! not read something else.
+
+use std::borrow::Cow;
+
+use foldhash::{HashSet, HashSetExt};
+
+use super::Message;
+
+/// Why readers may differ about a message.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Ambiguity {
+    /// A field that is like one of JSON-RPC's.
+    #[error("it has a field that some readers take for one of JSON-RPC's")]
+    Envelope,
+    /// A carriage return that is white space.
+    #[error("it has a carriage return between its values")]
+    CarriageReturn,
+    /// Names that some readers do not tell apart, or that cannot be read.
+    #[error(
+        "two members of one object have names that some readers do not tell apart, or a name cannot be read"
+    )]
+    Names,
+    /// It is nested too deep to be looked through.
+    #[error("it is nested more than {DEEPEST} deep")]
+    Deep,
+}
+
+/// How deep a message may be nested. Many readers stop at 128.
+const DEEPEST: usize = 128;
+
+/// An error if readers may differ about a message, anywhere in it.
+pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
+    if message.is_ambiguous() {
+        return Err(Ambiguity::Envelope);
+    }
+    // A line may end with one, in front of its line feed.
+    let line = message.line();
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    if memchr::memchr(b'\r', line.as_bytes()).is_some() {
+        return Err(Ambiguity::CarriageReturn);
+    }
+    look_through(message.body())
+}
+
+/// Looks at the names of all objects in a text, which is JSON.
+fn look_through(text: &str) -> Result<(), Ambiguity> {
+    let bytes = text.as_bytes();
+    // What is open at a place: an object with the names that it has so far, or an array.
+    let mut open: Vec<Option<Names>> = Vec::new();
+    let (mut at, mut names_next) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'{' | b'[' if open.len() == DEEPEST => return Err(Ambiguity::Deep),
+            b'{' => open.push(Some(Names::default())),
+            b'[' => open.push(None),
+            b'}' | b']' => drop(open.pop()),
+            b'"' => {
+                let end = end_of_string(bytes, at);
+                if let Some(Some(names)) = open.last_mut()
+                    && names_next
+                    && !text.get(at..end).is_some_and(|name| names.add(name))
+                {
+                    return Err(Ambiguity::Names);
+                }
+                (at, names_next) = (end, false);
+                continue;
+            }
+            _ => {}
+        }
+        names_next = match byte {
+            b'{' => true,
+            b',' => matches!(open.last(), Some(Some(_))),
+            _ => names_next && byte.is_ascii_whitespace(),
+        };
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Just behind the string that begins here.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
+        match bytes[at + found] {
+            b'"' => return at + found + 1,
+            _ => at += found + 2,
+        }
+    }
+    bytes.len()
+}
+
+/// A name as a reader sees it that does not tell large and small letters apart.
+pub(super) fn fold(name: &str) -> Cow<'_, str> {
+    match name
+        .bytes()
+        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
+    {
+        true => name.into(),
+        // By way of the large letters, so that `ſ` becomes `s`.
+        false => name.to_uppercase().to_lowercase().into(),
+    }
+}
+
+/// The names of one object. Most objects have few.
+#[derive(Default)]
+struct Names<'t> {
+    few: Vec<Cow<'t, str>>,
+    many: Option<HashSet<Cow<'t, str>>>,
+}
+
+impl<'t> Names<'t> {
+    const FEW: usize = 16;
+
+    /// Adds a name, as JSON text; false if it is there already, or cannot be read.
+    fn add(&mut self, text: &'t str) -> bool {
+        let plain = text
+            .get(1..text.len() - 1)
+            .filter(|name| !name.contains('\\'));
+        let name = match plain {
+            Some(name) => fold(name),
+            None => match serde_json::from_str::<String>(text) {
+                Ok(name) => fold(&name).into_owned().into(),
+                Err(_) => return false,
+            },
+        };
+        if let Some(many) = &mut self.many {
+            return many.insert(name);
+        }
+        if self.few.contains(&name) {
+            return false;
+        }
+        self.few.push(name);
+        if self.few.len() > Self::FEW {
+            let mut many = HashSet::with_capacity(2 * Self::FEW);
+            many.extend(self.few.drain(..));
+            self.many = Some(many);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(line: &str) -> Result<(), Ambiguity> {
+        canonical(&Message::parse(line.to_owned().into()).unwrap())
+    }
+
+    #[test]
+    fn what_readers_differ_about_is_not_canonical() {
+        let params =
+            |params: &str| format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
+        for (line, expected) in [
+            (params(r#"{"a":[{"b":1,"c":2.5e400}]}"#), Ok(())),
+            (params(r#"{"a":"\ud800\r"}"#), Ok(())),
+            (
+                params(r#"{"sessionId":1,"SessionId":2}"#),
+                Err(Ambiguity::Names),
+            ),
+            (
+                params(r#"{"sessionId":1,"ſessionId":2}"#),
+                Err(Ambiguity::Names),
+            ),
+            (params(r#"[{"a":1,"\u0061":2}]"#), Err(Ambiguity::Names)),
+            (params(r#"{"a":1,"a":1}"#), Err(Ambiguity::Names)),
+            (params(r#"{"\ud800":1}"#), Err(Ambiguity::Names)),
+            (params("{\r\"a\":1}"), Err(Ambiguity::CarriageReturn)),
+            (params("{}") + "\r", Ok(())),
+            (params("{}") + "\r\r", Err(Ambiguity::CarriageReturn)),
+            (
+                params(&format!("{}1{}", "[".repeat(129), "]".repeat(129))),
+                Err(Ambiguity::Deep),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"m","Params":{}}"#.to_owned(),
+                Err(Ambiguity::Envelope),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"m","paramſ":{}}"#.to_owned(),
+                Err(Ambiguity::Envelope),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"m","\ud800":{}}"#.to_owned(),
+                Err(Ambiguity::Envelope),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"m","meta":{}}"#.to_owned(),
+                Ok(()),
+            ),
+        ] {
+            assert_eq!(judged(&line), expected, "{line}");
+        }
+        let many: Vec<_> = (0..40).map(|n| format!(r#""n{n}":1"#)).collect();
+        assert_eq!(judged(&params(&format!("{{{}}}", many.join(",")))), Ok(()));
+        assert_eq!(
+            judged(&params(&format!(r#"{{{},"N7":1}}"#, many.join(",")))),
+            Err(Ambiguity::Names)
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! Text from outside: of proxies, agents, clients, manifests and file systems. Whatever of it is shown
+//! to people, on a terminal, in the log or in the editor, is shown by way of [`Untrusted`], so that it
+//! cannot pass for words of the host's: no control characters, no line breaks, nothing that turns the
+//! direction of reading, and nothing that takes no room.
+
+use std::fmt::{self, Display, Write};
+
+/// Something from outside, of which at most so many bytes are shown, with escapes in place of what
+/// could deceive.
+#[derive(Clone, Copy)]
+pub struct Untrusted<T> {
+    inner: T,
+    longest: usize,
+}
+
+impl<T: Display> Untrusted<T> {
+    /// All of it.
+    pub fn new(inner: T) -> Self {
+        Self::within(inner, usize::MAX)
+    }
+
+    /// At most so many bytes of it.
+    pub fn within(inner: T, longest: usize) -> Self {
+        Self { inner, longest }
+    }
+}
+
+impl<T: Display> Display for Untrusted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut escapes = Escapes {
+            out: f,
+            left: self.longest,
+            cut: 0,
+        };
+        write!(escapes, "{}", self.inner)?;
+        match escapes.cut {
+            0 => Ok(()),
+            cut => write!(f, "… ({cut} bytes more)"),
+        }
+    }
+}
+
+/// As it is displayed, for it is no value to look into.
+impl<T: Display> fmt::Debug for Untrusted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+struct Escapes<'o, 'f> {
+    out: &'o mut fmt::Formatter<'f>,
+    /// How many bytes may still be shown.
+    left: usize,
+    /// How many were not.
+    cut: usize,
+}
+
+impl Write for Escapes<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            if self.cut > 0 || c.len_utf8() > self.left {
+                self.cut += c.len_utf8();
+                continue;
+            }
+            self.left -= c.len_utf8();
+            match deceives(c) {
+                // Not `escape_default`, which escapes what is no ASCII, nor `escape_debug`, which
+                // leaves some of these.
+                true if c == '\n' => self.out.write_str("\\n")?,
+                true if c == '\r' => self.out.write_str("\\r")?,
+                true if c == '\t' => self.out.write_str("\\t")?,
+                true => write!(self.out, "\\u{{{:x}}}", u32::from(c))?,
+                false => self.out.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character breaks lines, moves the cursor, turns the direction of reading, or takes no room.
+fn deceives(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            // Soft hyphen, combining grapheme joiner, Arabic letter mark, Hangul fillers.
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
+            // Khmer vowels that are not shown, Mongolian selectors.
+            | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            // Spaces without width, joiners, direction marks; line and paragraph separators; embeddings.
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            // Word joiner, invisible operators, isolates.
+            | '\u{2060}'..='\u{206f}'
+            // Variation selectors, byte order mark, annotations, tags.
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_deceive_is_escaped_and_the_rest_stays() {
+        for (text, shown) in [
+            (
+                "fine: ü, 漢字, \"quoted\" \\ slashed",
+                "fine: ü, 漢字, \"quoted\" \\ slashed",
+            ),
+            ("a\n\u{1b}[31mb\r\t", "a\\n\\u{1b}[31mb\\r\\t"),
+            ("\u{9b}2J\u{85}", "\\u{9b}2J\\u{85}"),
+            ("abc\u{202e}txt.exe\u{2066}", "abc\\u{202e}txt.exe\\u{2066}"),
+            (
+                "pro\u{200b}mpt\u{feff}\u{e0041}",
+                "pro\\u{200b}mpt\\u{feff}\\u{e0041}",
+            ),
+            ("one\u{2028}two", "one\\u{2028}two"),
+        ] {
+            assert_eq!(Untrusted::new(text).to_string(), shown);
+            assert_eq!(format!("{:?}", Untrusted::new(text)), shown);
+        }
+    }
+
+    #[test]
+    fn only_so_much_is_shown() {
+        assert_eq!(Untrusted::within("äöü", 3).to_string(), "ä… (4 bytes more)");
+        assert_eq!(Untrusted::within("abc", 3).to_string(), "abc");
+        let path = std::path::Path::new("/a\nb");
+        assert_eq!(Untrusted::new(path.display()).to_string(), "/a\\nb");
+    }
+}

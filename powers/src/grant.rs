@@ -1,0 +1,467 @@
+//! What a user lets one proxy do.
+
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
+use crate::{
+    Actions, Cover, FIXED, Kind, Kinds, Pattern, Peer, Places, Power, Subject, TABLE, UPDATES,
+    Updates,
+};
+
+/// Powers, and methods by name.
+#[derive(Clone, Debug, Default)]
+pub struct Grant {
+    /// For what the host's own tests and programs without a sandbox do.
+    unlimited: bool,
+    powers: Vec<&'static Power>,
+    methods: Vec<NamedMethods>,
+    covers: HashMap<&'static str, Vec<&'static Cover>>,
+    /// Whether every `session/update` may be touched, so that none has to be looked into.
+    all_updates: bool,
+    own: String,
+}
+
+/// Methods that no power covers, and what may be done with their messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedMethods {
+    /// Their names.
+    pub methods: Pattern,
+    /// What may be done.
+    pub actions: Actions,
+}
+
+/// Why there is no such grant.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GrantError {
+    /// There is no such power.
+    #[error(
+        "there is no power `{0}`; did you mean `{1}`? `acp-chain powers` lists them all; one that is \
+         newer than this version needs a newer acp-chain"
+    )]
+    Unknown(String, &'static str),
+    /// It is there already.
+    #[error("the power `{0}` is named twice")]
+    Twice(&'static str),
+    /// It makes no sense alone.
+    #[error("the power `{0}` makes no sense without `{1}`; name both, or neither")]
+    Lacks(&'static str, &'static str),
+    /// What powers are for is not granted by name.
+    #[error("`{0}` is of the protocol, and is granted by powers: {1}")]
+    Covered(String, String),
+    /// Nobody may have it.
+    #[error("`{0}` is the host's own, and no proxy may do anything with it")]
+    Host(String),
+}
+
+impl Grant {
+    /// A grant of these powers, and of these methods, for the proxy with this id.
+    pub fn new<'k>(
+        id: &str,
+        keys: impl IntoIterator<Item = &'k str>,
+        methods: Vec<NamedMethods>,
+    ) -> Result<Self, GrantError> {
+        let mut grant = Self {
+            own: format!("acp-chain/{id}"),
+            ..Self::default()
+        };
+        for key in keys {
+            let power = Power::named(key)
+                .ok_or_else(|| GrantError::Unknown(key.to_owned(), Power::nearest(key)))?;
+            if grant.has(power.key) {
+                return Err(GrantError::Twice(power.key));
+            }
+            grant.add(power);
+        }
+        for power in &grant.powers {
+            if let Some(needed) = power.needs.filter(|needed| !grant.has(needed)) {
+                return Err(GrantError::Lacks(power.key, needed));
+            }
+        }
+        for named in &methods {
+            check_name(&named.methods)?;
+        }
+        grant.methods = methods;
+        Ok(grant)
+    }
+
+    fn add(&mut self, power: &'static Power) {
+        self.powers.push(power);
+        for cover in power.covers {
+            for method in cover.methods {
+                self.covers.entry(method).or_default().push(cover);
+            }
+        }
+        let update = |update| Subject {
+            sender: Peer::Agent,
+            kind: Kind::Notification,
+            method: "session/update",
+            update,
+        };
+        let known = UPDATES.iter().map(|name| update(Some(*name)));
+        self.all_updates = known
+            .chain([update(None)])
+            .all(|subject| self.covers(Actions::READ, &subject));
+    }
+
+    /// All powers that there are, for the proxy with this id.
+    #[must_use]
+    pub fn all_powers(id: &str) -> Self {
+        let mut grant = Self {
+            own: format!("acp-chain/{id}"),
+            ..Self::default()
+        };
+        Power::all().for_each(|power| grant.add(power));
+        grant
+    }
+
+    /// Everything there is, with every method.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self {
+            unlimited: true,
+            powers: Power::all().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it has a power.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.powers.iter().any(|power| power.key == key)
+    }
+
+    /// Its powers, in the order in which they were named.
+    #[must_use]
+    pub fn powers(&self) -> &[&'static Power] {
+        &self.powers
+    }
+
+    /// The methods that are granted by name.
+    #[must_use]
+    pub fn methods(&self) -> &[NamedMethods] {
+        &self.methods
+    }
+
+    /// Whether it lets some updates be seen and others not, so that it takes their kind to know.
+    #[must_use]
+    pub fn tells_updates_apart(&self) -> bool {
+        !self.unlimited && !self.all_updates
+    }
+
+    /// Whether it has no bounds at all.
+    #[must_use]
+    pub fn is_unlimited(&self) -> bool {
+        self.unlimited
+    }
+
+    /// Whether it covers any of these actions on a message.
+    #[must_use]
+    pub fn covers(&self, actions: Actions, subject: &Subject) -> bool {
+        if self.unlimited || self.all_updates && actions.meets(Actions::READ) && is_update(subject)
+        {
+            return true;
+        }
+        match self.covers.get(subject.method) {
+            Some(covers) => {
+                let mut covers = covers.iter();
+                covers.any(|cover| cover.actions.meets(actions) && cover.is_about(subject))
+            }
+            None => self.by_name(subject.method).meets(actions),
+        }
+    }
+
+    /// The places of a message that may change.
+    #[must_use]
+    pub fn changeable(&self, subject: &Subject) -> Places<'_> {
+        let everything = self.unlimited || self.by_name(subject.method).meets(Actions::CHANGE);
+        let places = self.about(Actions::CHANGE, subject);
+        let places = places.flat_map(|cover| cover.places).copied();
+        Places::new(places.chain(everything.then_some("")), &self.own)
+    }
+
+    /// The places of a message that stay hidden from who may read it.
+    #[must_use]
+    pub fn hidden(&self, subject: &Subject) -> Places<'_> {
+        let mut readable = self.about(Actions::READ, subject).peekable();
+        if readable.peek().is_none()
+            || self
+                .about(Actions::READ, subject)
+                .any(|cover| cover.hidden.is_empty())
+        {
+            return Places::default();
+        }
+        Places::new(readable.flat_map(|cover| cover.hidden).copied(), &self.own)
+    }
+
+    fn about(&self, actions: Actions, subject: &Subject) -> impl Iterator<Item = &'static Cover> {
+        let covers = self.covers.get(subject.method).into_iter().flatten();
+        let subject = *subject;
+        covers
+            .copied()
+            .filter(move |cover| cover.actions.meets(actions) && cover.is_about(&subject))
+    }
+
+    fn by_name(&self, method: &str) -> Actions {
+        let named = self
+            .methods
+            .iter()
+            .filter(|named| named.methods.covers(method));
+        named.fold(Actions::default(), |all, named| all.and(named.actions))
+    }
+}
+
+fn is_update(subject: &Subject) -> bool {
+    subject.sender == Peer::Agent
+        && subject.kind == Kind::Notification
+        && subject.method == "session/update"
+}
+
+/// An error if methods of that name are for powers to grant, or for nobody.
+fn check_name(methods: &Pattern) -> Result<(), GrantError> {
+    for fixed in FIXED {
+        let fixed_methods = fixed.methods.iter().filter(|_| fixed.places.is_empty());
+        if fixed_methods.copied().any(|method| methods.covers(method)) {
+            return Err(GrantError::Host(methods.to_string()));
+        }
+    }
+    let powers: Vec<_> = Power::all()
+        .filter(|power| power.methods().any(|method| methods.covers(method)))
+        .map(|power| format!("`{}`", power.key))
+        .collect();
+    match powers.is_empty() {
+        true => Ok(()),
+        false => Err(GrantError::Covered(methods.to_string(), powers.join(", "))),
+    }
+}
+
+/// What would let a proxy do one of these things with such a message.
+#[must_use]
+pub fn lacking(actions: Actions, subject: &Subject) -> String {
+    let Subject { sender, method, .. } = subject;
+    let wanted = Power::all().filter(|power| {
+        let mut covers = power.covers.iter();
+        covers.any(|cover| {
+            cover.actions.meets(actions)
+                && cover.methods.contains(method)
+                && cover.is_about(subject)
+        })
+    });
+    let wanted: Vec<_> = wanted.map(|power| format!("`{}`", power.key)).collect();
+    let verb = actions.names().join("/");
+    let from = sender.as_str();
+    match wanted.is_empty() {
+        false => format!(
+            "to {verb} {method:?} from the {from} takes {}",
+            wanted.join(" or ")
+        ),
+        true if knows(method) => {
+            format!("to {verb} {method:?} from the {from} in this form is nobody's to do")
+        }
+        true => format!(
+            "to {verb} {method:?}, which is not of the protocol, takes its name under `methods`"
+        ),
+    }
+}
+
+/// Whether the protocol knows a method at all.
+fn knows(method: &str) -> bool {
+    Power::all()
+        .flat_map(Power::methods)
+        .any(|known| known == method)
+}
+
+/// Whether the protocol has messages of this method, sender and kind, if it knows the method.
+#[must_use]
+pub fn is_of_protocol(subject: &Subject) -> bool {
+    static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(|| {
+        let mut readable: HashMap<&str, Vec<&'static Cover>> = HashMap::default();
+        let covers = Power::all().flat_map(|power| power.covers);
+        for cover in covers.filter(|cover| cover.actions.meets(Actions::READ)) {
+            for method in cover.methods {
+                readable.entry(method).or_default().push(cover);
+            }
+        }
+        readable
+    });
+    let Some(covers) = READABLE.get(subject.method) else {
+        return true;
+    };
+    let mut covers = covers.iter();
+    covers.any(|cover| cover.sender == subject.sender && cover.kinds.contains(subject.kind))
+}
+
+impl Power {
+    /// All of them, by topic.
+    pub fn all() -> impl Iterator<Item = &'static Power> {
+        TABLE.iter().copied().flatten()
+    }
+
+    /// The power of this key.
+    #[must_use]
+    pub fn named(key: &str) -> Option<&'static Power> {
+        Self::all().find(|power| power.key == key)
+    }
+
+    /// The key that is most like this one.
+    #[must_use]
+    pub fn nearest(key: &str) -> &'static str {
+        let like = |power: &Power| strsim::jaro_winkler(power.key, key);
+        let nearest = Self::all().max_by(|one, two| like(one).total_cmp(&like(two)));
+        nearest.map_or("", |power| power.key)
+    }
+
+    /// The methods that it is about; some more than once.
+    pub fn methods(&self) -> impl Iterator<Item = &'static str> {
+        self.covers.iter().flat_map(|cover| cover.methods).copied()
+    }
+
+    /// What it lets a proxy do, of all messages taken together.
+    #[must_use]
+    pub fn actions(&self) -> Actions {
+        let actions = self.covers.iter().map(|cover| cover.actions);
+        actions.fold(Actions::default(), Actions::and)
+    }
+}
+
+impl Cover {
+    /// Whether there are messages of these methods, from this side if it is named, and of these kinds
+    /// that it is about.
+    #[must_use]
+    pub fn meets(&self, methods: &Pattern, sender: Option<Peer>, kinds: Kinds) -> bool {
+        self.kinds.meets(kinds)
+            && sender.is_none_or(|sender| sender == self.sender)
+            && self.methods.iter().any(|method| methods.covers(method))
+    }
+
+    /// Of which updates it is, in words.
+    #[must_use]
+    pub fn updates_in_words(&self) -> String {
+        match self.updates {
+            Updates::None => String::new(),
+            Updates::Of(list) => list.join(", "),
+            Updates::Unknown => "updates of other kinds".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(sender: Peer, kind: Kind, method: &str) -> Subject<'_> {
+        Subject {
+            sender,
+            kind,
+            method,
+            update: None,
+        }
+    }
+
+    fn grant(keys: &[&str]) -> Grant {
+        Grant::new("me", keys.iter().copied(), Vec::new()).unwrap()
+    }
+
+    fn named(pattern: &str, actions: Actions) -> NamedMethods {
+        NamedMethods {
+            methods: Pattern::new(pattern).unwrap(),
+            actions,
+        }
+    }
+
+    #[test]
+    fn nothing_is_granted_that_is_not_named() {
+        let none = Grant::default();
+        for sender in [Peer::Client, Peer::Agent] {
+            for kind in [Kind::Request, Kind::Notification, Kind::Result, Kind::Error] {
+                for method in ["session/prompt", "session/update", "initialize", "_x", ""] {
+                    assert!(!none.covers(Actions::ALL, &subject(sender, kind, method)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_power_covers_one_direction_and_kind() {
+        let grant = grant(&["prompts.change"]);
+        let prompt = subject(Peer::Client, Kind::Request, "session/prompt");
+        assert!(grant.covers(Actions::CHANGE, &prompt));
+        assert!(!grant.covers(
+            Actions::READ.and(Actions::ANSWER).and(Actions::SEND),
+            &prompt
+        ));
+        assert!(grant.changeable(&prompt).contain("/prompt/0"));
+        for other in [
+            subject(Peer::Agent, Kind::Request, "session/prompt"),
+            subject(Peer::Client, Kind::Notification, "session/prompt"),
+            subject(Peer::Agent, Kind::Result, "session/prompt"),
+        ] {
+            assert!(!grant.covers(Actions::ALL, &other));
+            assert!(grant.changeable(&other).is_empty());
+        }
+    }
+
+    #[test]
+    fn updates_are_told_apart_by_what_they_are_of() {
+        let update = |update| Subject {
+            update,
+            ..subject(Peer::Agent, Kind::Notification, "session/update")
+        };
+        let grant = grant(&["answers.read", "other-updates.read"]);
+        assert!(grant.tells_updates_apart());
+        assert!(grant.covers(Actions::READ, &update(Some("agent_message_chunk"))));
+        assert!(grant.covers(Actions::READ, &update(Some("_of_tomorrow"))));
+        assert!(grant.covers(Actions::READ, &update(None)));
+        assert!(!grant.covers(Actions::READ, &update(Some("tool_call"))));
+    }
+
+    #[test]
+    fn secrets_are_hidden_from_who_has_no_power_to_see_them() {
+        let new = subject(Peer::Client, Kind::Request, "session/new");
+        assert!(!grant(&["session-setup.read"]).hidden(&new).is_empty());
+        assert!(
+            grant(&["session-setup.read", "session-setup.secrets"])
+                .hidden(&new)
+                .is_empty()
+        );
+        let lacks = Grant::new("me", ["session-setup.secrets"], Vec::new()).unwrap_err();
+        assert_eq!(
+            lacks,
+            GrantError::Lacks("session-setup.secrets", "session-setup.read")
+        );
+    }
+
+    #[test]
+    fn a_method_of_no_schema_is_granted_by_its_name() {
+        let grant = Grant::new("me", [], vec![named("_vendor/*", Actions::READ)]).unwrap();
+        let ask = subject(Peer::Agent, Kind::Request, "_vendor/ask");
+        assert!(grant.covers(Actions::READ, &ask) && !grant.covers(Actions::CHANGE, &ask));
+        assert!(!grant.covers(
+            Actions::READ,
+            &subject(Peer::Agent, Kind::Request, "_other")
+        ));
+        for (pattern, error) in [
+            (
+                "session/prompt",
+                "granted by powers: `prompts.read`, `prompts.change`",
+            ),
+            ("session/*", "is of the protocol"),
+            ("*", "no proxy may do anything with it"),
+        ] {
+            let refused = Grant::new("me", [], vec![named(pattern, Actions::READ)]).unwrap_err();
+            assert!(refused.to_string().contains(error), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_power_is_told_with_the_nearest() {
+        let refused =
+            |keys: &[&'static str]| Grant::new("me", keys.iter().copied(), Vec::new()).unwrap_err();
+        let unknown = refused(&["prompt.read"]).to_string();
+        assert!(
+            unknown.contains("there is no power `prompt.read`; did you mean `prompts.read`?"),
+            "{unknown}"
+        );
+        assert_eq!(refused(&["tools", "tools"]), GrantError::Twice("tools"));
+    }
+}

@@ -1,0 +1,29 @@
+//! What proxies may do: one table of powers, in words that users understand, and grants made of them.
+//!
+//! A [`Power`] covers messages by direction, kind and method, and says what may be done to them, down
+//! to the places of their bodies that may change. What no power covers, no proxy sees. A method that
+//! the table does not know can be granted by its name ([`Grant::new`]). The documentation, `acp-chain
+//! check` and the host's checks are made from this one table.
+
+#![forbid(unsafe_code)]
+
+mod actions;
+mod grant;
+mod json;
+mod least;
+mod markdown;
+mod message;
+mod pattern;
+mod places;
+mod power;
+mod table;
+
+pub use actions::Actions;
+pub use grant::{Grant, GrantError, NamedMethods, is_of_protocol, lacking};
+pub use least::{Asked, least};
+pub use markdown::markdown;
+pub use message::{Kind, Kinds, Peer, Subject};
+pub use pattern::{LONGEST_METHOD, Pattern, PatternError};
+pub use places::{Change, MASK, Mismatch, Places};
+pub use power::{Cover, Danger, Power, Updates};
+pub use table::{FIXED, Fixed, TABLE, UPDATES};

@@ -1,0 +1,107 @@
+//! What there is to know of a message before its body is looked at.
+
+/// A neighbour in the chain, and so a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Peer {
+    /// The predecessor: the side of the editor.
+    Client,
+    /// The successor: the side of the agent.
+    Agent,
+}
+
+impl Peer {
+    /// The neighbour on the other side.
+    #[must_use]
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Client => Self::Agent,
+            Self::Agent => Self::Client,
+        }
+    }
+
+    /// The name in logs, traces and errors.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `method` and `id`: wants one answer.
+    Request,
+    /// `method` without `id`.
+    Notification,
+    /// `id` and `result`.
+    Result,
+    /// `id` and `error`.
+    Error,
+}
+
+impl Kind {
+    /// Whether this is an answer, of either sort.
+    #[must_use]
+    pub const fn is_response(self) -> bool {
+        matches!(self, Self::Result | Self::Error)
+    }
+}
+
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    /// Requests.
+    pub const REQUEST: Self = Self(1);
+    /// Notifications.
+    pub const NOTIFICATION: Self = Self(2);
+    /// Responses that succeed.
+    pub const RESULT: Self = Self(4);
+    /// Responses that fail.
+    pub const ERROR: Self = Self(8);
+    /// Responses of both sorts.
+    pub const RESPONSE: Self = Self(4 | 8);
+    /// All kinds.
+    pub const ALL: Self = Self(1 | 2 | 4 | 8);
+
+    /// Whether a kind is one of them.
+    #[must_use]
+    pub const fn contains(self, kind: Kind) -> bool {
+        let one = match kind {
+            Kind::Request => Self::REQUEST,
+            Kind::Notification => Self::NOTIFICATION,
+            Kind::Result => Self::RESULT,
+            Kind::Error => Self::ERROR,
+        };
+        self.0 & one.0 != 0
+    }
+
+    /// Whether the two sets have a kind in common.
+    #[must_use]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Those of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// What powers tell messages apart by.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Who sent it, or in whose place it is sent.
+    pub sender: Peer,
+    /// What it is.
+    pub kind: Kind,
+    /// Its method; of a response, that of the request.
+    pub method: &'a str,
+    /// Of a `session/update`: what it is an update of, as far as that can be read.
+    pub update: Option<&'a str>,
+}

@@ -1,0 +1,90 @@
+//! What a power is.
+
+use crate::{Actions, Kinds, Peer, Subject, UPDATES};
+
+/// A thing that a proxy may do, as a user reads it and as the host checks it.
+#[derive(Debug)]
+pub struct Power {
+    /// By which it is granted: `what.action`.
+    pub key: &'static str,
+    /// What it lets a proxy do, for people who do not know the protocol; `it` goes before it.
+    pub words: &'static str,
+    /// How dangerous that is.
+    pub danger: Danger,
+    /// Why, as a sentence.
+    pub reason: &'static str,
+    /// The power without which it makes no sense.
+    pub needs: Option<&'static str>,
+    /// What it covers, exactly.
+    pub covers: &'static [Cover],
+}
+
+/// How dangerous it is to grant a power to somebody who means harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Danger {
+    /// Little is lost.
+    Low,
+    /// It learns, or makes you see, what it should not.
+    Medium,
+    /// It can make the agent or your editor act against you.
+    High,
+}
+
+impl Danger {
+    /// The step, as a word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// Messages, and what may be done with them.
+#[derive(Clone, Copy, Debug)]
+pub struct Cover {
+    /// What may be done.
+    pub actions: Actions,
+    /// Who sends them, or in whose place the proxy sends them.
+    pub sender: Peer,
+    /// What they are.
+    pub kinds: Kinds,
+    /// Their methods; of responses, the requests' methods.
+    pub methods: &'static [&'static str],
+    /// Of `session/update`, which updates.
+    pub updates: Updates,
+    /// For [`Actions::CHANGE`]: the places of the body that may change, see [`crate::Places`].
+    pub places: &'static [&'static str],
+    /// For [`Actions::READ`]: the places of the body that are hidden nevertheless.
+    pub hidden: &'static [&'static str],
+}
+
+/// Which `session/update` notifications, by `/update/sessionUpdate`.
+#[derive(Clone, Copy, Debug)]
+pub enum Updates {
+    /// The method is another.
+    None,
+    /// These.
+    Of(&'static [&'static str]),
+    /// Those that the table does not know.
+    Unknown,
+}
+
+impl Cover {
+    /// Whether it is about a message of this sort, whatever the method.
+    #[must_use]
+    pub fn is_about(&self, subject: &Subject) -> bool {
+        self.sender == subject.sender
+            && self.kinds.contains(subject.kind)
+            && match (self.updates, subject.update) {
+                (Updates::None, _) => true,
+                (Updates::Of(list), Some(update)) => list.contains(&update),
+                (Updates::Of(_), None) => false,
+                (Updates::Unknown, update) => {
+                    update.is_none_or(|update| !UPDATES.contains(&update))
+                }
+            }
+    }
+}

@@ -1,0 +1,340 @@
+//! How sessions are set up, what holds in them, and who you are to the agent.
+
+use super::{change, cover, decide, exchange, send, updates};
+use crate::Danger::{High, Low, Medium};
+use crate::Peer::{Agent, Client};
+use crate::{Actions, Cover, Kinds, Power, Updates};
+
+const INITIALIZE: &[&str] = &["initialize"];
+const PROMPT: &[&str] = &["session/prompt"];
+const SETUP: &[&str] = &[
+    "session/new",
+    "session/load",
+    "session/resume",
+    "session/fork",
+];
+const SETTINGS: &[&str] = &["session/set_mode", "session/set_config_option"];
+const SESSIONS: &[&str] = &[
+    "session/list",
+    "session/close",
+    "session/delete",
+    "session/archive",
+    "session/unarchive",
+    "session/status",
+    "session/set_title",
+];
+const SIGN_IN: &[&str] = &[
+    "authenticate",
+    "logout",
+    "auth/login",
+    "auth/logout",
+    "auth/status",
+    "providers/list",
+    "providers/set",
+    "providers/disable",
+];
+const SIGNED_IN: &[&str] = &["auth/status_update"];
+
+/// To change nothing but what is the proxy's own.
+const fn mark(
+    sender: crate::Peer,
+    kinds: Kinds,
+    methods: &'static [&'static str],
+    places: &'static [&'static str],
+) -> Cover {
+    Cover {
+        places,
+        ..cover(Actions::CHANGE, sender, kinds, methods)
+    }
+}
+
+const SETTING_UPDATES: Updates = Updates::Of(&[
+    "available_commands_update",
+    "current_mode_update",
+    "config_option_update",
+]);
+const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update"]);
+
+const CAPABILITIES: [Cover; 2] = exchange(Client, INITIALIZE);
+const READ_SETUP: [Cover; 2] = exchange(Client, SETUP);
+const READ_SETTINGS: [Cover; 2] = exchange(Client, SETTINGS);
+const READ_SESSIONS: [Cover; 2] = exchange(Client, SESSIONS);
+const READ_SIGN_IN: [Cover; 2] = exchange(Client, SIGN_IN);
+
+pub(super) const POWERS: &[Power] = &[
+    Power {
+        key: "capabilities.read",
+        words: "sees what your editor and the agent are, and what they are able to do",
+        danger: Low,
+        reason: "names and versions of programs are in it",
+        needs: None,
+        covers: &CAPABILITIES,
+    },
+    Power {
+        key: "marks.add",
+        words: "adds marks of its own, under its own name, to what both sides say of themselves, to prompts, and to what is said of how turns end",
+        danger: Low,
+        reason: "only who knows the proxy looks for them",
+        needs: None,
+        covers: &[
+            mark(
+                Client,
+                Kinds::REQUEST,
+                INITIALIZE,
+                &[
+                    "/_meta/{own}",
+                    "/clientCapabilities/_meta/{own}",
+                    "/capabilities/_meta/{own}",
+                ],
+            ),
+            mark(
+                Agent,
+                Kinds::RESULT,
+                INITIALIZE,
+                &[
+                    "/_meta/{own}",
+                    "/agentCapabilities/_meta/{own}",
+                    "/capabilities/_meta/{own}",
+                ],
+            ),
+            mark(Client, Kinds::REQUEST, PROMPT, &["/_meta/{own}"]),
+            mark(Agent, Kinds::RESULT, PROMPT, &["/_meta/{own}"]),
+        ],
+    },
+    Power {
+        key: "session-setup.read",
+        words: "sees how sessions begin: their folders, and the names of their MCP servers, without tokens",
+        danger: Low,
+        reason: "paths and names are in it",
+        needs: None,
+        covers: &[
+            Cover {
+                hidden: &[
+                    "/mcpServers/*/command",
+                    "/mcpServers/*/args/*",
+                    "/mcpServers/*/env/*/value",
+                    "/mcpServers/*/headers/*/value",
+                    "/mcpServers/*/url",
+                    "/**/_meta/*",
+                ],
+                ..READ_SETUP[0]
+            },
+            READ_SETUP[1],
+        ],
+    },
+    Power {
+        key: "session-setup.secrets",
+        words: "sees the commands, addresses, tokens and headers of your MCP servers",
+        danger: High,
+        reason: "who has a token can act as you",
+        needs: Some("session-setup.read"),
+        covers: &[READ_SETUP[0]],
+    },
+    Power {
+        key: "session-setup.change",
+        words: "changes, refuses or answers how sessions begin: their folders, MCP servers, modes and options",
+        danger: High,
+        reason: "MCP servers are programs that the agent starts",
+        needs: None,
+        covers: &[
+            decide(
+                Client,
+                SETUP,
+                &[
+                    "/cwd",
+                    "/additionalDirectories",
+                    "/mcpServers",
+                    "/replayFrom",
+                ],
+            ),
+            change(
+                Agent,
+                Kinds::RESULT,
+                SETUP,
+                &["/modes", "/configOptions", "/availableCommands"],
+            ),
+            super::errors(Agent, SETUP),
+        ],
+    },
+    Power {
+        key: "instructions.change",
+        words: "changes the agent's standing instructions when a session begins, and may delay or refuse it",
+        danger: High,
+        reason: "it can make the agent do what you did not ask for",
+        needs: None,
+        covers: &[Cover {
+            places: &["/systemPrompt"],
+            ..cover(
+                Actions::CHANGE.and(Actions::REFUSE),
+                Client,
+                Kinds::REQUEST,
+                SETUP,
+            )
+        }],
+    },
+    Power {
+        key: "settings.read",
+        words: "sees the agent's modes, options and commands, and when you change them",
+        danger: Low,
+        reason: "no text of yours is in it",
+        needs: None,
+        covers: &[
+            READ_SETTINGS[0],
+            READ_SETTINGS[1],
+            updates(Actions::READ, SETTING_UPDATES, &[]),
+        ],
+    },
+    Power {
+        key: "settings.change",
+        words: "changes, refuses or answers how you set the agent's mode and options",
+        danger: High,
+        reason: "a mode says what the agent may do without asking you",
+        needs: None,
+        covers: &[
+            decide(
+                Client,
+                SETTINGS,
+                &["/modeId", "/configId", "/value", "/type"],
+            ),
+            change(Agent, Kinds::RESULT, SETTINGS, &["/configOptions"]),
+            updates(
+                Actions::CHANGE.and(Actions::REFUSE),
+                SETTING_UPDATES,
+                &[
+                    "/update/availableCommands",
+                    "/update/currentModeId",
+                    "/update/configOptions",
+                    "/**/_meta",
+                ],
+            ),
+            super::errors(Agent, SETTINGS),
+        ],
+    },
+    Power {
+        key: "settings.send",
+        words: "sets the agent's mode and options, and tells your editor of them",
+        danger: High,
+        reason: "a mode says what the agent may do without asking you",
+        needs: None,
+        covers: &[
+            send(Client, Kinds::REQUEST, SETTINGS),
+            updates(Actions::SEND, SETTING_UPDATES, &[]),
+        ],
+    },
+    Power {
+        key: "sessions.read",
+        words: "sees your list of sessions with their titles, and when you close, delete or rename one",
+        danger: Medium,
+        reason: "titles say what you work on",
+        needs: None,
+        covers: &[
+            READ_SESSIONS[0],
+            READ_SESSIONS[1],
+            updates(Actions::READ, SESSION_UPDATES, &[]),
+        ],
+    },
+    Power {
+        key: "sessions.change",
+        words: "changes, refuses or answers how you list, close, delete and rename sessions",
+        danger: High,
+        reason: "it can have the wrong session deleted",
+        needs: None,
+        covers: &[
+            decide(
+                Client,
+                SESSIONS,
+                &["/cwd", "/cursor", "/archived", "/title"],
+            ),
+            change(
+                Agent,
+                Kinds::RESULT,
+                SESSIONS,
+                &["/sessions", "/nextCursor", "/title", "/status", "/state"],
+            ),
+            updates(
+                Actions::CHANGE.and(Actions::REFUSE),
+                SESSION_UPDATES,
+                &["/update/title", "/update/updatedAt", "/**/_meta"],
+            ),
+            super::errors(Agent, SESSIONS),
+        ],
+    },
+    Power {
+        key: "sessions.send",
+        words: "lists, closes, deletes and renames your sessions",
+        danger: High,
+        reason: "what is deleted is gone",
+        needs: None,
+        covers: &[
+            send(Client, Kinds::REQUEST, SESSIONS),
+            updates(Actions::SEND, SESSION_UPDATES, &[]),
+        ],
+    },
+    Power {
+        key: "sign-in.read",
+        words: "sees how you sign in to the agent, with which accounts, and when you sign out, without keys",
+        danger: Medium,
+        reason: "names and addresses of accounts are in it",
+        needs: None,
+        covers: &[
+            Cover {
+                hidden: &["/headers/*", "/baseUrl", "/**/_meta/*"],
+                ..READ_SIGN_IN[0]
+            },
+            Cover {
+                hidden: &["/providers/*/current/baseUrl", "/**/_meta/*"],
+                ..READ_SIGN_IN[1]
+            },
+            cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN),
+        ],
+    },
+    Power {
+        key: "sign-in.secrets",
+        words: "sees the keys and addresses of the services by which the agent works",
+        danger: High,
+        reason: "who has a key can act as you",
+        needs: Some("sign-in.read"),
+        covers: &READ_SIGN_IN,
+    },
+    Power {
+        key: "sign-in.change",
+        words: "changes, refuses or answers how you sign in and out, and by which services the agent works",
+        danger: High,
+        reason: "it can have your prompts sent to somebody else, and keep you from signing out",
+        needs: None,
+        covers: &[
+            decide(
+                Client,
+                SIGN_IN,
+                &[
+                    "/methodId",
+                    "/providerId",
+                    "/apiType",
+                    "/baseUrl",
+                    "/headers",
+                ],
+            ),
+            change(
+                Agent,
+                Kinds::RESULT,
+                SIGN_IN,
+                &["/state", "/accounts", "/providers"],
+            ),
+            change(
+                Agent,
+                Kinds::NOTIFICATION,
+                SIGNED_IN,
+                &["/state", "/accounts"],
+            ),
+            super::errors(Agent, SIGN_IN),
+        ],
+    },
+    Power {
+        key: "sign-in.send",
+        words: "signs you in and out, and sets by which services the agent works",
+        danger: High,
+        reason: "it can have your prompts sent to somebody else",
+        needs: None,
+        covers: &[send(Client, Kinds::REQUEST, SIGN_IN)],
+    },
+];

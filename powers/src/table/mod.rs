@@ -1,0 +1,112 @@
+//! The one table of powers. A row more here is a power more everywhere: in the documentation, in what
+//! `acp-chain check` says, in what a manifest may grant, and in what the host lets through.
+
+mod account;
+mod decisions;
+mod fixed;
+mod machine;
+mod talk;
+
+pub use fixed::{FIXED, Fixed};
+
+use crate::{Actions, Cover, Kinds, Peer, Power, Updates};
+
+/// Every power, by topic.
+pub const TABLE: &[&[Power]] = &[
+    talk::POWERS,
+    decisions::POWERS,
+    machine::POWERS,
+    account::POWERS,
+];
+
+/// Every update that a power names.
+pub const UPDATES: &[&str] = &[
+    "user_message_chunk",
+    "agent_message_chunk",
+    "agent_thought_chunk",
+    "user_message",
+    "agent_message",
+    "agent_thought",
+    "notice",
+    "compaction_update",
+    "compaction_summary_chunk",
+    "subagent_update",
+    "session_message",
+    "session_message_chunk",
+    "tool_call",
+    "tool_call_update",
+    "tool_call_content_chunk",
+    "terminal_update",
+    "terminal_output_chunk",
+    "plan",
+    "plan_update",
+    "plan_removed",
+    "available_commands_update",
+    "current_mode_update",
+    "config_option_update",
+    "session_info_update",
+    "usage_update",
+    "state_update",
+];
+
+type Texts = &'static [&'static str];
+
+const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
+    Cover {
+        actions,
+        sender,
+        kinds,
+        methods,
+        updates: Updates::None,
+        places: &[],
+        hidden: &[],
+    }
+}
+
+/// To read requests of one side's, and what the other answers.
+const fn exchange(sender: Peer, methods: Texts) -> [Cover; 2] {
+    [
+        cover(Actions::READ, sender, Kinds::REQUEST, methods),
+        cover(Actions::READ, sender.opposite(), Kinds::RESPONSE, methods),
+    ]
+}
+
+/// To change requests, refuse or answer them.
+const fn decide(sender: Peer, methods: Texts, places: Texts) -> Cover {
+    Cover {
+        places,
+        ..cover(Actions::DECIDE, sender, Kinds::REQUEST, methods)
+    }
+}
+
+/// To change requests or notifications, or to keep them from going on.
+const fn change(sender: Peer, kinds: Kinds, methods: Texts, places: Texts) -> Cover {
+    Cover {
+        places,
+        ..cover(Actions::CHANGE.and(Actions::REFUSE), sender, kinds, methods)
+    }
+}
+
+/// To change the texts of errors, and their data.
+const fn errors(sender: Peer, methods: Texts) -> Cover {
+    change(sender, Kinds::ERROR, methods, &["/message", "/data"])
+}
+
+/// To send requests in the place of one side, or notifications.
+const fn send(sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
+    cover(Actions::SEND, sender, kinds, methods)
+}
+
+/// What may be done with updates of some sort.
+const fn updates(actions: Actions, updates: Updates, places: Texts) -> Cover {
+    Cover {
+        updates,
+        places,
+        ..cover(
+            actions,
+            Peer::Agent,
+            Kinds::NOTIFICATION,
+            &["session/update"],
+        )
+    }
+}

@@ -1,0 +1,126 @@
+//! Guards stand next to the agent, in chains of real components.
+
+use std::fs;
+
+use acp_chain_tests::chain::{Chain, entry};
+use acp_chain_tests::host;
+use acp_chain_tests::powers::all_but;
+use tokio::process::Command;
+
+const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
+
+/// `redact`, which is a guard.
+fn redact() -> String {
+    entry("redact", "redact", "")
+}
+
+fn pass() -> String {
+    entry("pass", "pass", "")
+}
+
+#[tokio::test]
+async fn a_guard_in_front_of_another_proxy_is_an_error_that_names_both() {
+    let mut chain = Chain::start(&(redact() + &pass()), AGENT);
+    let error = chain.refused("initialize").await;
+    for part in [
+        "`redact` is a guard",
+        "`pass`",
+        "move `redact` behind `pass`",
+        "order = \"as-written\"",
+    ] {
+        assert!(error.contains(part), "{error}\nlacks {part}");
+    }
+    assert_eq!(chain.client.finish().await.unwrap().status.code(), Some(1));
+}
+
+#[tokio::test]
+async fn a_guard_behind_all_others_starts_and_so_does_any_order_that_the_user_insists_on() {
+    for manifest in [
+        pass() + &redact(),
+        redact(),
+        format!("order = 'as-written'\n{}{}", redact(), pass()),
+    ] {
+        let mut chain = Chain::initialized(&manifest, AGENT).await;
+        chain.client.turn("echo hi").await;
+        assert_eq!(chain.client.chunks().concat(), "hi");
+        chain.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_guard_redacted_nobody_in_front_of_it_can_alter() {
+    let config = "[proxy.config.notifications]
+        'session/update' = [{ edit = { pointer = '/update/content/text', value = 'altered' } }]";
+    let alters = entry("does", "does", &format!("on-failure = 'bypass'\n{config}"));
+    // It does not see the prompt, which the agent is to echo as it is.
+    let granted = all_but(&["prompts.read", "prompts.change"]);
+    let redact = entry("redact", "redact", &granted);
+    let mut chain = Chain::initialized(&(alters + &redact), AGENT).await;
+    chain
+        .client
+        .turn("echo my key is AKIAIOSFODNN7EXAMPLQ.")
+        .await;
+    let text = chain.client.chunks().concat();
+    assert!(!text.contains("AKIAIOSFODNN7EXAMPLQ"), "{text}");
+    assert!(text.contains("[redacted: "), "{text}");
+    chain.finish().await;
+}
+
+/// What `acp-chain check --start` says of a manifest.
+async fn check(manifest: &str) -> (bool, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("acp-chain.toml");
+    fs::write(&path, manifest).unwrap();
+    let mut command = Command::new(host::program());
+    command.args(["check", "--start", "--manifest"]).arg(path);
+    let output = command.output().await.unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+#[tokio::test]
+async fn check_starts_components_and_compares_what_they_ask_for_with_their_powers() {
+    let rules = entry(
+        "rules",
+        "rules",
+        "powers = ['prompts.change', 'plans.read', 'files.read']",
+    );
+    let (valid, said) = check(&rules).await;
+    assert!(valid, "{said}");
+    for part in [
+        "asks for session/prompt requests from the client\n",
+        "asks for initialize requests from the client, and does not see it: that takes `capabilities.read`",
+        "! never uses `plans.read`",
+        r#"powers = ["prompts.change", "turns.read", "files.read", "capabilities.read", "session-setup.read"]"#,
+    ] {
+        assert!(said.contains(part), "{said}\nlacks {part}");
+    }
+    let (valid, said) = check(&(redact() + &pass())).await;
+    assert!(
+        !valid && said.contains("move `redact` behind `pass`"),
+        "{said}"
+    );
+    let misspelt = "powers = ['prompts.read']\n[proxy.config.requests]\n'session/promt' = ['hold']";
+    let (_, said) = check(&entry("does", "does", misspelt)).await;
+    assert!(
+        said.contains("there is no such method; is it `session/prompt`?"),
+        "{said}"
+    );
+}
+
+/// The manifests that we publish give what is needed, and no more.
+#[tokio::test]
+async fn our_proxies_have_the_least_powers_that_they_need() {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/acp-chain.toml");
+    let manifest = fs::read_to_string(example).unwrap();
+    let components = host::component("rules")
+        .parent()
+        .unwrap()
+        .display()
+        .to_string();
+    let (valid, said) = check(&manifest.replace("../target/components", &components)).await;
+    assert!(valid, "{said}");
+    for wrong in ["never uses", "does not see it", "the least that"] {
+        assert!(!said.contains(wrong), "{said}\nhas {wrong}");
+    }
+}
