@@ -17,6 +17,8 @@ pub struct Grant {
     powers: Vec<&'static Power>,
     methods: Vec<NamedMethods>,
     covers: HashMap<&'static str, Vec<&'static Cover>>,
+    /// Methods of which something stays hidden from who may read them.
+    hides: Vec<&'static str>,
     /// Whether every `session/update` may be touched, so that none has to be looked into.
     all_updates: bool,
     own: String,
@@ -90,6 +92,9 @@ impl Grant {
         for cover in power.covers {
             for method in cover.methods {
                 self.covers.entry(method).or_default().push(cover);
+                if !cover.hidden.is_empty() {
+                    self.hides.push(method);
+                }
             }
         }
         let update = |update| Subject {
@@ -183,6 +188,9 @@ impl Grant {
     /// The places of a message that stay hidden from who may read it.
     #[must_use]
     pub fn hidden(&self, subject: &Subject) -> Places<'_> {
+        if !self.hides.contains(&subject.method) {
+            return Places::default();
+        }
         let mut readable = self.about(Actions::READ, subject).peekable();
         if readable.peek().is_none()
             || self

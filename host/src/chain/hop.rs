@@ -12,7 +12,7 @@ use super::parcel::{ExchangeId, Parcel};
 use super::wire::{Native, Wire};
 use crate::channel::{
     Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Registration, Source,
-    Started, Subject, Subscription, subject,
+    Started, Subject, Subscription, seen_subject, subject,
 };
 use crate::limits::{Account, Limits};
 
@@ -267,19 +267,8 @@ impl Hop {
     /// Whether a power lets the proxy do anything with a message.
     fn may_touch(&self, parcel: &Parcel) -> bool {
         let (grant, sender) = (&self.terms.grant, parcel.toward.opposite());
-        match grant.tells_updates_apart() {
-            true => grant.covers(Actions::TOUCH, &subject_of(parcel)),
-            // What it is an update of need not be looked for.
-            false => grant.covers(
-                Actions::TOUCH,
-                &Subject {
-                    sender,
-                    kind: parcel.message.kind(),
-                    method: &parcel.method,
-                    update: None,
-                },
-            ),
-        }
+        let subject = seen_subject(grant, &parcel.message, sender, &parcel.method);
+        grant.covers(Actions::TOUCH, &subject)
     }
 
     /// Whether others rely on it to decide.

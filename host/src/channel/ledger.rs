@@ -6,7 +6,10 @@ use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
 use super::check::{Rules, allow, check, check_json, check_length};
 use super::work::Work;
-use super::{Action, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote, subject};
+use super::{
+    Action, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote, seen_subject,
+    subject,
+};
 use crate::limits::Limits;
 use crate::rpc::{self, Kind, Message};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
@@ -126,7 +129,13 @@ impl Ledger {
 
     /// What of a message the proxy may read: all of it, all but what is hidden, or nothing.
     fn shown(&self, delivery: &Delivery) -> Option<Message> {
-        let subject = delivery.subject();
+        let Delivery {
+            message,
+            sender,
+            method,
+            ..
+        } = delivery;
+        let subject = seen_subject(&self.grant, message, *sender, method);
         if !self.grant.covers(Actions::READ, &subject) {
             return None;
         }
@@ -164,6 +173,13 @@ impl Ledger {
     /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
     /// action is checked against what the message can take.
     pub fn take_back(&mut self, id: MessageId, decision: Decision) -> Result<Action, ChannelError> {
+        // Most messages go on as they are, whatever the powers.
+        if matches!(decision, Decision::Forward)
+            && self.messages.get(&id).is_some_and(|entry| !entry.own)
+        {
+            self.messages.remove(&id);
+            return Ok(Action::Forward);
+        }
         let entry = self
             .messages
             .get_mut(&id)

@@ -43,14 +43,6 @@ pub struct Delivery {
     pub sealed: bool,
 }
 
-impl Delivery {
-    /// What powers tell it apart by.
-    #[must_use]
-    pub fn subject(&self) -> Subject<'_> {
-        subject(&self.message, self.sender, &self.method)
-    }
-}
-
 /// What powers tell a message apart by. The method of a response is that of the request.
 #[must_use]
 pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<'a> {
@@ -60,6 +52,26 @@ pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<
         kind: message.kind(),
         method,
         update: is_update.then(|| message.update()).flatten(),
+    }
+}
+
+/// The same, as far as a grant tells messages apart when they are to be seen: of an update it need not
+/// be looked for what it is of.
+#[must_use]
+pub fn seen_subject<'a>(
+    grant: &Grant,
+    message: &Message,
+    sender: Peer,
+    method: &'a str,
+) -> Subject<'a> {
+    match grant.tells_updates_apart() {
+        true => subject(message, sender, method),
+        false => Subject {
+            sender,
+            kind: message.kind(),
+            method,
+            update: None,
+        },
     }
 }
 

@@ -1,7 +1,8 @@
 //! What is wrong with a manifest, and where.
 
-use crate::untrusted::Untrusted;
 use std::path::{Path, PathBuf};
+
+use crate::untrusted::Untrusted;
 
 /// A manifest that cannot be used. The message names the file, the line and column (counted from
 /// 1), and what to write instead.

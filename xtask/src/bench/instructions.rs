@@ -71,7 +71,9 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     build.args(["build", "--workspace", "--bench", "instructions"]);
     build.arg("--message-format=json-render-diagnostics");
     for option in OPTIMISED {
-        build.arg(format!("--config=profile.dev.package.acp-chain.{option}"));
+        for package in ["acp-chain", "acp-chain-powers"] {
+            build.arg(format!("--config=profile.dev.package.{package}.{option}"));
+        }
     }
     let output = build
         .env("CARGO_INCREMENTAL", "0")

@@ -1,6 +1,5 @@
 //! Whose files are, and which names lead to the same one.
 
-use crate::untrusted::Untrusted;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io;
@@ -8,6 +7,8 @@ use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt}
 use std::path::{Path, PathBuf};
 
 use rustix::process::{getegid, geteuid};
+
+use crate::untrusted::Untrusted;
 
 /// The bits of a mode that let others write: the group, and everybody.
 const GROUP: u32 = 0o020;

@@ -4,7 +4,6 @@
 //! heard. Both are gone when its [`Address`] is dropped. What programs that died left behind is
 //! cleared away.
 
-use crate::untrusted::Untrusted;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
@@ -13,6 +12,8 @@ use std::time::Duration;
 
 use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
+
+use crate::untrusted::Untrusted;
 
 /// What our folders' names begin with.
 const FOLDER: &str = "acp-chain-";

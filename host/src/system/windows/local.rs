@@ -4,7 +4,6 @@
 //! it to read, but not to write, and other machines not at all; so whoever has to write something
 //! before they are told anything is told nothing. Nothing is left of it when its last end is closed.
 
-use crate::untrusted::Untrusted;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -14,6 +13,8 @@ use tokio::net::windows::named_pipe::{
     ClientOptions, NamedPipeClient, NamedPipeServer, ServerOptions,
 };
 use tokio::time::{sleep, timeout};
+
+use crate::untrusted::Untrusted;
 
 /// Where pipes are.
 const PIPES: &str = r"\\.\pipe\acp-chain-";
