@@ -227,11 +227,7 @@ fn edited(
     work: &mut Work,
 ) -> Result<String, ChannelError> {
     let invalid = |error: rpc::EditError| ChannelError::Invalid(error.to_string());
-    let deepest = edits
-        .iter()
-        .map(|(pointer, _)| *pointer)
-        .max_by_key(|pointer| pointer.len());
-    work.look_up(body, deepest.unwrap_or_default())?;
+    work.look_up_at_once(body, edits.iter().map(|(pointer, _)| *pointer))?;
     for value in edits.iter().filter_map(|(_, value)| *value) {
         work.spend(value.len())?;
         check_json(value)?;

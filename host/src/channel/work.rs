@@ -29,13 +29,33 @@ impl Work {
         &mut self.0
     }
 
+    /// Several places are about to be looked up in a text at once: it is read as often as the deepest of
+    /// them has parts.
+    pub fn look_up_at_once<'p>(
+        &mut self,
+        text: &str,
+        pointers: impl Iterator<Item = &'p str>,
+    ) -> Result<(), ChannelError> {
+        let mut deepest = 1;
+        for pointer in pointers {
+            deepest = deepest.max(parts(pointer)?);
+        }
+        self.spend(text.len().saturating_mul(deepest))
+    }
+
     /// A place is about to be looked up in a text: each part of the pointer may read all of it.
     pub fn look_up(&mut self, text: &str, pointer: &str) -> Result<(), ChannelError> {
-        if pointer.len() > MAX_POINTER {
-            let text = format!("a pointer of {} bytes is over the limit", pointer.len());
-            return Err(ChannelError::Invalid(text));
-        }
-        let parts = pointer.matches('/').count().max(1);
-        self.spend(text.len().saturating_mul(parts))
+        self.look_up_at_once(text, std::iter::once(pointer))
+    }
+}
+
+/// How many parts a pointer has, if it is not too long.
+fn parts(pointer: &str) -> Result<usize, ChannelError> {
+    match pointer.len() <= MAX_POINTER {
+        true => Ok(pointer.matches('/').count()),
+        false => Err(ChannelError::Invalid(format!(
+            "a pointer of {} bytes is over the limit",
+            pointer.len()
+        ))),
     }
 }

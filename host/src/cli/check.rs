@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use super::progress::Progress;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
-use super::{asks, folders, open};
+use super::{asks, folders, guest, open};
 use crate::chain::check_order;
 use crate::channel::{Failure, Source, WORDS, quote};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
@@ -161,24 +161,6 @@ fn check_proxy(
         println!("  │  {line}");
     }
     Some(component)
-}
-
-fn guest(
-    engine: &Engine,
-    entry: &ProxyEntry,
-    terms: &ComponentEntry,
-    component: Component,
-    directories: Directories,
-) -> Guest {
-    Guest {
-        engine: engine.clone(),
-        component,
-        name: entry.id.as_str().into(),
-        config: terms.config.as_str().into(),
-        limits: terms.limits.clone(),
-        grant: terms.grant.clone(),
-        directories,
-    }
 }
 
 /// Starts a proxy, and prints what it asks for beside its powers; whether it is a guard, if it starts.

@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use super::progress::Progress;
 use super::relied_on::{self, Named};
-use super::{folders, open, words};
+use super::{folders, guest, open, words};
 use crate::chain::{
     self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Role, Settings,
     StartError, Terms,
@@ -214,15 +214,7 @@ async fn start_proxies(
                 let component = loading.await.map_err(|error| failed(&error))?;
                 let component =
                     component.map_err(|error| failed(&manifest.about(entry, &error)))?;
-                let guest = Guest {
-                    engine: engine.clone(),
-                    component,
-                    name: entry.id.as_str().into(),
-                    config: terms.config.as_str().into(),
-                    limits: terms.limits.clone(),
-                    grant: terms.grant.clone(),
-                    directories,
-                };
+                let guest = guest(&engine, entry, terms, component, directories);
                 let started = guest.start(1, None).await;
                 started.map(|started| new_proxy(entry, terms, guest, started).into())
             }
