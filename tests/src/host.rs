@@ -265,6 +265,7 @@ impl InProcess {
                 process: None,
             }),
             notices: Vec::new(),
+            supervisor: None,
         });
         let start = async move |_| {
             chain.take().ok_or_else(|| StartError {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::Member;
-use crate::native::{Dialect, Process};
+use crate::native::{Dialect, Process, Supervisor};
 use crate::rpc::{LineReader, code};
 
 /// What begins the work of all parts of a chain.
@@ -45,6 +45,9 @@ pub struct Chain {
     pub agent: Option<AgentLink>,
     /// What the user is to be told in the first turn.
     pub notices: Vec<String>,
+    /// What opens the sockets by which the agent reaches MCP servers within the chain. Without it,
+    /// this process does.
+    pub supervisor: Option<Supervisor>,
 }
 
 impl Chain {
@@ -89,7 +92,7 @@ impl AsyncRead for Silence {
 }
 
 /// Why a chain could not begin.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
     /// What is wrong, and with what, in one or two sentences.

@@ -4,15 +4,17 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::progress::Progress;
+use tokio::runtime::Runtime;
+
+use super::plan::compile;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
-use super::{asks, folders, guest, open};
+use super::{asks, folders, give_up_rights, open};
 use crate::chain::check_order;
-use crate::channel::{Failure, Source, WORDS, quote};
+use crate::channel::{Source, WORDS, quote};
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
-use crate::native::AgentCommand;
-use crate::sandbox::{Component, Directories, Engine, Guest};
+use crate::native::CommandLine;
+use crate::sandbox::{ComponentError, Directories, Guest};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -48,42 +50,49 @@ impl Check {
             files: log.into_iter().collect(),
         };
         relied_on::check(&manifest, &directories, &named)?;
-        let engine = super::engine().map_err(|error| error.to_string())?;
-        println!("client");
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("the runtime does not start: {error}"))?;
+        let compiled = runtime.block_on(compile(&manifest, &directories))?;
+        let rights = give_up_rights(&directories);
+        say!("client");
         let mut valid = true;
         let mut order = Vec::new();
-        for (entry, directories) in manifest.proxies.iter().zip(&directories) {
-            println!("  │");
+        let proxies = manifest.proxies.iter().zip(&directories);
+        for ((entry, directories), compiled) in proxies.zip(compiled) {
+            say!("  │");
             valid &= match &entry.make {
                 Make::Component(terms) => {
                     let terms = &resolved(terms, directories);
-                    let loaded = check_proxy(&engine, &manifest, entry, terms);
+                    let guest =
+                        compiled.and_then(|guest| print_proxy(guest, &manifest, entry, terms));
                     print_mounts(directories);
-                    match loaded {
-                        Some(component) if self.start => {
-                            let directories = directories.clone();
-                            let guest = guest(&engine, entry, terms, component, directories);
-                            let guard = start(guest, &manifest, entry);
+                    match guest {
+                        Some(guest) if self.start => {
+                            let guard = start(&runtime, guest, &manifest, entry);
                             order.extend(guard.map(|guard| (&*entry.id, guard)));
                             guard.is_some()
                         }
-                        loaded => loaded.is_some(),
+                        guest => guest.is_some(),
                     }
                 }
                 Make::Native(native) => {
-                    check_program(entry, native, &user);
+                    print_program(entry, native, &user);
                     order.push((&*entry.id, false));
                     true
                 }
             };
         }
-        println!("  │");
+        say!("  │");
         match &manifest.agent {
             Some(agent) => {
-                println!("agent  {}", command_line(agent));
+                say!("agent  {}", command_line(agent));
             }
-            None => println!("agent  named on the command line"),
+            None => say!("agent  named on the command line"),
         }
+        say!();
+        say!("While it runs, acp-chain itself {rights}.");
         if let Err(error) = check_order(order)
             && !manifest.as_written
         {
@@ -111,7 +120,7 @@ fn resolved(component: &ComponentEntry, directories: &Directories) -> ComponentE
 fn print_mounts(directories: &Directories) {
     for (path, kind) in directories.iter().flat_map(|opened| &opened.mounts) {
         let path = quote(&path.display().to_string(), WORDS);
-        println!(
+        say!(
             "  │  ! in there {path} is another file system ({})",
             quote(kind, WORDS)
         );
@@ -119,68 +128,62 @@ fn print_mounts(directories: &Directories) {
 }
 
 /// Prints a proxy of the chain that is a program.
-fn check_program(entry: &ProxyEntry, native: &NativeEntry, user: &User) {
-    println!("{}  {}", entry.id, command_line(&native.command));
+fn print_program(entry: &ProxyEntry, native: &NativeEntry, user: &User) {
+    say!("{}  {}", entry.id, command_line(&native.command));
     let config = folders::config_file();
     for line in words::of_program(native, entry.on_failure, user, config.as_deref()) {
-        println!("  │  {line}");
+        say!("  │  {line}");
     }
 }
 
-fn command_line(command: &AgentCommand) -> String {
+fn command_line(command: &CommandLine) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     let words = words.map(|word| quote(&word.to_string_lossy(), WORDS));
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Prints one proxy of the chain, and returns what it is made of, if it could be run.
-fn check_proxy(
-    engine: &Engine,
+/// Prints one proxy of the chain, and returns it if it could be run.
+fn print_proxy(
+    compiled: Result<Guest, ComponentError>,
     manifest: &Manifest,
     entry: &ProxyEntry,
     terms: &ComponentEntry,
-) -> Option<Component> {
+) -> Option<Guest> {
     let path = quote(&terms.path.display().to_string(), WORDS);
-    println!("{}  {path}", entry.id);
-    let load = || Component::load(engine, &terms.path);
-    let component = match Progress::default().while_loading(&entry.id, load) {
-        Ok(component) => component,
+    say!("{}  {path}", entry.id);
+    let guest = match compiled {
+        Ok(guest) => guest,
         Err(error) => {
-            println!("  │  cannot be used");
+            say!("  │  cannot be used");
             eprintln!("acp-chain: {}", manifest.about(entry, &error));
             return None;
         }
     };
-    let imports = component.imports(engine);
+    let component = &guest.component;
+    let imports = component.imports(&guest.engine);
     let abilities = Abilities {
         wasi: imports.iter().any(|name| name.starts_with("wasi:")),
         tools: component.has_tools(),
     };
-    println!("  │  {} kB", component.size() / 1000);
+    say!("  │  {} kB", component.size() / 1000);
     for line in words::terms(terms, entry.on_failure, &abilities) {
-        println!("  │  {line}");
+        say!("  │  {line}");
     }
-    Some(component)
+    Some(guest)
 }
 
 /// Starts a proxy, and prints what it asks for beside its powers; whether it is a guard, if it starts.
-fn start(guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> Option<bool> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let started = match runtime {
-        Ok(runtime) => runtime.block_on(guest.start(1, None)),
-        Err(error) => Err(Failure::new(format!("the runtime does not start: {error}"))),
-    };
+fn start(runtime: &Runtime, guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> Option<bool> {
+    let started = runtime.block_on(guest.start(1, None));
     match started {
         Ok(started) => {
             for line in asks::compare(&started.registration, &guest.grant) {
-                println!("  │  {line}");
+                say!("  │  {line}");
             }
             Some(started.registration.guard)
         }
         Err(failure) => {
-            println!("  │  does not start");
+            say!("  │  does not start");
             let wrong = format!("it does not start: {failure}{}", failure.details());
             eprintln!("acp-chain: {}", manifest.about(entry, &wrong));
             None

@@ -7,7 +7,7 @@ use crate::limits;
 pub fn main() -> ExitCode {
     match super::user() {
         Ok(user) => {
-            print!("{}", limits::markdown(&user.ceilings));
+            say!("{}", limits::markdown(&user.ceilings).trim_end());
             ExitCode::SUCCESS
         }
         Err(error) => {

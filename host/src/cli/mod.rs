@@ -1,11 +1,20 @@
 //! The command line: one file a subcommand.
 
+/// Prints a line. Whoever reads may have enough before the end, as `head` does.
+macro_rules! say {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let _ = writeln!(std::io::stdout(), $($words)*);
+    }};
+}
+
 mod asks;
 mod check;
 mod folders;
 mod limits;
 mod log;
 mod mcp_shim;
+mod plan;
 mod powers;
 mod progress;
 mod relied_on;
@@ -20,7 +29,7 @@ use clap::{Parser, Subcommand};
 
 use crate::manifest::{ComponentEntry, Make, Manifest, ManifestError, ProxyEntry, User};
 use crate::sandbox::{Component, Directories, Engine, EngineError, Guest};
-use crate::system::files;
+use crate::system::{Rights, files, rights, supervisor};
 
 /// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
@@ -50,6 +59,9 @@ enum Command {
     /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
     #[command(hide = true)]
     McpShim,
+    /// Start and hold programs for `acp-chain run`, which starts it; people do not
+    #[command(hide = true)]
+    Supervise,
 }
 
 /// Does what the command line says.
@@ -78,6 +90,7 @@ pub fn main() -> ExitCode {
         }
         Command::Check(check) => check.main(cli.log_file),
         Command::McpShim => mcp_shim::main(),
+        Command::Supervise => supervisor::main(),
     }
 }
 
@@ -101,6 +114,15 @@ fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
         Make::Native(_) => Ok(Directories::default()),
     });
     opened.collect()
+}
+
+/// Gives up our rights to all but what the proxies are given. What is loaded, compiled or started needs
+/// more, and has to be done before; code of proxies runs only after.
+fn give_up_rights(directories: &[Directories]) -> Rights {
+    let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
+    let given_up = rights::give_up(&kept);
+    tracing::info!("from now on acp-chain itself {given_up}");
+    given_up
 }
 
 /// What the user decided for all chains.

@@ -12,13 +12,13 @@ pub struct Powers {
 impl Powers {
     pub fn main(self) {
         if self.markdown {
-            return print!("{}", markdown());
+            return say!("{}", markdown().trim_end());
         }
         let longest = Power::all().map(|power| power.key.len()).max().unwrap_or(0);
         for power in Power::all() {
             let (key, words, reason) = (power.key, power.words, power.reason);
-            println!("{key:longest$}  {words}");
-            println!(
+            say!("{key:longest$}  {words}");
+            say!(
                 "{:longest$}  danger: {}; {reason}",
                 "",
                 power.danger.as_str()

@@ -10,7 +10,7 @@ use super::folders;
 use super::trail;
 use crate::channel::{WORDS, quote};
 use crate::manifest::{Make, Manifest, ProxyEntry};
-use crate::native::AgentCommand;
+use crate::native::CommandLine;
 use crate::sandbox::{Directories, Opened};
 use crate::system::files::{Identity, TooMany, another_name};
 use crate::untrusted::Untrusted;
@@ -25,7 +25,7 @@ const FIRST_LINE: u64 = 256;
 #[derive(Debug, Default)]
 pub struct Named {
     /// The agent, if one is known.
-    pub agent: Option<AgentCommand>,
+    pub agent: Option<CommandLine>,
     /// The log and the trace.
     pub files: Vec<PathBuf>,
 }
@@ -120,7 +120,7 @@ fn own() -> Vec<Relied> {
 
 /// A program with what it is told in its arguments and its environment. A file among that may be what
 /// it runs, and a directory may be where it finds that.
-fn program(whose: &str, command: &AgentCommand) -> Vec<Relied> {
+fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
     let word = Path::new(&command.program);
     let own = command.env.iter().rfind(|(name, _)| name == "PATH");
     let search = own.map(|(_, value)| value.clone());

@@ -4,20 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tokio::task::JoinHandle;
-
-use super::progress::Progress;
+use super::plan::{Plan, failed};
 use super::relied_on::{self, Named};
-use super::{folders, guest, open, words};
-use crate::chain::{
-    self, AgentLink, Chain, Client, Launch, Member, Native, Program, Proxy, Role, Settings,
-    StartError, Terms,
-};
-use crate::channel::{Failure, FailurePolicy, Source, Started};
-use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
-use crate::native::{AgentCommand, Process};
+use super::{folders, open, words};
+use crate::chain::{self, Client, Role, Settings, StartError};
+use crate::manifest::{Make, Manifest, User};
+use crate::native::{CommandLine, Supervisor};
 use crate::rpc::code;
-use crate::sandbox::{Component, ComponentError, Directories, Guest};
+use crate::sandbox::Directories;
 use crate::system::{stdio, stop};
 use crate::trace::Trace;
 use crate::untrusted::Untrusted;
@@ -80,17 +74,29 @@ impl Run {
             output: stdio::input().map_err(unusable)?,
             input: stdio::output().map_err(unusable)?,
         };
-        let exit = chain::serve(
-            client,
-            async |role| self.start(role, log.as_deref()).await,
-            stop::requested(),
-            settings,
-        )
-        .await;
+        let program = settings.program.clone();
+        // It begins while the client makes up its mind.
+        let mut ready = Some(supervise(&program).map_err(|error| error.message)?);
+        let mut broken: Option<StartError> = None;
+        let start = async |role| {
+            if let Some(error) = broken.take() {
+                return Err(broken.insert(error).clone());
+            }
+            let supervisor = match ready.take() {
+                Some(supervisor) => supervisor,
+                None => supervise(&program)?,
+            };
+            let plan = self.plan(role, log.as_deref())?;
+            let loaded = plan.load(supervisor).await?;
+            let started = loaded.start().await;
+            started.inspect_err(|error| broken = Some(again(error)))
+        };
+        let exit = chain::serve(client, start, stop::requested(), settings).await;
         Ok(exit.code)
     }
 
-    async fn start(&self, role: Role, log: Option<&Path>) -> Result<Chain, StartError> {
+    /// What is to run in this role.
+    fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, StartError> {
         folders::check_owners().map_err(|error| failed(&error))?;
         let manifest = match &self.manifest {
             Some(path) => {
@@ -105,9 +111,8 @@ impl Run {
             Some(manifest) => self.open(manifest, log).map_err(|error| failed(&error))?,
             None => Vec::new(),
         };
-        // The agent starts while the components are loaded.
         let agent = match role {
-            Role::Agent => Some(start_agent(&self.command(manifest.as_ref())?)?),
+            Role::Agent => Some(self.command(manifest.as_ref())?),
             Role::Proxy(_) if self.agent.is_empty() => None,
             Role::Proxy(dialect) => {
                 return Err(StartError {
@@ -121,14 +126,10 @@ impl Run {
                 });
             }
         };
-        let (proxies, notices) = match manifest {
-            Some(manifest) => start_proxies(&manifest, directories).await?,
-            None => (Vec::new(), Vec::new()),
-        };
-        Ok(Chain {
-            proxies,
+        Ok(Plan {
+            manifest,
+            directories,
             agent,
-            notices,
         })
     }
 
@@ -144,9 +145,9 @@ impl Run {
         Ok(directories)
     }
 
-    fn command(&self, manifest: Option<&Manifest>) -> Result<AgentCommand, StartError> {
+    fn command(&self, manifest: Option<&Manifest>) -> Result<CommandLine, StartError> {
         if let Some((program, args)) = self.agent.split_first() {
-            return Ok(AgentCommand {
+            return Ok(CommandLine {
                 program: program.clone(),
                 args: args.to_vec(),
                 env: Vec::new(),
@@ -164,123 +165,20 @@ impl Run {
     }
 }
 
-fn start_agent(command: &AgentCommand) -> Result<AgentLink, StartError> {
-    let spawned = Process::spawn(command, None);
-    let (process, input, output) = spawned.map_err(|error| StartError {
-        message: error.to_string(),
-        code: code::INTERNAL_ERROR,
-        exit_code: error.exit_code(),
-    })?;
-    Ok(AgentLink {
-        output: Box::new(output),
-        input: Box::new(input),
-        process: Some(process),
+/// Starts what will start programs and open sockets for us.
+fn supervise(program: &Path) -> Result<Supervisor, StartError> {
+    Supervisor::start(program).map_err(|error| {
+        let program = Untrusted::new(program.display());
+        failed(&format!("`{program} supervise` cannot be started: {error}"))
     })
 }
 
-/// The proxies of a manifest, and what the user is to be told of those that are not there.
-async fn start_proxies(
-    manifest: &Manifest,
-    directories: Vec<Directories>,
-) -> Result<(Vec<Member>, Vec<String>), StartError> {
-    let (mut proxies, mut notices) = (Vec::new(), Vec::new());
-    if manifest.proxies.is_empty() {
-        return Ok((proxies, notices));
+/// What is said of a chain that broke when rights had been given up already.
+fn again(error: &StartError) -> StartError {
+    StartError {
+        message: format!("{error}. Another try takes a new start of acp-chain"),
+        ..error.clone()
     }
-    let engine = super::engine().map_err(|error| failed(&error))?;
-    let progress = Progress::default();
-    // Programs start while components are loaded.
-    let starting: Vec<_> = manifest
-        .proxies
-        .iter()
-        .map(|entry| match &entry.make {
-            Make::Component(component) => {
-                let (engine, path) = (engine.clone(), component.path.clone());
-                let (id, progress) = (entry.id.clone(), progress.clone());
-                let load = move || progress.while_loading(&id, || Component::load(&engine, &path));
-                Starting::Component(component, tokio::task::spawn_blocking(load))
-            }
-            Make::Native(native) => {
-                let mut launch = launch(&entry.id, native);
-                let link = launch();
-                Starting::Native(native, launch, link)
-            }
-        })
-        .collect();
-    let entries = manifest.proxies.iter().zip(starting);
-    for ((entry, starting), directories) in entries.zip(directories) {
-        let started = match starting {
-            Starting::Component(terms, loading) => {
-                let component = loading.await.map_err(|error| failed(&error))?;
-                let component =
-                    component.map_err(|error| failed(&manifest.about(entry, &error)))?;
-                let guest = guest(&engine, entry, terms, component, directories);
-                let started = guest.start(1, None).await;
-                started.map(|started| new_proxy(entry, terms, guest, started).into())
-            }
-            Starting::Native(native, launch, link) => link.map(|link| {
-                let native = Native {
-                    name: entry.id.clone(),
-                    dialect: native.dialect,
-                    on_failure: entry.on_failure.unwrap_or_default(),
-                    program: Some(Program { link, launch }),
-                };
-                native.into()
-            }),
-        };
-        match started {
-            Ok(started) => proxies.push(started),
-            Err(failure) => {
-                let (id, details) = (&entry.id, failure.details());
-                tracing::error!("the proxy `{id}` did not start: {failure}{details}");
-                if entry.on_failure != Some(FailurePolicy::Bypass) {
-                    let wrong = format!("it did not start: {failure}");
-                    return Err(failed(&manifest.about(entry, &wrong)));
-                }
-                let reason = &failure.reason;
-                notices.push(format!(
-                    "the proxy `{id}` did not start: {reason}. Everything passes it by."
-                ));
-            }
-        }
-    }
-    check_order(manifest, &proxies).map_err(|error| failed(&error))?;
-    Ok((proxies, notices))
-}
-
-/// An error if a guard does not stand next to the agent, and the manifest does not say that it may.
-fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
-    let order = chain::check_order(proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard())));
-    match order {
-        Err(error) if !manifest.as_written => Err(format!(
-            "{}: {error}",
-            Untrusted::new(manifest.path.display())
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// A proxy on its way into the chain.
-enum Starting<'m> {
-    Component(
-        &'m ComponentEntry,
-        JoinHandle<Result<Component, ComponentError>>,
-    ),
-    Native(&'m NativeEntry, Launch, Result<AgentLink, Failure>),
-}
-
-/// What starts a program, as often as it takes.
-fn launch(id: &str, native: &NativeEntry) -> Launch {
-    let (id, command) = (id.to_owned(), native.command.clone());
-    Box::new(move || {
-        let spawned = Process::spawn(&command, Some(&id));
-        let (process, input, output) = spawned.map_err(|error| Failure::new(error.to_string()))?;
-        Ok(AgentLink {
-            output: Box::new(output),
-            input: Box::new(input),
-            process: Some(process),
-        })
-    })
 }
 
 /// An error if the manifest has a program among its proxies, and the user does not let it.
@@ -297,41 +195,5 @@ fn check_grant(manifest: &Manifest, user: &User) -> Result<(), StartError> {
             Err(failed(&manifest.about(entry, &wrong)))
         }
         None => Ok(()),
-    }
-}
-
-fn new_proxy(
-    entry: &ProxyEntry,
-    component: &ComponentEntry,
-    guest: Guest,
-    started: Started,
-) -> Proxy {
-    let registration = &started.registration;
-    for subscription in &registration.subscriptions {
-        tracing::debug!(proxy = entry.id, "asks for {subscription}");
-    }
-    if registration.tools && !component.grant.has("tools") {
-        let id = &entry.id;
-        tracing::warn!(
-            "the proxy `{id}` has tools, which the agent does not get: it lacks the power `tools`"
-        );
-    }
-    Proxy {
-        name: entry.id.clone(),
-        terms: Terms {
-            limits: component.limits.clone(),
-            grant: component.grant.clone(),
-            on_failure: entry.on_failure.unwrap_or(registration.on_failure),
-        },
-        started,
-        source: Box::new(guest),
-    }
-}
-
-fn failed(error: &dyn std::fmt::Display) -> StartError {
-    StartError {
-        message: error.to_string(),
-        code: code::INTERNAL_ERROR,
-        exit_code: 1,
     }
 }

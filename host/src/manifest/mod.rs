@@ -22,7 +22,7 @@ pub use user::User;
 
 use self::proxy::{ProxyTable, check_id};
 use crate::channel::FailurePolicy;
-use crate::native::AgentCommand;
+use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
 
 /// What a manifest asks for.
@@ -31,7 +31,7 @@ pub struct Manifest {
     /// The file.
     pub path: PathBuf,
     /// The agent to start when the command line names none.
-    pub agent: Option<AgentCommand>,
+    pub agent: Option<CommandLine>,
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<ProxyEntry>,
     /// Whether guards may stand where they are written, in front of other proxies.
@@ -123,8 +123,8 @@ impl Manifest {
 }
 
 /// A command with a slash is a path, and begins at the manifest's folder.
-fn command(program: &str, args: Vec<String>, folder: &Path) -> AgentCommand {
-    AgentCommand {
+fn command(program: &str, args: Vec<String>, folder: &Path) -> CommandLine {
+    CommandLine {
         program: match program.contains(std::path::is_separator) {
             true => folder.join(program).into_os_string(),
             false => program.into(),

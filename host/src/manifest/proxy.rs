@@ -12,7 +12,7 @@ use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
 use super::{User, command};
 use crate::channel::{FailurePolicy, Grant};
 use crate::limits::Limits;
-use crate::native::{AgentCommand, Dialect};
+use crate::native::{CommandLine, Dialect};
 use crate::sandbox::Directory;
 
 /// One `[[proxy]]`.
@@ -39,7 +39,7 @@ pub enum Make {
 #[derive(Clone, Debug)]
 pub struct NativeEntry {
     /// The program.
-    pub command: AgentCommand,
+    pub command: CommandLine,
     /// How it spells what only proxies speak; without it, what it answers tells.
     pub dialect: Option<Dialect>,
 }

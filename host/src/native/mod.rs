@@ -1,11 +1,14 @@
 //! Parts of a chain that are child processes.
 //!
 //! A process never outlives the host, nor does anything that it started: it is held as a whole
-//! [tree](crate::system), which is killed when the host is gone, however it went.
+//! [tree](crate::system), which is killed when the host is gone, however it went. On Unix another
+//! process, the [`Supervisor`], starts and holds it, for the host gives up the right to.
 
 mod dialect;
 mod process;
 mod stderr;
 
 pub use dialect::{Dialect, is_successor};
-pub use process::{AgentCommand, Ended, Process, SpawnError, describe, exit_code};
+pub use process::{Ended, Process, SpawnError, describe, exit_code};
+
+pub use crate::system::{CommandLine, Startable, Supervisor};

@@ -1,14 +1,14 @@
 //! A child process that speaks ACP on its standard input and output.
 
-use std::ffi::OsString;
 use std::io;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use super::stderr::Tail;
+use crate::system::Startable;
+use crate::system::supervisor::{Input, Output, Started};
 use crate::system::tree::{self, Tree};
 use crate::untrusted::Untrusted;
 
@@ -17,17 +17,6 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// How long the last of the standard error is waited for when a process has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-
-/// A command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentCommand {
-    /// The program, a path or a name that is looked up in `PATH`.
-    pub program: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// What its environment has beside ours.
-    pub env: Vec<(OsString, OsString)>,
-}
 
 /// Why a process could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -99,36 +88,31 @@ impl Ended {
 impl Process {
     /// Starts a process; gives it with its standard input and output. A proxy has its id for a
     /// name, the agent none.
-    pub fn spawn(
-        command: &AgentCommand,
+    pub fn start(
+        program: &Startable,
         proxy: Option<&str>,
-    ) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+    ) -> Result<(Self, Input, Output), SpawnError> {
         let part = proxy.map_or("agent", |_| "proxy");
         let who = proxy.map_or("the agent".to_owned(), |id| format!("the proxy `{id}`:"));
-        let program = || command.program.to_string_lossy().into_owned();
-        let not_runnable = |error| SpawnError::NotRunnable {
-            part,
-            command: program(),
-            error,
-        };
-        let mut started = Command::new(&command.program);
-        started
-            .args(&command.args)
-            .envs(command.env.iter().map(|(key, value)| (key, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut tree = Tree::spawn(started).map_err(|error| match error.kind() {
+        let command = program.command().program.to_string_lossy().into_owned();
+        let started = program.start().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SpawnError::NotFound {
                 part,
-                command: program(),
+                command: command.clone(),
             },
-            _ => not_runnable(error),
+            _ => SpawnError::NotRunnable {
+                part,
+                command: command.clone(),
+                error,
+            },
         })?;
-        let (stdin, stdout, stderr) = tree
-            .streams()
-            .ok_or_else(|| not_runnable(io::Error::other("it has no standard streams")))?;
-        tracing::info!("{who} `{}` runs as process {}", program(), tree.id());
+        let Started {
+            tree,
+            stdin,
+            stdout,
+            stderr,
+        } = started;
+        tracing::info!("{who} `{command}` runs as process {}", tree.id());
         let tail = Tail::default();
         let process = Self {
             tree,

@@ -88,6 +88,12 @@ impl Directories {
         self.opened.iter()
     }
 
+    /// Each as it was opened, and whether it may be written to.
+    pub(crate) fn handles(&self) -> impl Iterator<Item = (&directory::Directory, bool)> {
+        let opened = self.opened.iter();
+        opened.map(|opened| (&opened.handle, opened.directory.write))
+    }
+
     /// What an instance may open.
     pub(super) fn files(&self) -> WasiFilesystemCtx {
         self.files.clone()

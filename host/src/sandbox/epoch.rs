@@ -1,9 +1,10 @@
 //! The clock that interrupts busy guests.
 //!
-//! It ticks only while a guest is being called: a host at rest wakes nobody.
+//! It ticks only while a guest is being called: a host at rest wakes nobody. Its thread begins with the
+//! first call, and so has no more rights than whoever calls guests.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
@@ -18,9 +19,10 @@ const IDLE: u32 = 100;
 /// The clock of one engine.
 #[derive(Clone)]
 pub struct Epoch {
+    engine: EngineWeak,
     shared: Arc<Shared>,
     /// The clock stops with the last handle to it.
-    stop: Arc<Stop>,
+    stop: Arc<OnceLock<Stop>>,
 }
 
 struct Shared {
@@ -57,28 +59,32 @@ impl Epoch {
             asleep: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
         });
-        let clock = thread::spawn({
-            let (shared, engine) = (shared.clone(), engine.weak());
-            move || tick(&shared, &engine)
-        });
-        let thread = clock.thread().clone();
-        let stop = Stop {
-            shared: shared.clone(),
-            thread,
-        };
         Self {
+            engine: engine.weak(),
             shared,
-            stop: Arc::new(stop),
+            stop: Arc::default(),
         }
     }
 
     /// Keeps the clock ticking for the length of a call.
     pub fn run(&self) -> Running {
         self.shared.calls.fetch_add(1, Ordering::SeqCst);
+        let stop = self.stop.get_or_init(|| self.begin());
         if self.shared.asleep.load(Ordering::SeqCst) {
-            self.stop.thread.unpark();
+            stop.thread.unpark();
         }
         Running(self.shared.clone())
+    }
+
+    fn begin(&self) -> Stop {
+        let clock = thread::spawn({
+            let (shared, engine) = (self.shared.clone(), self.engine.clone());
+            move || tick(&shared, &engine)
+        });
+        Stop {
+            shared: self.shared.clone(),
+            thread: clock.thread().clone(),
+        }
     }
 }
 

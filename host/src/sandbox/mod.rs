@@ -17,6 +17,7 @@ mod bindings {
         exports: { default: async },
     });
 }
+mod apart;
 mod component;
 mod convert;
 mod directory;
@@ -30,6 +31,7 @@ mod state;
 mod tools;
 mod usage;
 
+pub use apart::apart;
 pub use component::{Component, ComponentError};
 pub use directory::{Directories, Directory, DirectoryError, Opened};
 pub use engine::{Engine, EngineError};

@@ -5,7 +5,9 @@
 //!
 //! | module | what it is | Unix | Windows |
 //! |---|---|---|---|
-//! | `tree` | a child process and all that it starts | a process group, and a guard | a job object |
+//! | `supervisor` | who starts programs and opens sockets | a process of our own | ourselves |
+//! | `tree` | a child process and all that it starts | a process group, held by the supervisor | a job object |
+//! | `rights` | giving up our own rights | Landlock and seccomp, on Linux | not done |
 //! | `stdio` | our own standard streams | pipes and sockets are polled | another thread |
 //! | `stop` | being asked to stop | signals | console events |
 //! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
@@ -14,6 +16,9 @@
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //!
 //! Unix is Linux and macOS.
+
+mod command;
+mod given_up;
 
 #[cfg(unix)]
 mod unix;
@@ -25,5 +30,8 @@ use self::unix as here;
 #[cfg(windows)]
 use self::windows as here;
 
+pub use self::command::CommandLine;
+pub use self::given_up::Rights;
 pub use self::here::stdio;
-pub(crate) use self::here::{directory, files, local, mounts, stop, tree};
+pub use self::here::supervisor::{Startable, Supervisor};
+pub(crate) use self::here::{directory, files, local, mounts, rights, stop, supervisor, tree};

@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::host;
@@ -131,9 +132,24 @@ second  {shout}
   │  when it breaks: everything goes on as if it were not there
   │
 agent  no-such-agent --acp x
+
+While it runs, acp-chain itself opens no file but in what its proxies are given, starts nothing and connects to nothing.
 "
     );
     assert_eq!(sizes, expected);
+}
+
+#[tokio::test]
+async fn what_is_printed_need_not_be_read_to_its_end() {
+    for subcommand in ["powers", "limits"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut program = host::acp_chain(subcommand);
+        program.stdout(writer).stderr(Stdio::piped());
+        let output = program.spawn().unwrap().wait_with_output().await.unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && errors.is_empty(), "{errors}");
+    }
 }
 
 /// What was printed without the lines that tell the size of a component.

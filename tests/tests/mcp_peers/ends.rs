@@ -139,10 +139,27 @@ async fn when_the_shim_is_killed_in_a_call_the_tool_is_told_and_the_next_call_wo
 }
 
 #[tokio::test]
-async fn when_the_chain_is_killed_the_shim_ends_and_the_next_chain_cleans_up() {
+async fn when_the_chain_is_killed_the_shim_ends_and_the_socket_is_removed() {
     let place = place();
     let mut calling = calling(place.path()).await;
     calling.turns.chain.client.kill().await.unwrap();
+    for process in [calling.shim, calling.agent] {
+        gone(&Transcript::new(), process).await.unwrap();
+    }
+    removed(&calling.socket).await;
+    assert!(is_empty(place.path()));
+}
+
+#[tokio::test]
+async fn when_its_supervisor_is_killed_too_the_next_chain_cleans_up() {
+    let place = place();
+    let mut calling = calling(place.path()).await;
+    let chain = &mut calling.turns.chain.client;
+    let id = chain.id().unwrap();
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let supervisor = Pid::from_raw(children.trim().parse().unwrap()).unwrap();
+    kill_process(supervisor, Signal::KILL).unwrap();
+    chain.kill().await.unwrap();
     for process in [calling.shim, calling.agent] {
         gone(&Transcript::new(), process).await.unwrap();
     }
@@ -150,15 +167,20 @@ async fn when_the_chain_is_killed_the_shim_ends_and_the_next_chain_cleans_up() {
     let mut next = elizacp(place.path()).await;
     let listed = next.turn("List tools from tools").await;
     assert!(listed.contains("  - echo: "), "{listed}");
-    let cleared = async {
-        while calling.socket.parent().unwrap().exists() {
-            tokio::task::yield_now().await;
-        }
-    };
-    watched("the end of what the dead left", cleared).await;
+    removed(&calling.socket).await;
     let exit = next.chain.client.finish().await.unwrap();
     assert!(exit.status.success(), "{exit:?}");
     assert!(is_empty(place.path()));
+}
+
+/// Waits until a socket and its folder are away.
+async fn removed(socket: &Path) {
+    let removed = async {
+        while socket.parent().unwrap().exists() {
+            tokio::task::yield_now().await;
+        }
+    };
+    watched("the end of what the dead left", removed).await;
 }
 
 /// Closes the session once the call of `slow` has come as far as the client.

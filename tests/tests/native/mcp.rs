@@ -2,7 +2,7 @@
 
 use acp_chain::chain::{AgentLink, Launch, Member, Native, Program};
 use acp_chain::channel::{Failure, FailurePolicy};
-use acp_chain::native::{AgentCommand, Process};
+use acp_chain::native::{CommandLine, Process, Supervisor};
 use acp_chain_tests::host::{self, InProcess, played};
 use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
@@ -12,14 +12,16 @@ use crate::PROXY;
 /// A native proxy that passes everything on.
 fn passing(id: &str) -> Member {
     let name = id.to_owned();
+    let command = CommandLine {
+        program: PROXY.into(),
+        args: Vec::new(),
+        env: Vec::new(),
+    };
+    let supervisor = Supervisor::start(&host::program()).unwrap();
+    let program = supervisor.allow(vec![command]).unwrap().remove(0);
     let mut launch: Launch = Box::new(move || {
-        let command = AgentCommand {
-            program: PROXY.into(),
-            args: Vec::new(),
-            env: Vec::new(),
-        };
-        let spawned = Process::spawn(&command, Some(&name));
-        let (process, input, output) = spawned.map_err(|error| Failure::new(error.to_string()))?;
+        let started = Process::start(&program, Some(&name));
+        let (process, input, output) = started.map_err(|error| Failure::new(error.to_string()))?;
         Ok(AgentLink {
             output: Box::new(output),
             input: Box::new(input),

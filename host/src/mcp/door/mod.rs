@@ -34,6 +34,7 @@ use self::lane::Letter;
 use self::socket::Socket;
 use super::{LinkId, ServerId};
 use crate::rpc::Message;
+use crate::system::Supervisor;
 
 /// How an agent's MCP client gets to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,7 @@ pub enum Arrival {
 /// sockets are closed and its files are gone.
 pub struct Door {
     shim: PathBuf,
+    supervisor: Option<Supervisor>,
     hall: Option<Arc<Hall>>,
     socket: Option<Socket>,
     http: Option<Listener>,
@@ -83,10 +85,17 @@ impl Door {
     pub fn new(shim: PathBuf) -> Self {
         Self {
             shim,
+            supervisor: None,
             hall: None,
             socket: None,
             http: None,
         }
+    }
+
+    /// The same, with sockets that a supervisor opens, if there is one.
+    #[must_use]
+    pub fn supervised(self, supervisor: Option<Supervisor>) -> Self {
+        Self { supervisor, ..self }
     }
 
     /// Lets MCP clients in to a server. Gives the entry of ACP's `mcpServers` by which an agent gets
@@ -106,11 +115,12 @@ impl Door {
             Some(hall) => Arc::clone(hall),
             None => Arc::clone(self.hall.insert(Arc::new(Hall::new()?))),
         };
+        let by = self.supervisor.as_ref();
         match transport {
             Transport::Http => {
                 let port = match &self.http {
                     Some(http) => http.port(),
-                    None => self.http.insert(Listener::open(&hall)?).port(),
+                    None => self.http.insert(Listener::open(&hall, by)?).port(),
                 };
                 let (token, secret) = hall.offer(server, transport)?;
                 let bearer = format!("Bearer {}", secret.reveal());
@@ -124,7 +134,7 @@ impl Door {
             Transport::Stdio => {
                 let socket = match &self.socket {
                     Some(socket) => socket,
-                    None => self.socket.insert(Socket::open(&hall)?),
+                    None => self.socket.insert(Socket::open(&hall, by)?),
                 };
                 let not_utf8 = || io::Error::other("a path that is not UTF-8 cannot be declared");
                 let path = socket.path().to_str().ok_or_else(not_utf8)?;

@@ -11,6 +11,7 @@ use super::hall::Hall;
 use super::pipe;
 use super::secret::Secret;
 use crate::limits;
+use crate::system::Supervisor;
 use crate::system::local::{Address, Listener};
 
 /// So much of a random text tells sockets apart. Paths of sockets are short.
@@ -27,9 +28,9 @@ pub struct Socket {
 
 impl Socket {
     /// Makes it, and lets clients in.
-    pub fn open(hall: &Arc<Hall>) -> io::Result<Self> {
+    pub fn open(hall: &Arc<Hall>, by: Option<&Supervisor>) -> io::Result<Self> {
         let random = Secret::new()?;
-        let (address, listener) = Listener::open(&random.reveal()[..NAME])?;
+        let (address, listener) = Listener::open(&random.reveal()[..NAME], by)?;
         let (hall, clear) = (Arc::clone(hall), address.clear());
         let task = tokio::spawn(async move {
             tokio::join!(clear, accept(&hall, listener));

@@ -5,14 +5,17 @@
 //! cleared away.
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::process::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 
+use super::supervisor::Supervisor;
 use crate::untrusted::Untrusted;
 
 /// What our folders' names begin with.
@@ -37,56 +40,78 @@ pub struct Listener(UnixListener);
 /// Where it waits: a folder with nothing but the socket in it.
 #[derive(Debug)]
 pub struct Address {
-    folder: PathBuf,
     path: PathBuf,
+    folder: Folder,
+}
+
+/// Who removes it.
+#[derive(Debug)]
+enum Folder {
+    Ours(PathBuf),
+    /// The supervisor, when its life ends.
+    Theirs(StdStream),
 }
 
 impl Address {
-    fn of(folder: PathBuf) -> Self {
-        let path = folder.join(NAME);
-        Self { folder, path }
-    }
-
     /// What [`connect`] takes.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Removes the folders of our user's programs that are gone: those whose socket nobody listens
-    /// at.
+    /// at. The supervisor does that by itself.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
-        let place = self.folder.parent().map(Path::to_owned);
-        async move { clear(&place.unwrap_or_default()).await }
+        let place = match &self.folder {
+            Folder::Ours(folder) => folder.parent().map(Path::to_owned),
+            Folder::Theirs(_) => None,
+        };
+        async move {
+            if let Some(place) = place {
+                clear(&place).await;
+            }
+        }
     }
 }
 
 impl Drop for Address {
     fn drop(&mut self) {
-        for name in [NAME, NEW] {
-            // It may not have come so far.
-            let _ = fs::remove_file(self.folder.join(name));
+        match &mut self.folder {
+            Folder::Ours(folder) => remove(folder),
+            Folder::Theirs(life) => {
+                // It is at its end when the folder is away.
+                let _ = life.shutdown(Shutdown::Write);
+                let _ = life.read(&mut [0]);
+            }
         }
-        if let Err(error) = fs::remove_dir(&self.folder) {
-            tracing::warn!(
-                "{} stays behind: {error}",
-                Untrusted::new(self.folder.display())
-            );
-        }
+    }
+}
+
+fn remove(folder: &Path) {
+    for name in [NAME, NEW] {
+        // It may not have come so far.
+        let _ = fs::remove_file(folder.join(name));
+    }
+    if let Err(error) = fs::remove_dir(folder) {
+        tracing::warn!("{} stays behind: {error}", Untrusted::new(folder.display()));
     }
 }
 
 impl Listener {
     /// Waits for connections from now on, at an address that has this text in it: a short one, that
-    /// nobody has used before. Call it within a tokio runtime.
-    pub fn open(random: &str) -> io::Result<(Address, Self)> {
-        let mut made = Err(io::ErrorKind::NotFound.into());
-        for place in places() {
-            made = make(&place, random);
-            if made.is_ok() {
-                break;
+    /// nobody has used before. Call it within a tokio runtime. The supervisor opens the socket if
+    /// there is one.
+    pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
+        let (address, listener) = match by {
+            None => make(random)?,
+            Some(supervisor) => {
+                let (path, listener, life) = supervisor.socket(random)?;
+                life.set_read_timeout(Some(PATIENCE))?;
+                let folder = Folder::Theirs(life);
+                (Address { path, folder }, listener)
             }
-        }
-        made
+        };
+        listener.set_nonblocking(true)?;
+        Ok((address, Self(UnixListener::from_std(listener)?)))
     }
 
     /// The next connection; none if it is of another user. Cancel safe.
@@ -107,18 +132,40 @@ pub fn places() -> Vec<PathBuf> {
     own.into_iter().chain([std::env::temp_dir()]).collect()
 }
 
-/// Makes a folder in this place, and the socket in it.
-fn make(place: &Path, random: &str) -> io::Result<(Address, Listener)> {
+/// A port of the loopback interface, of the system's choice. The supervisor opens it if there is one.
+pub fn port(by: Option<&Supervisor>) -> io::Result<TcpListener> {
+    match by {
+        None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)),
+        Some(supervisor) => supervisor.port(),
+    }
+}
+
+/// Makes a folder in the best place, and the socket in it.
+pub(super) fn make(random: &str) -> io::Result<(Address, StdListener)> {
+    let mut made = Err(io::ErrorKind::NotFound.into());
+    for place in places() {
+        made = make_in(&place, random);
+        if made.is_ok() {
+            break;
+        }
+    }
+    made
+}
+
+fn make_in(place: &Path, random: &str) -> io::Result<(Address, StdListener)> {
     let folder = place.join(format!("{FOLDER}{random}"));
     let made = DirBuilder::new().mode(0o700).create(&folder);
     let made = made.and_then(|()| {
-        let address = Address::of(folder.clone());
+        let address = Address {
+            path: folder.join(NAME),
+            folder: Folder::Ours(folder.clone()),
+        };
         let new = folder.join(NEW);
-        let listener = UnixListener::bind(&new)?;
+        let listener = StdListener::bind(&new)?;
         fs::set_permissions(&new, Permissions::from_mode(0o600))?;
         // Under its name it is never seen without somebody who listens.
         fs::rename(&new, address.path())?;
-        Ok((address, Listener(listener)))
+        Ok((address, listener))
     });
     made.map_err(|error| {
         let path = Untrusted::new(folder.display());

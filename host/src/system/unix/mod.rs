@@ -2,9 +2,10 @@
 
 pub mod directory;
 pub mod files;
-mod guard;
 pub mod local;
 pub mod mounts;
+pub mod rights;
 pub mod stdio;
 pub mod stop;
+pub mod supervisor;
 pub mod tree;

@@ -1,42 +1,130 @@
 //! Our own standard input and output.
 //!
-//! Pipes and sockets are polled in place. Files and terminals, which cannot be, are read and
-//! written on another thread.
+//! All are read and written in place, for another thread would keep the rights that
+//! ours gives up (`rights`). Pipes and sockets do not block; terminals are asked first; files
+//! and devices like `/dev/null` are never waited for.
 
 use std::fs::File;
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FileType;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::unix::pipe;
 
+/// So much is written to a terminal at once, in bytes. It takes that much when it takes anything.
+const AT_ONCE: usize = 1024;
+
 /// What we are told.
-pub fn input() -> std::io::Result<Box<dyn AsyncRead + Send + Unpin>> {
-    let fd = std::io::stdin().as_fd().try_clone_to_owned()?;
+pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
+    let fd = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
         FileType::Fifo => Box::new(pipe::Receiver::from_owned_fd(fd)?),
         FileType::Socket => Box::new(socket(fd)?),
-        _ => Box::new(tokio::fs::File::from_std(File::from(fd))),
+        _ => Box::new(Other::new(fd, Interest::READABLE)),
     })
 }
 
 /// What we say.
-pub fn output() -> std::io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
-    let fd = std::io::stdout().as_fd().try_clone_to_owned()?;
+pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
+    let fd = io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
         FileType::Fifo => Box::new(pipe::Sender::from_owned_fd(fd)?),
         FileType::Socket => Box::new(socket(fd)?),
-        _ => Box::new(tokio::fs::File::from_std(File::from(fd))),
+        _ => Box::new(Other::new(fd, Interest::WRITABLE)),
     })
 }
 
-fn kind(fd: &OwnedFd) -> std::io::Result<FileType> {
+fn kind(fd: &OwnedFd) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode))
 }
 
-fn socket(fd: OwnedFd) -> std::io::Result<tokio::net::UnixStream> {
+fn socket(fd: OwnedFd) -> io::Result<tokio::net::UnixStream> {
     let socket = UnixStream::from(fd);
     socket.set_nonblocking(true)?;
     tokio::net::UnixStream::from_std(socket)
+}
+
+/// What others may have open too, and so has to stay as it is: it blocks.
+enum Other {
+    /// The system tells when it would not.
+    Polled(AsyncFd<File>),
+    /// It never does for long.
+    Ready(File),
+}
+
+impl Other {
+    fn new(fd: OwnedFd, interest: Interest) -> Self {
+        #[expect(
+            deprecated,
+            reason = "what is newer is unsafe to call, for the sake of types that are no `File`"
+        )]
+        let registered = AsyncFd::try_with_interest(File::from(fd), interest);
+        match registered {
+            Ok(polled) => Self::Polled(polled),
+            Err(error) => Self::Ready(error.into_parts().0),
+        }
+    }
+}
+
+impl AsyncRead for Other {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+        buffer: &mut ReadBuf,
+    ) -> Poll<io::Result<()>> {
+        let read = match &mut *self {
+            Self::Ready(file) => file.read(buffer.initialize_unfilled()),
+            Self::Polled(polled) => loop {
+                let mut guard = ready!(polled.poll_read_ready_mut(context))?;
+                if is_ready(guard.get_inner(), PollFlags::IN)? {
+                    break guard.get_inner_mut().read(buffer.initialize_unfilled());
+                }
+                guard.clear_ready();
+            },
+        };
+        Poll::Ready(read.map(|count| buffer.advance(count)))
+    }
+}
+
+impl AsyncWrite for Other {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Poll::Ready(match &mut *self {
+            Self::Ready(file) => file.write(bytes),
+            Self::Polled(polled) => loop {
+                let mut guard = ready!(polled.poll_write_ready_mut(context))?;
+                if is_ready(guard.get_inner(), PollFlags::OUT)? {
+                    let bytes = &bytes[..bytes.len().min(AT_ONCE)];
+                    break guard.get_inner_mut().write(bytes);
+                }
+                guard.clear_ready();
+            },
+        })
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Whether a file can be read or written now, or is at its end.
+fn is_ready(file: &File, wanted: PollFlags) -> io::Result<bool> {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    Ok(poll(&mut [PollFd::new(file, wanted)], Some(&now))? > 0)
 }

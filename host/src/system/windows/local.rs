@@ -6,6 +6,7 @@
 
 use std::io;
 use std::mem;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use tokio::net::windows::named_pipe::{
 };
 use tokio::time::{sleep, timeout};
 
+use super::supervisor::Supervisor;
 use crate::untrusted::Untrusted;
 
 /// Where pipes are.
@@ -55,7 +57,7 @@ impl Address {
 impl Listener {
     /// Waits for connections from now on, at an address that has this text in it: a short one, that
     /// nobody has used before. Call it within a tokio runtime.
-    pub fn open(random: &str) -> io::Result<(Address, Self)> {
+    pub fn open(random: &str, _: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let path = PathBuf::from(format!("{PIPES}{random}"));
         let next = ServerOptions::new()
             .first_pipe_instance(true)
@@ -78,6 +80,11 @@ impl Listener {
         })?;
         Ok(Some(mem::replace(&mut self.next, next)))
     }
+}
+
+/// A port of the loopback interface, of the system's choice.
+pub fn port(_: Option<&Supervisor>) -> io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
 }
 
 /// Where there may be files of it: nowhere.

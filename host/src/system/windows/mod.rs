@@ -9,6 +9,8 @@ pub mod directory;
 pub mod files;
 pub mod local;
 pub mod mounts;
+pub mod rights;
 pub mod stdio;
 pub mod stop;
+pub mod supervisor;
 pub mod tree;

@@ -14,7 +14,6 @@ mod sessions;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +29,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use self::reply::{Refusal, Response, refuse};
 use super::hall::Hall;
 use crate::limits;
+use crate::system::{Supervisor, local};
 
 /// What paths begin with.
 pub const PATH: &str = "/mcp/";
@@ -66,8 +66,8 @@ pub struct Listener {
 
 impl Listener {
     /// Opens it, and lets clients in.
-    pub fn open(hall: &Arc<Hall>) -> io::Result<Self> {
-        let listener = StdListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    pub fn open(hall: &Arc<Hall>, by: Option<&Supervisor>) -> io::Result<Self> {
+        let listener = local::port(by)?;
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         let listener = TcpListener::from_std(listener)?;

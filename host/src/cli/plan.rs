@@ -1,0 +1,239 @@
+//! What a chain is made of, on its way to run: loaded with all of our rights, started with few.
+
+use std::fmt::Display;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::progress::Progress;
+use super::{give_up_rights, guest};
+use crate::chain::{
+    self, AgentLink, Chain, Launch, Member, Native, Program, Proxy, StartError, Terms,
+};
+use crate::channel::{Failure, FailurePolicy, Source};
+use crate::manifest::{Make, Manifest, NativeEntry, ProxyEntry};
+use crate::native::{CommandLine, Process, SpawnError, Startable, Supervisor};
+use crate::rpc::code;
+use crate::sandbox::{Component, ComponentError, Directories, Guest, apart};
+use crate::untrusted::Untrusted;
+
+/// What is to run.
+pub struct Plan {
+    /// Without one, there are no proxies.
+    pub manifest: Option<Manifest>,
+    /// What its proxies are given, in its order.
+    pub directories: Vec<Directories>,
+    /// None for a chain that is itself a proxy.
+    pub agent: Option<CommandLine>,
+}
+
+/// What is loaded, and the programs of which run, but no component.
+pub struct Loaded {
+    supervisor: Supervisor,
+    agent: Option<AgentLink>,
+    manifest: Option<Manifest>,
+    directories: Vec<Directories>,
+    /// Those of the manifest, in its order.
+    proxies: Vec<Ready>,
+}
+
+/// A proxy on its way into the chain.
+enum Ready {
+    Guest(Guest),
+    Native(Result<Native, Failure>),
+}
+
+/// The component of a proxy, ready to be started; none of one that is a program.
+pub type Compiled = Option<Result<Guest, ComponentError>>;
+
+impl Plan {
+    /// Everything that takes rights: compiles components, and starts programs.
+    pub async fn load(self, supervisor: Supervisor) -> Result<Loaded, StartError> {
+        let entries = || self.manifest.iter().flat_map(|manifest| &manifest.proxies);
+        let natives = entries().filter_map(|entry| match &entry.make {
+            Make::Native(native) => Some(native.command.clone()),
+            Make::Component(_) => None,
+        });
+        let programs = self.agent.iter().cloned().chain(natives).collect();
+        let allowed = supervisor.allow(programs).map_err(|error| failed(&error))?;
+        let mut programs = allowed.into_iter();
+        // They start while components are loaded.
+        let agent = self.agent.as_ref().and_then(|_| programs.next());
+        let agent = agent.map(|program| start_agent(&program)).transpose()?;
+        let mut natives = Vec::new();
+        for entry in entries() {
+            if let Make::Native(native) = &entry.make {
+                let program = programs.next();
+                natives.extend(program.map(|program| start_native(entry, native, program)));
+            }
+        }
+        let mut proxies = Vec::new();
+        if let Some(manifest) = &self.manifest {
+            let compiled = compile(manifest, &self.directories).await;
+            let compiled = compiled.map_err(|error| failed(&error))?;
+            let mut natives = natives.into_iter();
+            for (entry, compiled) in manifest.proxies.iter().zip(compiled) {
+                let guest = compiled.transpose();
+                let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
+                let native = || natives.next().map(Ready::Native);
+                proxies.extend(guest.map(Ready::Guest).or_else(native));
+            }
+        }
+        Ok(Loaded {
+            supervisor,
+            agent,
+            manifest: self.manifest,
+            directories: self.directories,
+            proxies,
+        })
+    }
+}
+
+/// Compiles the components of a manifest side by side. An error if that cannot even begin.
+pub async fn compile(
+    manifest: &Manifest,
+    directories: &[Directories],
+) -> Result<Vec<Compiled>, String> {
+    if manifest.proxies.is_empty() {
+        return Ok(Vec::new());
+    }
+    let engine = super::engine().map_err(|error| error.to_string())?;
+    let proxies = manifest.proxies.iter().cloned().zip(directories.to_vec());
+    let proxies: Vec<_> = proxies.collect();
+    let compiled = apart(move || {
+        let progress = Progress::default();
+        let compile = |(entry, directories): (ProxyEntry, Directories)| match &entry.make {
+            Make::Native(_) => None,
+            Make::Component(terms) => {
+                let load = || Component::load(&engine, &terms.path);
+                let component = progress.while_loading(&entry.id, load);
+                let guest = |component| guest(&engine, &entry, terms, component, directories);
+                Some(component.map(guest))
+            }
+        };
+        proxies.into_par_iter().map(compile).collect()
+    });
+    compiled.await.map_err(|error| error.to_string())
+}
+
+impl Loaded {
+    /// Gives up our rights, then lets components run. That is for good, also if it fails.
+    pub async fn start(self) -> Result<Chain, StartError> {
+        give_up_rights(&self.directories);
+        let mut chain = Chain {
+            proxies: Vec::new(),
+            agent: self.agent,
+            notices: Vec::new(),
+            supervisor: Some(self.supervisor),
+        };
+        let Some(manifest) = self.manifest else {
+            return Ok(chain);
+        };
+        for (entry, ready) in manifest.proxies.iter().zip(self.proxies) {
+            let started = match ready {
+                Ready::Guest(guest) => start(entry, guest).await.map(Member::from),
+                Ready::Native(native) => native.map(Member::from),
+            };
+            match started {
+                Ok(proxy) => chain.proxies.push(proxy),
+                Err(failure) => {
+                    let (id, details) = (&entry.id, failure.details());
+                    tracing::error!("the proxy `{id}` did not start: {failure}{details}");
+                    if entry.on_failure != Some(FailurePolicy::Bypass) {
+                        let wrong = format!("it did not start: {failure}");
+                        return Err(failed(&manifest.about(entry, &wrong)));
+                    }
+                    let reason = &failure.reason;
+                    chain.notices.push(format!(
+                        "the proxy `{id}` did not start: {reason}. Everything passes it by."
+                    ));
+                }
+            }
+        }
+        check_order(&manifest, &chain.proxies).map_err(|error| failed(&error))?;
+        Ok(chain)
+    }
+}
+
+async fn start(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure> {
+    let started = guest.start(1, None).await?;
+    let registration = &started.registration;
+    for subscription in &registration.subscriptions {
+        tracing::debug!(proxy = entry.id, "asks for {subscription}");
+    }
+    if registration.tools && !guest.grant.has("tools") {
+        let id = &entry.id;
+        tracing::warn!(
+            "the proxy `{id}` has tools, which the agent does not get: it lacks the power `tools`"
+        );
+    }
+    Ok(Proxy {
+        name: entry.id.clone(),
+        terms: Terms {
+            limits: guest.limits.clone(),
+            grant: guest.grant.clone(),
+            on_failure: entry.on_failure.unwrap_or(registration.on_failure),
+        },
+        started,
+        source: Box::new(guest),
+    })
+}
+
+fn start_agent(program: &Startable) -> Result<AgentLink, StartError> {
+    link(program, None).map_err(|error| StartError {
+        message: error.to_string(),
+        code: code::INTERNAL_ERROR,
+        exit_code: error.exit_code(),
+    })
+}
+
+fn start_native(
+    entry: &ProxyEntry,
+    native: &NativeEntry,
+    program: Startable,
+) -> Result<Native, Failure> {
+    let id = entry.id.clone();
+    let mut launch: Launch = Box::new(move || {
+        let link = link(&program, Some(&id));
+        link.map_err(|error| Failure::new(error.to_string()))
+    });
+    Ok(Native {
+        name: entry.id.clone(),
+        dialect: native.dialect,
+        on_failure: entry.on_failure.unwrap_or_default(),
+        program: Some(Program {
+            link: launch()?,
+            launch,
+        }),
+    })
+}
+
+/// Starts a program, of the agent or of a proxy.
+fn link(program: &Startable, proxy: Option<&str>) -> Result<AgentLink, SpawnError> {
+    let (process, input, output) = Process::start(program, proxy)?;
+    Ok(AgentLink {
+        output: Box::new(output),
+        input: Box::new(input),
+        process: Some(process),
+    })
+}
+
+/// An error if a guard does not stand next to the agent, and the manifest does not say that it may.
+fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
+    let order = chain::check_order(proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard())));
+    match order {
+        Err(error) if !manifest.as_written => Err(format!(
+            "{}: {error}",
+            Untrusted::new(manifest.path.display())
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What is wrong with the chain, for the client.
+pub fn failed(error: &dyn Display) -> StartError {
+    StartError {
+        message: error.to_string(),
+        code: code::INTERNAL_ERROR,
+        exit_code: 1,
+    }
+}

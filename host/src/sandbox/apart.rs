@@ -1,0 +1,41 @@
+//! Work on threads of its own, compiling above all.
+//!
+//! All of them are gone when it is done: a thread that goes on would keep the rights that the host gives
+//! up before guests run.
+
+use std::io;
+use std::thread;
+
+use tokio::sync::oneshot;
+
+/// Does some work on other threads, as many as the machine has processors: what it gives to `rayon` is
+/// shared out among them. If this is dropped, the work goes on by itself.
+pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+    let (done, result) = oneshot::channel();
+    let thread = thread::Builder::new().spawn(move || {
+        // Nobody may wait for it any more.
+        let _ = done.send(in_pool(work));
+    })?;
+    let result = result.await;
+    match (result, thread.join()) {
+        (Ok(result), Ok(())) => result,
+        _ => Err(broke()),
+    }
+}
+
+fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    let mut workers = Vec::new();
+    let pool = rayon::ThreadPoolBuilder::new().spawn_handler(|worker| {
+        workers.push(thread::Builder::new().spawn(|| worker.run())?);
+        Ok(())
+    });
+    let worked = pool.build().map(|pool| pool.install(work));
+    for worker in workers {
+        worker.join().map_err(|_| broke())?;
+    }
+    worked.map_err(io::Error::other)
+}
+
+fn broke() -> io::Error {
+    io::Error::other("a thread that compiles broke")
+}

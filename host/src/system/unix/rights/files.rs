@@ -1,0 +1,75 @@
+//! Landlock: which files can be opened.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsFd;
+use std::thread;
+use std::time::Duration;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    PathBeneath, RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, Scope,
+    make_bitflags,
+};
+
+use super::super::directory::Directory;
+
+/// What is refused where the kernel knows it: all that this version of Landlock has names for.
+const NEWEST: ABI = ABI::V7;
+
+/// What a proxy may do in a directory that it is given.
+const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
+const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
+    WriteFile | Truncate | MakeReg | MakeDir | MakeSym | RemoveFile | RemoveDir | Refer
+});
+
+/// How often, and with what pauses, it is looked whether other threads have ended. One that was joined
+/// does nothing any more, but the kernel may take a moment to forget it.
+const LOOKS: u32 = 5000;
+const PAUSE: Duration = Duration::from_micros(200);
+
+pub fn give_up(directories: &[(&Directory, bool)]) -> Result<(), String> {
+    let threads = others();
+    let status = restrict(directories).map_err(|error| format!("Landlock fails: {error}"))?;
+    match status.landlock {
+        LandlockStatus::NotImplemented => Err("this kernel has no Landlock".to_owned()),
+        LandlockStatus::NotEnabled => {
+            Err("this kernel was started without Landlock (`lsm=` on its command line)".to_owned())
+        }
+        LandlockStatus::Available { .. } => match threads {
+            Ok(0) => Ok(()),
+            Ok(count) => Err(format!("{count} other threads ran before it")),
+            Err(error) => Err(format!("threads may have run before it: {error}")),
+        },
+    }
+}
+
+/// How many other threads we have.
+fn others() -> io::Result<usize> {
+    let count = || Ok(fs::read_dir("/proc/self/task")?.count().saturating_sub(1));
+    for _ in 0..LOOKS {
+        if count()? == 0 {
+            return Ok(0);
+        }
+        thread::sleep(PAUSE);
+    }
+    count()
+}
+
+fn restrict(directories: &[(&Directory, bool)]) -> Result<RestrictionStatus, RulesetError> {
+    let rules = directories.iter().map(|(directory, writes)| {
+        let access = match writes {
+            true => READ | WRITE,
+            false => READ,
+        };
+        Ok::<_, RulesetError>(PathBeneath::new(directory.as_fd(), access))
+    });
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .handle_access(AccessNet::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?
+        .create()?
+        .add_rules(rules)?
+        .restrict_self()
+}

@@ -1,0 +1,214 @@
+//! The process itself. It has all of the user's rights, and does nothing but what it was told of before
+//! any proxy ran.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream as Stream;
+use tokio::process::Child;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::super::local;
+use super::super::tree::{ASK, KILL, status_bytes};
+use super::wire::{Reply, Request, answer};
+use crate::system::CommandLine;
+
+/// How long programs that were killed may take to be gone.
+const LAST: Duration = Duration::from_secs(1);
+
+/// Serves the host that is at the other end of our standard input, until it is gone.
+pub fn main() -> ExitCode {
+    let socket = io::stdin().as_fd().try_clone_to_owned();
+    match socket.and_then(run) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("acp-chain: `supervise` is for acp-chain itself to start: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Serves the host at the other end of a socket, until it is gone.
+pub fn run(socket: OwnedFd) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(serve(socket))
+}
+
+async fn serve(socket: OwnedFd) -> io::Result<()> {
+    let mut socket = BufReader::new(stream(socket)?);
+    let mut service = Service::default();
+    let mut line = Vec::new();
+    // Half a line is of a host that is gone.
+    while matches!(socket.read_until(b'\n', &mut line).await, Ok(1..)) && line.ends_with(b"\n") {
+        let request = serde_json::from_slice(&line)?;
+        line.clear();
+        let (reply, descriptors) = match service.obey(request) {
+            Ok(done) => done,
+            Err(error) => (error.into(), Vec::new()),
+        };
+        let lent: Vec<BorrowedFd> = descriptors.iter().map(AsFd::as_fd).collect();
+        socket.get_ref().writable().await?;
+        answer(socket.get_ref(), &reply, &lent)?;
+    }
+    service.end().await;
+    Ok(())
+}
+
+/// What it holds.
+struct Service {
+    allowed: Option<Vec<CommandLine>>,
+    held: JoinSet<()>,
+    /// Dropped when all that is held is to end.
+    host: watch::Sender<()>,
+}
+
+impl Default for Service {
+    fn default() -> Self {
+        Self {
+            allowed: None,
+            held: JoinSet::new(),
+            host: watch::Sender::new(()),
+        }
+    }
+}
+
+impl Service {
+    fn obey(&mut self, request: Request) -> io::Result<(Reply, Vec<OwnedFd>)> {
+        while self.held.try_join_next().is_some() {}
+        match request {
+            Request::Allow(programs) => match &self.allowed {
+                None => {
+                    self.allowed = Some(programs);
+                    Ok((Reply::Allowed, Vec::new()))
+                }
+                Some(_) => Err(io::Error::other("what may be started was said before")),
+            },
+            Request::Start(number) => {
+                let mut allowed = self.allowed.iter().flatten();
+                let command = allowed.nth(number);
+                let unknown = || io::Error::other("no such program may be started");
+                self.start(&command.ok_or_else(unknown)?.clone())
+            }
+            Request::Socket(random) => {
+                let (address, listener) = local::make(&random)?;
+                let path = address.path().as_os_str().to_owned();
+                let (theirs, life) = life()?;
+                let clear = address.clear();
+                let ended = ended(life, self.host.subscribe());
+                self.held.spawn(async move {
+                    let life = tokio::join!(clear, ended).1;
+                    // The host sees the end of its life when it is away.
+                    drop(address);
+                    drop(life);
+                });
+                Ok((Reply::Socket(path), vec![listener.into(), theirs.into()]))
+            }
+            Request::Port => {
+                let port = local::port(None)?;
+                Ok((Reply::Port, vec![port.into()]))
+            }
+        }
+    }
+
+    fn start(&mut self, command: &CommandLine) -> io::Result<(Reply, Vec<OwnedFd>)> {
+        let (theirs, life) = life()?;
+        let mut child = command.piped().process_group(0).spawn()?;
+        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = group.ok_or_else(|| io::Error::other("it has no process id"))?;
+        let streams = streams(&mut child);
+        self.held
+            .spawn(hold(child, group, life, self.host.subscribe()));
+        let mut descriptors = streams?;
+        descriptors.push(theirs.into());
+        let id = group.as_raw_nonzero().get().cast_unsigned();
+        Ok((Reply::Started(id), descriptors))
+    }
+
+    /// Ends all that is held.
+    async fn end(mut self) {
+        drop(self.host);
+        let all = async { while self.held.join_next().await.is_some() {} };
+        let _ = timeout(LAST, all).await;
+    }
+}
+
+/// Holds a program until the host lets it go, or is gone.
+async fn hold(mut child: Child, group: Pid, mut life: Stream, mut gone: watch::Receiver<()>) {
+    let mut ended = false;
+    loop {
+        let mut wish = [0];
+        let wish = tokio::select! {
+            status = child.wait(), if !ended => {
+                ended = true;
+                tell(&mut life, status).await;
+                continue;
+            }
+            read = life.read(&mut wish) => match read {
+                Ok(1..) => wish[0],
+                _ => KILL,
+            },
+            _ = gone.changed() => KILL,
+        };
+        // Nobody of the group may be left, which is well.
+        let signal = if wish == ASK {
+            Signal::TERM
+        } else {
+            Signal::KILL
+        };
+        let _ = kill_process_group(group, signal);
+        if wish != ASK {
+            break;
+        }
+    }
+    if !ended {
+        tell(&mut life, child.wait().await).await;
+    }
+}
+
+/// Waits for the end of a life, and gives our end of it.
+async fn ended(mut life: Stream, mut gone: watch::Receiver<()>) -> Stream {
+    let mut nothing = [0];
+    tokio::select! {
+        _ = life.read(&mut nothing) => {}
+        _ = gone.changed() => {}
+    }
+    life
+}
+
+/// Says how a program ended, to whoever is still there.
+async fn tell(life: &mut Stream, status: io::Result<ExitStatus>) {
+    if let Ok(status) = status {
+        let _ = life.write_all(&status_bytes(status)).await;
+    }
+}
+
+/// Both ends of a life: the host's and ours.
+fn life() -> io::Result<(UnixStream, Stream)> {
+    let (theirs, ours) = UnixStream::pair()?;
+    Ok((theirs, stream(ours.into())?))
+}
+
+fn stream(socket: OwnedFd) -> io::Result<Stream> {
+    let socket = UnixStream::from(socket);
+    socket.set_nonblocking(true)?;
+    Stream::from_std(socket)
+}
+
+/// Our ends of a program's standard streams.
+fn streams(child: &mut Child) -> io::Result<Vec<OwnedFd>> {
+    let none = || io::Error::other("it has no standard streams");
+    Ok(vec![
+        child.stdin.take().ok_or_else(none)?.into_owned_fd()?,
+        child.stdout.take().ok_or_else(none)?.into_owned_fd()?,
+        child.stderr.take().ok_or_else(none)?.into_owned_fd()?,
+    ])
+}
