@@ -49,7 +49,7 @@ impl<T: Display> fmt::Debug for Untrusted<T> {
 
 struct Escapes<'o, 'f> {
     out: &'o mut fmt::Formatter<'f>,
-    /// How many bytes may still be shown.
+    /// How many bytes may still be shown, escapes as long as they are.
     left: usize,
     /// How many were not.
     cut: usize,
@@ -58,19 +58,28 @@ struct Escapes<'o, 'f> {
 impl Write for Escapes<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
-            if self.cut > 0 || c.len_utf8() > self.left {
+            // Not `escape_default`, which escapes what is no ASCII, nor `escape_debug`, which leaves
+            // some of what deceives.
+            let name = match c {
+                '\n' => "\\n",
+                '\r' => "\\r",
+                '\t' => "\\t",
+                _ => "",
+            };
+            let escape = (name.is_empty() && deceives(c)).then(|| c.escape_unicode());
+            let shown = match &escape {
+                Some(escape) => escape.len(),
+                None => name.len().max(c.len_utf8()),
+            };
+            if self.cut > 0 || shown > self.left {
                 self.cut += c.len_utf8();
                 continue;
             }
-            self.left -= c.len_utf8();
-            match deceives(c) {
-                // Not `escape_default`, which escapes what is no ASCII, nor `escape_debug`, which
-                // leaves some of these.
-                true if c == '\n' => self.out.write_str("\\n")?,
-                true if c == '\r' => self.out.write_str("\\r")?,
-                true if c == '\t' => self.out.write_str("\\t")?,
-                true => write!(self.out, "\\u{{{:x}}}", u32::from(c))?,
-                false => self.out.write_char(c)?,
+            self.left -= shown;
+            match escape {
+                Some(escape) => write!(self.out, "{escape}")?,
+                None if name.is_empty() => self.out.write_char(c)?,
+                None => self.out.write_str(name)?,
             }
         }
         Ok(())
@@ -123,6 +132,9 @@ mod tests {
     fn only_so_much_is_shown() {
         assert_eq!(Untrusted::within("äöü", 3).to_string(), "ä… (4 bytes more)");
         assert_eq!(Untrusted::within("abc", 3).to_string(), "abc");
+        // Escapes are longer than what they stand for.
+        let shown = Untrusted::within("\n\u{1}\u{1}\u{1}", 10).to_string();
+        assert_eq!(shown, "\\n\\u{1} (2 bytes more)".replace(" (", "… ("));
         let path = std::path::Path::new("/a\nb");
         assert_eq!(Untrusted::new(path.display()).to_string(), "/a\\nb");
     }

@@ -343,7 +343,7 @@ impl Connection {
     }
 
     fn take_lost(&mut self, from: Peer, lost: &Lost) {
-        tracing::warn!("a line of the {} is lost: {}", from.as_str(), lost.error);
+        self.router.note_lost(from, &lost.report(from.as_str()));
         if let Some(id) = lost.answers() {
             let text = format!(
                 "acp-chain: the answer of the {} is lost: {}",

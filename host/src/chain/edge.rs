@@ -19,6 +19,8 @@ pub struct Edge {
     pub mute: Option<Error>,
     /// Whether it reads nothing any more.
     pub gone: bool,
+    /// How much of what it said came to nothing.
+    pub lost: u64,
 }
 
 impl Default for Edge {
@@ -29,6 +31,7 @@ impl Default for Edge {
             kept: Account::new(OPEN_KEPT),
             mute: None,
             gone: false,
+            lost: 0,
         }
     }
 }

@@ -35,7 +35,7 @@ impl Lobby {
                         tracing::warn!("dropped a message before initialize: {method}");
                     }
                     Err(lost) => {
-                        tracing::warn!("a line of the client is lost: {}", lost.error);
+                        tracing::warn!("{}", lost.report("client"));
                         let id = lost.id_for_sender(Peer::Client).unwrap_or_else(Id::null);
                         self.tell(&id, &lost.error).await;
                     }

@@ -1,6 +1,6 @@
 //! Lines that are no messages, and who must hear of them.
 
-use crate::channel::Peer;
+use crate::channel::{Peer, quote};
 use crate::rpc::{Error, Frame, Id, Malformed, Message, Salvaged, code, salvage};
 
 /// A line that is no message, with what is known of it.
@@ -9,9 +9,20 @@ pub struct Lost {
     found: Salvaged,
     /// Whether the text was no JSON at all.
     garbled: bool,
+    /// How it begins, and how long it is, for the log.
+    excerpt: String,
 }
 
+/// How much of the beginning of a line the log gets, in bytes.
+const EXCERPT: usize = 80;
+
 impl Lost {
+    /// What the log is told of it, and whose it was.
+    pub fn report(&self, sender: &str) -> String {
+        let (error, excerpt) = (&self.error, &self.excerpt);
+        format!("a line of the {sender} is lost: {error}; {excerpt}")
+    }
+
     /// The id of the request that somebody may be waiting for this line to answer.
     pub fn answers(&self) -> Option<&Id> {
         self.found.id.as_ref().filter(|_| !self.found.request)
@@ -37,6 +48,7 @@ pub fn read(frame: Frame) -> Result<Message, Lost> {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
                 garbled: matches!(malformed, Malformed::NotUtf8(_) | Malformed::NotJson(_)),
+                excerpt: excerpt(&line, line.len() as u64),
             })
         }
         Frame::TooLong {
@@ -50,7 +62,14 @@ pub fn read(frame: Frame) -> Result<Message, Lost> {
                 error: Error::new(code::INVALID_REQUEST, text),
                 found: salvage(&head, &tail),
                 garbled: false,
+                excerpt: excerpt(&head, len),
             })
         }
     }
+}
+
+fn excerpt(head: &[u8], len: u64) -> String {
+    let head = &head[..head.len().min(EXCERPT)];
+    let head = quote(&String::from_utf8_lossy(head), EXCERPT);
+    format!("its {len} bytes begin with `{head}`")
 }

@@ -187,6 +187,9 @@ pub const UNREAD: usize = MIB;
 /// taking answers; and no proxy is called, for it would only add to them.
 pub const FLOOD: usize = 16 * MIB;
 
+/// How many bytes of what the user is to be told wait for a turn.
+pub const NOTICES: usize = 64 * KIB;
+
 /// How many MCP servers one session may have.
 pub const MCP_SERVERS: usize = 256;
 
@@ -287,6 +290,13 @@ pub const FIXED: &[Fixed] = &[
         what: "bytes that proxies and answers pile up for one side, or for a native proxy",
         passing: "that side is not read, and no proxy called, until it takes some; a native proxy that \
                   takes nothing for 30 s breaks",
+    },
+    Fixed {
+        name: "notices",
+        quantity: Quantity::Size,
+        value: NOTICES as u64,
+        what: "what the user is to be told in the next turn",
+        passing: "the rest is left out, and the user is told how much that is",
     },
     Fixed {
         name: "mcp servers",

@@ -20,6 +20,9 @@ const LINES: usize = 20;
 /// So much of each.
 const LINE: usize = 500;
 
+/// What a line in the log takes beside its text: the time, the level, the name.
+const HEAD: usize = 100;
+
 /// The journal of one proxy. Cloning it shares it.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -71,8 +74,7 @@ impl Journal {
             Level::WARN => tracing::warn!(proxy, "{line}"),
             Level::ERROR => tracing::error!(proxy, "{line}"),
         }
-        // An empty line is a line too.
-        shared.left = shared.left.saturating_sub(text.len().max(1));
+        shared.left = shared.left.saturating_sub(HEAD + line.len());
         if shared.left == 0 {
             tracing::warn!(
                 proxy,
@@ -112,5 +114,23 @@ impl AsyncWrite for Journal {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_text_is_charged_too_and_one_of_escapes_for_what_it_takes() {
+        for (text, lines) in [("", 10), ("\u{1}\u{1}\u{1}\u{1}\u{1}", 8)] {
+            let journal = Journal::new("p".into(), 10 * HEAD);
+            for _ in 1..lines {
+                journal.note(Level::INFO, text);
+            }
+            assert!(journal.lock().left > 0, "{text:?}");
+            journal.note(Level::INFO, text);
+            assert_eq!(journal.lock().left, 0, "{text:?}");
+        }
     }
 }

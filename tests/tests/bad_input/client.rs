@@ -1,5 +1,7 @@
 //! Of the client.
 
+use std::fs;
+
 use crate::{Chain, LIMIT, MEMORY};
 
 /// Sends a line, and expects exactly this answer to it, and then that the connection goes on.
@@ -115,6 +117,34 @@ async fn a_response_that_nobody_waits_for_is_logged_and_dropped() {
     let of = |id: &str| format!("{dropped}{id}");
     let (number, text, null) = (of("99"), of(r#""hello""#), of("null"));
     chain.ends_well(&[&number, &text, &null, &of("1")]).await;
+}
+
+#[tokio::test]
+async fn what_comes_to_nothing_takes_little_of_the_log_however_long_and_however_often() {
+    let mut chain = Chain::initialized(&[]).await.unwrap();
+    let long = "\u{2028}".repeat(1 << 19);
+    for number in 0..8 {
+        let response = format!(r#"{{"jsonrpc":"2.0","id":"{number}{long}","result":{{}}}}"#);
+        chain.send(response);
+        chain.send(long.clone());
+        chain.receive().await;
+    }
+    for _ in 0..10_000 {
+        chain.send("[]");
+        chain.receive().await;
+    }
+    chain.goes_on().await;
+    let path = chain.log.clone();
+    let garbage = r"its 1572864 bytes begin with `\u{2028}";
+    let (often, rest) = ("batches are not part", "count=8192");
+    let exit = chain.process.finish().await.expect("an exit");
+    assert!(exit.status.success(), "{exit:?}");
+    let logged = fs::read_to_string(path).expect("a log");
+    for text in [garbage, often, rest, "count=100"] {
+        assert!(logged.contains(text), "{logged}\nlacks {text}");
+    }
+    let len = logged.len();
+    assert!(len < 64 << 10, "the log has {len} bytes");
 }
 
 #[tokio::test]

@@ -14,6 +14,9 @@ withstands! {
     it_floods_the_log: Row::guest(Mode::Log)
         .config("count = 10_000\nsize = 1000");
 
+    it_floods_the_log_with_empty_lines: Row::guest(Mode::Log)
+        .config("count = 100_000");
+
     it_asks_and_takes_no_notice_of_answers: Row::guest(Mode::Ask)
         .config("count = 100_000")
         .limits("requests = 1000\nemitted = 2000")

@@ -22,10 +22,10 @@ impl Router {
             Ok(Some((number, cancel))) => self.withdraw(number, cancel),
             // The answer and the cancellation crossed.
             Ok(None) => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
-            Err(NamesNone) => tracing::warn!(
-                "dropped a {CANCEL} from the {} that names no request",
-                from.as_str()
-            ),
+            Err(NamesNone) => {
+                let text = format!("dropped a {CANCEL} from the {}", from.as_str());
+                self.note_lost(from, &format!("{text} that names no request"));
+            }
         }
     }
 

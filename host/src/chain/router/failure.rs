@@ -216,10 +216,13 @@ fn describe(parcel: &Parcel) -> String {
         Kind::Error => "the error for",
     };
     let session = match parcel.session() {
-        Some(session) => format!(" of session {session:?}"),
+        Some(session) => format!(r#" of session "{}""#, quote(session, WORDS)),
         None => String::new(),
     };
-    let (method, sender) = (&parcel.method, parcel.toward.opposite().as_str());
+    let (method, sender) = (
+        quote(&parcel.method, WORDS),
+        parcel.toward.opposite().as_str(),
+    );
     let size = parcel.message.len();
-    format!("{kind} {method:?} of {size} bytes from the {sender}{session}")
+    format!(r#"{kind} "{method}" of {size} bytes from the {sender}{session}"#)
 }

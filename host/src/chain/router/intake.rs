@@ -9,7 +9,7 @@ use super::notice::PROMPT;
 use super::sides::{of_an_end, of_the_parent};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
-use crate::channel::Peer;
+use crate::channel::{Peer, WORDS, quote};
 use crate::limits::{Account, Charge, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use crate::rpc::{Error, Id, Kind, Message, code};
 
@@ -33,9 +33,21 @@ impl Router {
             (Ok((from, message)), None) => self.receive_notification(from, message),
             (Err(error), Some(id)) => self.refuse_request(from, &id, error),
             (Err(error), None) => {
-                let from = from.as_str();
-                tracing::warn!("dropped a notification from the {from}: {}", error.message);
+                let text = format!("dropped a notification from the {}", from.as_str());
+                self.note_lost(from, &format!("{text}: {}", error.message));
             }
+        }
+    }
+
+    /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
+    /// of the others.
+    pub fn note_lost(&mut self, from: Peer, why: &str) {
+        const ALL: u64 = 100;
+        let edge = self.edge(from);
+        edge.lost += 1;
+        let count = edge.lost;
+        if count <= ALL || count.is_power_of_two() {
+            tracing::warn!(count, "{}", quote(why, WORDS));
         }
     }
 
@@ -106,8 +118,8 @@ impl Router {
     }
 
     fn refuse_request(&mut self, from: Peer, id: &Id, error: Error) {
-        let reason = &error.message;
-        tracing::warn!("refused a request from the {}: {reason}", from.as_str());
+        let text = format!("refused a request from the {}", from.as_str());
+        self.note_lost(from, &format!("{text}: {}", error.message));
         self.tell(from, Some(id), &error);
     }
 
@@ -122,11 +134,8 @@ impl Router {
         let awaited = id.as_ref().and_then(|id| self.awaited(from, id));
         let Some((number, asked)) = awaited else {
             let id = id.as_ref().map_or("null", Id::as_str);
-            tracing::warn!(
-                "dropped a response of the {} to no open request: id {id}",
-                from.as_str()
-            );
-            return;
+            let text = format!("dropped a response of the {}", from.as_str());
+            return self.note_lost(from, &format!("{text} to no open request: id {id}"));
         };
         if asked == Peer::Agent {
             self.note_answer(number, &message);

@@ -29,6 +29,7 @@ pub use calls::{Finished, RUN};
 
 use self::calls::Busy;
 use self::mcp::Servers;
+use self::notice::Notices;
 use super::edge::Edge;
 use super::exchange::Exchange;
 use super::hop::{Hop, Member};
@@ -68,7 +69,7 @@ pub struct Router {
     timers: Timers,
     now: Instant,
     /// What the user is to be told in the next turn.
-    notices: Vec<String>,
+    notices: Notices,
     /// How many notices there were.
     told: u64,
     /// Where the user finds more.
@@ -100,7 +101,7 @@ impl Router {
             door: Door::new(PathBuf::new()),
             timers: Timers::default(),
             now: Instant::now(),
-            notices: Vec::new(),
+            notices: Notices::default(),
             told: 0,
             log: None,
             trace,

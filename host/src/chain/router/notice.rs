@@ -8,12 +8,58 @@ use serde_json::json;
 use super::Router;
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::parcel::HopIndex;
-use crate::channel::Peer;
+use crate::channel::{Peer, quote};
+use crate::limits::NOTICES;
 use crate::rpc::Message;
 use crate::untrusted::Untrusted;
 
+/// The longest notice, in bytes.
+const LONGEST: usize = 16 * 1024;
+
 /// The request that opens a turn.
 pub(super) const PROMPT: &str = "session/prompt";
+
+/// What the user is to be told in the next turn.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    texts: Vec<String>,
+    bytes: usize,
+    /// How many did not fit.
+    left_out: u64,
+}
+
+impl Notices {
+    fn add(&mut self, text: String) {
+        let bytes = size_of::<String>() + text.len();
+        if self.bytes + bytes > NOTICES {
+            self.left_out += 1;
+            return;
+        }
+        self.bytes += bytes;
+        self.texts.push(text);
+    }
+
+    fn is_empty(&self) -> bool {
+        // The first always fits.
+        self.texts.is_empty()
+    }
+
+    /// All of it, and how much it is not.
+    fn take(&mut self) -> Vec<String> {
+        let Self {
+            mut texts,
+            left_out,
+            ..
+        } = std::mem::take(self);
+        if left_out > 0 {
+            texts.push(format!(
+                "there was more to tell than is kept until a turn; {left_out} such messages are \
+                 left out."
+            ));
+        }
+        texts
+    }
+}
 
 impl Router {
     /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
@@ -38,7 +84,7 @@ impl Router {
             Some(log) => format!(" More is in {}.", Untrusted::new(log.display())),
             None => String::new(),
         };
-        self.notices.push(format!("{text}{log}"));
+        self.notices.add(format!("{}{log}", quote(text, LONGEST)));
         self.send_notices();
     }
 
@@ -55,7 +101,7 @@ impl Router {
         let Some(session) = latest.and_then(|(_, turn)| turn.session.clone()) else {
             return;
         };
-        for text in std::mem::take(&mut self.notices) {
+        for text in self.notices.take() {
             self.told += 1;
             let update = json!({
                 "sessionId": &*session,

@@ -6,10 +6,11 @@ use super::servers::{Connection, Provider};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
 use crate::chain::router::Router;
-use crate::channel::{MessageId, Peer, Progress};
+use crate::channel::{MessageId, Peer, Progress, WORDS};
 use crate::mcp::seat::Input;
 use crate::mcp::wire::Wrapped;
 use crate::rpc::{Error, Message, code};
+use crate::untrusted::Untrusted;
 
 impl Router {
     /// Takes a message that a provider sends to the callers of one of its servers.
@@ -104,6 +105,7 @@ impl Router {
         self.servers.dropped += 1;
         let count = self.servers.dropped;
         if count.is_power_of_two() {
+            let why = Untrusted::within(why, WORDS);
             tracing::warn!(count, "dropped a message: {why}");
         }
     }

@@ -53,7 +53,8 @@ impl Router {
             if self.is_declared(entry, provider, parcel) {
                 continue;
             }
-            tracing::debug!("took over the MCP server {:?} of {provider:?}", entry.name);
+            let name = quote(&entry.name, WORDS);
+            tracing::debug!("took over the MCP server `{name}` of {provider:?}");
             let server = self.found(parcel, provider, Some(dialect), own_id);
             // One too many keeps an id that nobody has, and is told of when it is declared.
             entry.set_server(server.unwrap_or_default());
@@ -317,8 +318,8 @@ impl Router {
     fn tell_once(&mut self, thing: &str, text: &str) {
         /// How many things are remembered.
         const THINGS: usize = 256;
-        tracing::info!("{text}");
         if self.servers.told.len() < THINGS && self.servers.told.insert(thing.to_owned()) {
+            tracing::info!("{text}");
             self.tell_user(text);
         }
     }

@@ -5,6 +5,7 @@ mod failure;
 mod guards;
 mod ids;
 mod native;
+mod notices;
 mod order;
 mod parent;
 

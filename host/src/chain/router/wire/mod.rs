@@ -218,7 +218,7 @@ impl Router {
         wire.lost += 1;
         let count = wire.lost;
         if count.is_power_of_two() {
-            let name = &hop.name;
+            let (name, what) = (&hop.name, quote(what, WORDS));
             tracing::warn!(count, "dropped what the proxy `{name}` sent: {what}");
         }
     }
