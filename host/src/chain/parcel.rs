@@ -197,7 +197,8 @@ impl Parcel {
 
     /// What it costs to keep it, in bytes: also short ones take room.
     pub fn cost(&self) -> usize {
-        self.message.len() + Message::OVERHEAD + size_of::<Content>()
+        let session = self.session().map_or(0, |session| session.len());
+        self.message.cost() + session + size_of::<Content>()
     }
 
     /// Whether its way ends at a proxy, whatever that does with it.

@@ -31,6 +31,9 @@ pub enum ChannelError {
     Full,
 }
 
+/// What it takes to keep a message in hand here, and on its way, beside its text.
+const ENTRY: usize = 512;
+
 /// The longest text that goes with a report of progress, in bytes.
 const LONGEST_PROGRESS: usize = 4096;
 
@@ -68,6 +71,17 @@ struct Entry {
     /// Whether it is a call of one of the proxy's own tools.
     own: bool,
     held: bool,
+    /// What it takes to keep it, in bytes.
+    cost: usize,
+}
+
+impl Entry {
+    /// What it takes to keep a message of this session, and what is shown of it if that is a copy.
+    fn cost(message: &Message, shown: Option<&Message>, session: Option<&Arc<str>>) -> usize {
+        let copy = shown.filter(|shown| !shown.is_same(message));
+        let session = session.map_or(0, |session| session.len());
+        ENTRY + message.cost() + copy.map_or(0, Message::cost) + session
+    }
 }
 
 impl Ledger {
@@ -122,6 +136,7 @@ impl Ledger {
             sealed: delivery.sealed,
             own: false,
             held: false,
+            cost: Entry::cost(&delivery.message, shown.as_ref(), delivery.session.as_ref()),
         };
         self.messages.insert(delivery.id, entry);
         shown
@@ -154,6 +169,7 @@ impl Ledger {
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
+            cost: Entry::cost(&message, None, None),
             shown: Some(message.clone()),
             message,
             sender: Peer::Agent,
@@ -187,11 +203,11 @@ impl Ledger {
         let rules = rules(&self.limits, &self.grant, entry);
         let action = check(&entry.message, decision, rules, &mut self.work);
         if matches!(action, Ok(Action::Hold)) {
-            let size = entry.message.len();
-            if self.held < self.limits.held && self.held_bytes + size <= self.limits.held_bytes {
+            let bytes = self.held_bytes + entry.cost;
+            if self.held < self.limits.held && bytes <= self.limits.held_bytes {
                 entry.held = true;
                 self.held += 1;
-                self.held_bytes += size;
+                self.held_bytes = bytes;
                 return action;
             }
             self.messages.remove(&id);
@@ -348,7 +364,7 @@ impl Ledger {
     pub fn let_go(&mut self, id: MessageId) {
         if let Some(entry) = self.messages.remove(&id).filter(|entry| entry.held) {
             self.held -= 1;
-            self.held_bytes -= entry.message.len();
+            self.held_bytes -= entry.cost;
         }
     }
 
@@ -416,7 +432,7 @@ mod tests {
         let limits = Limits {
             requests: 2,
             held: 1,
-            held_bytes: 100,
+            held_bytes: 1000,
             emitted: 4,
             emitted_bytes: 1000,
             state: 10,
@@ -523,7 +539,7 @@ mod tests {
         ));
         ledger.settle(one, Decision::Discard).unwrap();
         ledger.take_effects();
-        let long = Message::notification("m", &format!("[{}]", "0,".repeat(50) + "0"));
+        let long = Message::notification("m", &format!("[{}]", "0,".repeat(500) + "0"));
         let long = deliver(&mut ledger, long);
         assert!(matches!(
             ledger.take_back(long, Decision::Hold),

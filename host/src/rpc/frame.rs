@@ -2,8 +2,11 @@
 //!
 //! Memory stays bounded by the line limit and one read, whatever comes in. A line over the limit
 //! is thrown away while it arrives; its first and last bytes are kept, to tell whose it was.
+//!
+//! A line that came out owns its memory, and hardly more than its bytes take: it keeps nothing of what
+//! came with it, for as long as it may wait somewhere.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// How much is asked for in one read.
@@ -12,9 +15,9 @@ const READ: usize = 64 * 1024;
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
 
-/// Longer lines share the buffer in which they came. Shorter ones are copied, or each of them would
-/// keep all of it for as long as it waits somewhere.
-const COPIED: usize = 4 * 1024;
+/// Longer lines take the buffer over in which they came. Shorter ones are copied, and leave it to
+/// those that come.
+const COPIED: usize = READ;
 
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,7 +95,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// Waits for more bytes; `Ok(false)` at the end of the stream. Cancel safe.
     pub async fn fill(&mut self) -> std::io::Result<bool> {
         self.buffer.reserve(READ);
-        let count = self.input.read_buf(&mut self.buffer).await?;
+        let mut room = (&mut self.buffer).limit(READ);
+        let count = self.input.read_buf(&mut room).await?;
         self.ended = count == 0;
         Ok(count > 0)
     }
@@ -106,9 +110,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 self.shed();
                 return if self.ended { self.last() } else { None };
             };
-            let mut line = self.buffer.split_to(self.searched + found + 1);
-            self.searched = 0;
-            line.truncate(line.len() - 1);
+            let line = self.take(self.searched + found);
+            self.buffer.advance(1);
             if let Some(mut dropped) = self.dropped.take() {
                 dropped.take_in(&line);
                 return Some(dropped.finish(self.limit));
@@ -117,19 +120,42 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 return Some(drop_line(&line).finish(self.limit));
             }
             if !line.iter().all(u8::is_ascii_whitespace) {
-                return Some(Frame::Line(match line.len() {
-                    ..=COPIED => Bytes::copy_from_slice(&line),
-                    _ => line.freeze(),
-                }));
+                return Some(Frame::Line(line));
             }
         }
+    }
+
+    /// Takes so many bytes out of the buffer.
+    fn take(&mut self, count: usize) -> Bytes {
+        self.searched = 0;
+        if count <= COPIED {
+            let line = Bytes::copy_from_slice(&self.buffer[..count]);
+            self.buffer.advance(count);
+            return line;
+        }
+        // Of what comes behind it there is one read at most.
+        let rest = BytesMut::from(&self.buffer[count..]);
+        let mut line = Vec::from(std::mem::replace(&mut self.buffer, rest));
+        line.truncate(count);
+        line.shrink_to(count + count / 8);
+        line.into()
     }
 
     /// How many bytes are held of lines that did not come out yet.
     #[must_use]
     pub fn held(&self) -> usize {
+        self.buffer.len() + self.ends()
+    }
+
+    /// How many bytes are taken for lines that did not come out yet.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.buffer.capacity() + self.ends()
+    }
+
+    fn ends(&self) -> usize {
         let ends = self.dropped.as_ref();
-        self.buffer.len() + ends.map_or(0, |ends| ends.head.len() + ends.tail.len())
+        ends.map_or(0, |ends| ends.head.len() + ends.tail.len())
     }
 
     /// Throws away what is read of a line that is over the limit already.
@@ -149,8 +175,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         if let Some(dropped) = self.dropped.take() {
             return Some(dropped.finish(self.limit));
         }
-        self.searched = 0;
-        let rest = self.buffer.split().freeze();
+        let rest = self.take(self.buffer.len());
         (!rest.iter().all(u8::is_ascii_whitespace)).then_some(Frame::Torn(rest))
     }
 }
@@ -200,13 +225,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_short_line_keeps_nothing_of_what_came_with_it() {
-        let mut reader = LineReader::new(&b"{}\n{\"next\":"[..], 100);
-        reader.fill().await.unwrap();
-        let Some(Frame::Line(line)) = reader.next_frame() else {
-            panic!("a line came")
-        };
-        assert!(line.is_unique());
+    async fn a_line_keeps_nothing_of_what_came_with_it() {
+        for len in [1, 100, 4097, 40_000, COPIED, COPIED + 1, 200_000, 1_000_000] {
+            let input = [&*b"x".repeat(len), b"\n", &*b"y".repeat(70_000), b"\n"].concat();
+            for frame in frames(&*input, 1 << 20).await {
+                let Frame::Line(line) = frame else {
+                    panic!("a line came")
+                };
+                let len = line.len();
+                assert!(line.is_unique(), "{len}");
+                let capacity = BytesMut::from(line).capacity();
+                assert!(capacity <= len + len / 8, "{len}: {capacity}");
+            }
+        }
     }
 
     #[tokio::test]

@@ -46,8 +46,12 @@ struct Parts {
 }
 
 impl Message {
-    /// What a message takes beside its line, in bytes.
-    pub const OVERHEAD: usize = size_of::<Parts>();
+    /// What it takes to keep it, in bytes: its line, the copy of its method, and what makes it a
+    /// message.
+    #[must_use]
+    pub fn cost(&self) -> usize {
+        self.len() + self.0.method.len() + size_of::<Parts>()
+    }
 
     /// Reads the envelope of one line (without its newline).
     pub fn parse(line: Bytes) -> Result<Self, Malformed> {
@@ -299,6 +303,12 @@ impl Message {
         self.0.line.len()
     }
 
+    /// Whether the two are one message, which is kept once.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether the line is empty, which no message is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -344,7 +354,11 @@ impl Message {
         push_quoted(&self.0.method, out);
         if let Some(span) = self.0.body.clone().filter(|_| self.body() != "null") {
             out.push_str(r#","params":"#);
-            out.push(&self.0.line.as_bytes().slice(span));
+            // A small part of a line is not to keep all of it.
+            match span.len() < self.len() / 2 {
+                true => out.push(&Bytes::copy_from_slice(self.body().as_bytes())),
+                false => out.push(&self.0.line.as_bytes().slice(span)),
+            }
         }
     }
 

@@ -22,7 +22,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Appends bytes; long ones are shared, not copied.
+    /// Appends bytes; long ones are shared, not copied, and are to be most of what they are a part of.
     pub fn push(&mut self, bytes: &Bytes) {
         if bytes.len() <= COPIED {
             self.copy(bytes);

@@ -2,8 +2,10 @@
 
 use std::mem;
 
+use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::process::Process;
+use hostile::NEIGHBOUR;
 
 use crate::aftermath::{Aftermath, assert_answer};
 use crate::chain::{self, Folder, Turn, attacked};
@@ -75,6 +77,12 @@ async fn play(client: &mut Process, script: &[Step]) -> Option<Message> {
             }
             Step::Tell => client.wire.notify("_hostile/go", &attacked("")),
             Step::TellNobody => client.wire.notify("_hostile/go", "{}"),
+            Step::TellBehindLong => {
+                let long = prompt(NEIGHBOUR, &"a".repeat(100_000));
+                client.wire.notify("_hostile/long", &long);
+                let short = attacked(&"a".repeat(5000));
+                client.wire.notify("_hostile/go", &short);
+            }
         }
     }
     answers(client, open).await.or(last)

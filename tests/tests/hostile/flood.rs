@@ -85,6 +85,10 @@ withstands! {
         .limits(HELD_SHORTLY)
         .fate(Fate::Fails);
 
+    it_holds_a_little_of_much_that_comes: Row::guest(Mode::Hold)
+        .script(&[Step::TellBehindLong; 1000])
+        .peak(QUIET + 32);
+
     it_holds_every_notification: Row::guest(Mode::HoldNotifications)
         .limits(HELD_SHORTLY)
         .script(&[Step::Prompt("stream 100")]);

@@ -32,6 +32,8 @@ pub enum Step {
     Tell,
     /// The same, in no session.
     TellNobody,
+    /// It tells the attacker something short, and before that the neighbour something long.
+    TellBehindLong,
 }
 
 /// The text of a prompt where it does not matter.

@@ -41,7 +41,8 @@ impl Heard {
             )));
         }
         let messages = elements.into_iter().map(|element| {
-            let line = text.slice_ref(element.get().as_bytes());
+            // A line of its own, which keeps nothing of the rest.
+            let line = Bytes::copy_from_slice(element.get().as_bytes());
             Message::parse(line).map_err(|malformed| malformed.to_error())
         });
         messages.collect::<Result<_, _>>().map(Self::Batch)
