@@ -3,6 +3,7 @@
 //! What is kept holds a [`Charge`], which is given back when it is dropped. So nothing has to be
 //! counted down by hand, and no way on which something goes can be forgotten.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,30 +15,79 @@ pub struct Account(Arc<Shared>);
 struct Shared {
     kept: AtomicUsize,
     limit: usize,
+    /// What this is a part of.
+    whole: Option<Account>,
 }
 
 impl Account {
     /// An empty account on which so many bytes may be kept.
     #[must_use]
     pub fn new(limit: usize) -> Self {
+        Self::of(limit, None)
+    }
+
+    /// An empty account that is a part of this one: what is kept on it is kept on both.
+    #[must_use]
+    pub fn part(&self, limit: usize) -> Self {
+        Self::of(limit, Some(self.clone()))
+    }
+
+    fn of(limit: usize, whole: Option<Self>) -> Self {
         let kept = AtomicUsize::new(0);
-        Self(Arc::new(Shared { kept, limit }))
+        Self(Arc::new(Shared { kept, limit, whole }))
     }
 
     /// Charges for so many bytes; `None` if that is more than may be kept.
     #[must_use]
     pub fn charge(&self, bytes: usize) -> Option<Charge> {
-        let mut charge = Charge {
-            account: self.clone(),
-            bytes: 0,
-        };
+        let mut charge = self.charge_anyway(0);
         charge.grow(bytes).then_some(charge)
+    }
+
+    /// Charges for so many bytes, whether they may be kept or not: for what is there already.
+    pub fn charge_anyway(&self, bytes: usize) -> Charge {
+        for account in self.with_wholes() {
+            account.0.kept.fetch_add(bytes, Ordering::Relaxed);
+        }
+        let account = self.clone();
+        Charge { account, bytes }
+    }
+
+    /// Whether nothing more may be kept.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.with_wholes()
+            .any(|account| account.kept() >= account.0.limit)
     }
 
     /// How many bytes are kept.
     #[must_use]
     pub fn kept(&self) -> usize {
         self.0.kept.load(Ordering::Relaxed)
+    }
+
+    /// This, what it is a part of, and so on.
+    fn with_wholes(&self) -> impl Iterator<Item = &Self> {
+        iter::successors(Some(self), |account| account.0.whole.as_ref())
+    }
+
+    /// Adds so many bytes here, and to what this is a part of; nowhere if there is no room somewhere.
+    fn add(&self, bytes: usize) -> bool {
+        let Shared { kept, limit, whole } = &*self.0;
+        let added = kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
+            kept.checked_add(bytes).filter(|kept| kept <= limit)
+        });
+        if added.is_ok() && whole.as_ref().is_some_and(|whole| !whole.add(bytes)) {
+            kept.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
+        added.is_ok()
+    }
+
+    fn subtract(&self, bytes: usize) {
+        for account in self.with_wholes() {
+            account.0.kept.fetch_sub(bytes, Ordering::Relaxed);
+        }
     }
 }
 
@@ -52,20 +102,30 @@ pub struct Charge {
 impl Charge {
     /// Charges for so many bytes more. Says whether they may be kept; if not, nothing changes.
     pub fn grow(&mut self, bytes: usize) -> bool {
-        let Shared { kept, limit } = &*self.account.0;
-        let grown = kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
-            kept.checked_add(bytes).filter(|kept| kept <= limit)
-        });
-        if grown.is_ok() {
+        let grown = self.account.add(bytes);
+        if grown {
             self.bytes += bytes;
         }
-        grown.is_ok()
+        grown
+    }
+
+    /// Charges for so many bytes in place of what it did. Says whether they may be kept; if not,
+    /// nothing changes.
+    pub fn resize(&mut self, bytes: usize) -> bool {
+        match bytes.checked_sub(self.bytes) {
+            Some(more) => self.grow(more),
+            None => {
+                self.account.subtract(self.bytes - bytes);
+                self.bytes = bytes;
+                true
+            }
+        }
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        self.account.0.kept.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.account.subtract(self.bytes);
     }
 }
 
@@ -83,8 +143,25 @@ mod tests {
         assert!(account.charge(usize::MAX).is_none());
         assert_eq!(account.kept(), 100);
         drop(one);
-        assert!(other.grow(60));
+        assert!(other.grow(60) && account.is_full());
+        assert!(other.resize(20) && !account.is_full());
+        assert!(other.resize(100) && !other.resize(101));
         drop(other);
         assert_eq!(account.kept(), 0);
+    }
+
+    #[test]
+    fn what_is_kept_on_a_part_is_kept_on_the_whole() {
+        let whole = Account::new(100);
+        let (one, other) = (whole.part(80), whole.part(80));
+        let charge = one.charge(70);
+        assert!(other.charge(40).is_none(), "there is no room in the whole");
+        assert_eq!((other.kept(), whole.kept()), (0, 70));
+        let more = other.charge_anyway(40);
+        assert!(other.is_full() && whole.kept() == 110);
+        drop(charge);
+        assert!(!other.is_full() && whole.kept() == 40);
+        drop(more);
+        assert_eq!((one.kept(), other.kept(), whole.kept()), (0, 0, 0));
     }
 }

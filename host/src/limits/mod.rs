@@ -203,6 +203,9 @@ pub const MCP_OPEN: usize = 1024;
 /// longer.
 pub const MCP_KEPT: usize = 16 * MIB;
 
+/// How many bytes of that are kept for all MCP servers.
+pub const MCP_KEPT_OF_ALL: usize = 128 * MIB;
+
 /// The longest list of tools of a proxy, in bytes.
 pub const MCP_TOOLS: usize = MIB;
 
@@ -215,6 +218,20 @@ pub const MCP_HEARD: usize = 32 * MIB;
 
 /// While so many bytes wait for an MCP client, nothing more may come for it.
 pub const MCP_UNREAD: usize = 16 * MIB;
+
+/// So many bytes of each connection to the bridges, and for each MCP client, are not counted with
+/// those of all: the number of either is bounded.
+pub const MCP_FREE: usize = 64 * KIB;
+
+/// How many bytes of what MCP clients say may there be that was not taken in yet, past the first of
+/// each connection.
+pub const MCP_LOAD: usize = 64 * MIB;
+
+/// How many bytes may wait for all MCP clients, past the first of each.
+pub const MCP_UNREAD_OF_ALL: usize = 128 * MIB;
+
+/// How many bytes of MCP clients' messages may wait for connections to servers.
+pub const MCP_CONNECTING: usize = 32 * MIB;
 
 /// How many MCP clients there may be.
 pub const MCP_LINKS: usize = 256;
@@ -327,6 +344,13 @@ pub const FIXED: &[Fixed] = &[
         passing: "the request is refused",
     },
     Fixed {
+        name: "mcp kept of all",
+        quantity: Quantity::Size,
+        value: MCP_KEPT_OF_ALL as u64,
+        what: "bytes of what waits for all MCP servers, and of their lists of tools",
+        passing: "the request is refused",
+    },
+    Fixed {
         name: "mcp tools",
         quantity: Quantity::Size,
         value: MCP_TOOLS as u64,
@@ -353,6 +377,28 @@ pub const FIXED: &[Fixed] = &[
         value: MCP_UNREAD as u64,
         what: "bytes that wait for one MCP client",
         passing: "the client is disconnected when more comes",
+    },
+    Fixed {
+        name: "mcp unread of all",
+        quantity: Quantity::Size,
+        value: MCP_UNREAD_OF_ALL as u64,
+        what: "bytes that wait for all MCP clients, past the first 64 KiB of each, which make 16 MiB",
+        passing: "a client is disconnected when more comes for it",
+    },
+    Fixed {
+        name: "mcp load",
+        quantity: Quantity::Size,
+        value: MCP_LOAD as u64,
+        what: "bytes of messages of MCP clients that are not whole yet, or wait outside, past the first \
+               64 KiB of each connection, which make 64 MiB",
+        passing: "over HTTP the message is refused; over stdio the client is disconnected",
+    },
+    Fixed {
+        name: "mcp connecting",
+        quantity: Quantity::Size,
+        value: MCP_CONNECTING as u64,
+        what: "bytes of messages of MCP clients that wait for connections to servers",
+        passing: "the client is disconnected",
     },
     Fixed {
         name: "mcp clients",
@@ -419,6 +465,13 @@ mod tests {
             let same = TABLE.iter().filter(|other| other.key == limit.key);
             assert_eq!(same.count(), 1, "{}", limit.key);
         }
+    }
+
+    #[test]
+    fn what_is_free_for_each_makes_what_the_table_says() {
+        assert_eq!(MCP_FREE * MCP_LINKS, 16 * MIB);
+        // To the socket, and to the port.
+        assert_eq!(MCP_FREE * 2 * MCP_CONNECTIONS, 64 * MIB);
     }
 
     #[test]

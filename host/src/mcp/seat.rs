@@ -190,6 +190,9 @@ pub trait Seat: Send {
     /// Takes something in, and says what is to be done, in order.
     fn take(&mut self, input: Input) -> Vec<Output>;
 
+    /// What it keeps of what others said, in bytes.
+    fn weight(&self) -> usize;
+
     /// Whether the provider knows by these ids something that is open here: a connection, or a
     /// request that stands alone. Of both a seat knows but one.
     fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {

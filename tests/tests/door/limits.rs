@@ -7,6 +7,7 @@ use acp_chain::mcp::door::{Arrival, Door, Transport};
 use acp_chain::rpc::Message;
 use acp_chain_tests::declared::variable;
 use acp_chain_tests::wire::WATCHDOG;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
@@ -94,6 +95,64 @@ async fn a_line_that_is_too_long_ends_its_link() {
     long.push(b'\n');
     let _ = client.write_all(&long).await;
     assert_eq!(served.closed().await, link);
+}
+
+/// More of messages than there is room for that are not whole.
+const HALVES: usize = 2 * (limits::MCP_LOAD / HALF);
+
+const HALF: usize = limits::MCP_MESSAGE - 1;
+
+#[tokio::test]
+async fn halves_of_bodies_have_a_bound_together_and_what_is_past_it_is_refused() {
+    let served = Served::start();
+    let web = served.web().await;
+    let path = web.url.strip_prefix("http://").unwrap();
+    let path = &path[path.find('/').unwrap()..];
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\naccept: application/json, \
+         text/event-stream\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        web.address(),
+        web.bearer,
+        HALF + 1
+    );
+    let half = [head.into_bytes(), vec![b' '; HALF]].concat();
+    let mut streams = FuturesUnordered::new();
+    for _ in 0..HALVES {
+        let (address, half) = (web.address(), &half);
+        streams.push(async move {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            // It may be refused before it has said all.
+            let _ = stream.write_all(half).await;
+            let mut status = [0; 12];
+            stream.read_exact(&mut status).await.map(|_| status)
+        });
+    }
+    let refused = watched("a refusal", streams.next()).await.unwrap();
+    assert_eq!(&refused.unwrap(), b"HTTP/1.1 503");
+    // A short one has its room, whatever others take.
+    assert_eq!(status(web.post(INITIALIZE)).await, 200);
+}
+
+#[tokio::test]
+async fn halves_of_lines_have_a_bound_together_and_who_is_past_it_is_disconnected() {
+    let mut served = Served::start();
+    let declared = served.offer(Transport::Stdio).await;
+    let half = vec![b' '; HALF];
+    let mut clients = Vec::new();
+    for _ in 0..HALVES {
+        let mut client = UnixStream::connect(variable(&declared, SOCKET))
+            .await
+            .unwrap();
+        enter(&mut client, &variable(&declared, SECRET))
+            .await
+            .unwrap();
+        served.opened().await;
+        clients.push(client);
+    }
+    for client in &mut clients {
+        let _ = watched("what is taken", client.write_all(&half)).await;
+    }
+    served.closed().await;
 }
 
 #[tokio::test]

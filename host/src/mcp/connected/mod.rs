@@ -203,6 +203,10 @@ impl Seat for Connected {
         out
     }
 
+    fn weight(&self) -> usize {
+        self.kept()
+    }
+
     fn has(&self, connection: Option<&str>, _: Option<&str>) -> bool {
         // One that is longer is none, and is not looked at: anybody may ask for it.
         let connection = connection.filter(|connection| connection.len() <= protocol::TOKEN);

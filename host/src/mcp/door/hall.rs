@@ -15,9 +15,10 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::lane::{LaneEnd, Letter};
 use super::link::{Cut, Fate, Link, NotOpened, Role, Shape, StreamId};
+use super::load::Load;
 use super::secret::Secret;
 use super::{Arrival, Transport};
-use crate::limits;
+use crate::limits::{self, Account};
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
 
@@ -72,6 +73,10 @@ pub struct Hall {
     table: Mutex<Table>,
     came: Notify,
     room: Arc<Semaphore>,
+    /// What was not taken in yet.
+    loads: Account,
+    /// What waits for clients.
+    unread: Account,
     /// Looks like that of a server, and is of none.
     decoy: Secret,
     refusals: AtomicUsize,
@@ -99,7 +104,7 @@ impl Drop for Place {
         // What the server asks is not lost with the stream that it was to go by.
         while let Some(letter) = self.lane.try_next() {
             if !letter.message.kind().is_response() {
-                link.send(letter);
+                link.pass_on(letter);
             }
         }
     }
@@ -111,6 +116,8 @@ impl Hall {
             table: Mutex::default(),
             came: Notify::new(),
             room: Arc::new(Semaphore::new(UNITS)),
+            loads: Account::new(limits::MCP_LOAD),
+            unread: Account::new(limits::MCP_UNREAD_OF_ALL),
             decoy: Secret::new()?,
             refusals: AtomicUsize::new(0),
         })
@@ -192,7 +199,8 @@ impl Hall {
             *used = table.clock;
             table.sessions.insert(key.clone(), link);
         }
-        table.links.insert(link, Link::new(server, shape));
+        let new = Link::new(server, shape, self.unread.clone());
+        table.links.insert(link, new);
         self.tell(&mut table, Arrival::Opened { link, server }, None);
         Ok(link)
     }
@@ -242,6 +250,11 @@ impl Hall {
             stream,
             _cut: cut,
         })
+    }
+
+    /// For what there is on a connection before it is taken in.
+    pub fn load(&self) -> Load {
+        Load::new(&self.loads)
     }
 
     /// Takes in what a client says, as soon as there is room. False if its link is over.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::Notify;
 
-use super::lane::{Lane, LaneEnd, Letter, Waiting, lane};
-use crate::limits;
+use super::lane::{Lane, LaneEnd, Letter, Sent, lane};
+use crate::limits::{Account, MCP_FREE, MCP_UNREAD};
 use crate::mcp::ServerId;
 use crate::rpc::{self, Id, Kind, Message};
 
@@ -118,20 +118,24 @@ pub struct Link {
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
     /// What came while no stream was open.
-    backlog: VecDeque<Letter>,
-    waiting: Waiting,
+    backlog: VecDeque<Sent>,
+    /// What waits for the client, on all its lanes.
+    waiting: Account,
+    /// What waits for all clients, past the first bytes of each.
+    unread: Account,
 }
 
 impl Link {
-    /// A link without streams.
-    pub fn new(server: ServerId, shape: Shape) -> Self {
+    /// A link without streams. What waits for its client is kept on this account with that of others.
+    pub fn new(server: ServerId, shape: Shape, unread: Account) -> Self {
         Self {
             server,
             shape,
             streams: BTreeMap::new(),
             opened: 0,
             backlog: VecDeque::new(),
-            waiting: Waiting::default(),
+            waiting: Account::new(MCP_UNREAD),
+            unread,
         }
     }
 
@@ -150,10 +154,10 @@ impl Link {
             }
         }
         let takes_all = !matches!(role, Role::Answers { events: false, .. });
-        let (lane, end) = lane(&self.waiting);
+        let (lane, end) = lane();
         if takes_all {
             for letter in self.backlog.drain(..) {
-                lane.put(letter);
+                let _ = lane.send(letter);
             }
         }
         self.opened += 1;
@@ -181,13 +185,23 @@ impl Link {
 
     /// Sends a message on the stream that it belongs to.
     pub fn send(&mut self, letter: Letter) -> Fate {
-        if self.waiting.bytes() > limits::MCP_UNREAD {
+        // Whatever its size, one letter may always wait, if there is room for it beside others'.
+        if self.waiting.is_full() {
             return Fate::Flooded;
         }
+        let cost = letter.cost();
+        let shared = match self.waiting.kept() + cost {
+            ..=MCP_FREE => None,
+            _ => match self.unread.charge(cost) {
+                Some(charge) => Some(charge),
+                None => return Fate::Flooded,
+            },
+        };
+        let charges = (self.waiting.charge_anyway(cost), shared);
+        let letter = Sent::new(letter, charges);
         let kind = letter.message.kind();
         if !kind.is_response() {
-            let stream = self.place(&letter.message);
-            self.put(stream, letter);
+            self.pass_on(letter);
             return Fate::GoesOn;
         }
         let answered = self.send_answer(letter);
@@ -203,13 +217,19 @@ impl Link {
         }
     }
 
+    /// Lets a request or a notification leave on the stream that it belongs to.
+    pub fn pass_on(&mut self, letter: Sent) {
+        let stream = self.place(&letter.message);
+        self.put(stream, letter);
+    }
+
     /// What ends the connections of the streams.
     pub fn cuts(&self) -> impl Iterator<Item = Weak<Cut>> {
         self.streams.values().map(|stream| stream.cut.clone())
     }
 
     /// Whether somebody waited for the answer.
-    fn send_answer(&mut self, letter: Letter) -> bool {
+    fn send_answer(&mut self, letter: Sent) -> bool {
         if matches!(self.shape, Shape::Pipe) {
             let stream = self.newest(|_| true);
             self.put(stream, letter);
@@ -253,12 +273,12 @@ impl Link {
             .or_else(|| self.newest(|role| matches!(role, Role::Pipe)))
     }
 
-    fn put(&mut self, stream: Option<StreamId>, letter: Letter) {
-        self.waiting.add(&letter);
+    /// It is lost if nobody will ever take it.
+    fn put(&mut self, stream: Option<StreamId>, letter: Sent) {
         let stream = stream.and_then(|stream| self.streams.get(&stream));
         match stream.and_then(|stream| stream.lane.as_ref()) {
             None => self.backlog.push_back(letter),
-            Some(lane) => lane.put(letter),
+            Some(lane) => drop(lane.send(letter)),
         }
     }
 
@@ -311,7 +331,7 @@ mod tests {
                 used: 0,
             };
             Self(
-                Link::new(1, shape),
+                Link::new(1, shape, Account::new(2 * MCP_UNREAD)),
                 Vec::new(),
                 Arc::new(Cut(Arc::default())),
             )
@@ -404,10 +424,46 @@ mod tests {
         let mut away = Client::new();
         let long = format!(
             r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
-            "x".repeat(limits::MCP_UNREAD)
+            "x".repeat(MCP_UNREAD)
         );
         assert_eq!(away.0.send(letter(&long)), Fate::GoesOn);
         assert_eq!(away.0.send(letter(ASKS)), Fate::Flooded);
+    }
+
+    #[test]
+    fn what_waits_counts_for_all_links_until_it_is_written_or_nobody_will_take_it() {
+        let all = Account::new(4 * MCP_FREE);
+        let new = || {
+            Client(
+                Link::new(1, Shape::Pipe, all.clone()),
+                Vec::new(),
+                Arc::new(Cut(Arc::default())),
+            )
+        };
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
+            "x".repeat(MCP_FREE)
+        );
+        let (mut one, mut other) = (new(), new());
+        one.open(Role::Pipe);
+        for _ in 0..3 {
+            assert_eq!(one.0.send(letter(&long)), Fate::GoesOn);
+        }
+        assert_eq!(other.0.send(letter(ASKS)), Fate::GoesOn, "a little is free");
+        assert_eq!(other.0.send(letter(&long)), Fate::Flooded);
+        let written = one.1[0].try_next();
+        assert_eq!(
+            other.0.send(letter(&long)),
+            Fate::Flooded,
+            "it is being written"
+        );
+        drop(written);
+        assert_eq!(other.0.send(letter(&long)), Fate::GoesOn);
+        one.1.clear();
+        drop(other);
+        assert_eq!(all.kept(), 0);
+        assert_eq!(one.0.send(letter(&long)), Fate::GoesOn);
+        assert_eq!(all.kept(), 0, "nobody will take it");
     }
 
     #[test]

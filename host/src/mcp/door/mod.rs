@@ -9,6 +9,7 @@
 //! | `hall` | what all tasks share: servers, links, and what came in |
 //! | `link` | one client's conversation: on which stream a message leaves |
 //! | `lane` | the way of messages out to a client, counted |
+//! | `load` | what there is of messages before they are taken in, counted |
 //! | `pipe` | clients that speak lines, by way of `acp-chain mcp-shim` |
 //! | `socket` | where those connect |
 //! | `http` | clients that speak streamable HTTP |
@@ -18,6 +19,7 @@ mod heard;
 mod http;
 mod lane;
 mod link;
+mod load;
 pub mod pipe;
 mod secret;
 mod socket;

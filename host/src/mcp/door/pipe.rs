@@ -14,6 +14,7 @@ use super::hall::{Hall, NotAdmitted, Place};
 use super::heard::Heard;
 use super::lane::{LaneEnd, Letter};
 use super::link::{Role, Shape};
+use super::load::FULL;
 use crate::limits;
 use crate::mcp::LinkId;
 use crate::rpc::{Frame, LineReader, Message, Outbox};
@@ -127,7 +128,12 @@ async fn let_in(
 /// Takes in what the client says.
 async fn listen(hall: &Hall, link: LinkId, input: impl AsyncRead + Unpin) {
     let mut lines = LineReader::new(input, limits::MCP_MESSAGE);
-    loop {
+    let mut load = hall.load();
+    // What is left at the end is no whole line.
+    while matches!(lines.fill().await, Ok(true)) {
+        if !load.holds(lines.room()) {
+            return hall.turned_away(FULL);
+        }
         while let Some(frame) = lines.next_frame() {
             let Frame::Line(text) = frame else {
                 // Of an answer that is lost, the server would wait for ever.
@@ -152,10 +158,7 @@ async fn listen(hall: &Hall, link: LinkId, input: impl AsyncRead + Unpin) {
                 }
             }
         }
-        if !matches!(lines.fill().await, Ok(true)) {
-            // What is left is no whole line.
-            return;
-        }
+        load.holds(lines.room());
     }
 }
 
@@ -164,17 +167,22 @@ async fn speak(lane: &mut LaneEnd, mut output: impl AsyncWrite + Unpin) -> io::R
     let mut out = Outbox::default();
     out.push_str(WELCOME);
     out.push_str("\n");
+    // They count until they are written.
+    let mut letters = Vec::new();
     loop {
         output.write_all_buf(&mut out).await?;
         output.flush().await?;
+        letters.clear();
         let Some(letter) = lane.next().await else {
             return output.shutdown().await;
         };
         letter.write(&mut out);
+        letters.push(letter);
         while out.len() < BURST
             && let Some(letter) = lane.try_next()
         {
             letter.write(&mut out);
+            letters.push(letter);
         }
     }
 }

@@ -146,6 +146,10 @@ impl Seat for Stateless {
         out
     }
 
+    fn weight(&self) -> usize {
+        self.kept() + self.clients.values().map(Client::weight).sum::<usize>()
+    }
+
     fn has(&self, _: Option<&str>, request: Option<&str>) -> bool {
         // One that is longer is none, and is not looked at: anybody may ask for it.
         let request = request.filter(|request| request.len() <= protocol::TOKEN);

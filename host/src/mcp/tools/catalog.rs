@@ -60,6 +60,11 @@ struct Listed<'a> {
 }
 
 impl Catalog {
+    /// What it keeps, in bytes: every text, and about as much for the schemas in it.
+    pub fn weight(&self) -> usize {
+        2 * self.texts.iter().map(|text| text.len()).sum::<usize>()
+    }
+
     /// Checks what a component has listed. The error says what is wrong with which tool.
     pub fn read(listed: &str) -> Result<Self, String> {
         if listed.len() > LARGEST {

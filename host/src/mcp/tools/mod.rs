@@ -180,6 +180,14 @@ impl Seat for Server {
         }
         out
     }
+
+    fn weight(&self) -> usize {
+        let catalog = match &self.listed {
+            Listed::Known(catalog) => catalog.weight(),
+            _ => 0,
+        };
+        self.kept() + catalog
+    }
 }
 
 impl Server {
@@ -199,6 +207,12 @@ impl Server {
             listeners: BTreeMap::new(),
             dropped: Dropped::default(),
         }
+    }
+
+    /// How many bytes wait for the list.
+    fn kept(&self) -> usize {
+        let waiting = self.waiting.iter();
+        waiting.map(|waiting| waiting.wants.weight()).sum()
     }
 
     fn connect(&mut self, ask: Asked, connection: ConnectionId) -> Output {
@@ -264,15 +278,9 @@ impl Server {
             _ => return Err(no_method(method)),
         };
         // With a catalog nothing waits.
-        if !matches!(self.listed, Listed::Known(_)) {
-            let kept = self
-                .waiting
-                .iter()
-                .map(|waiting| waiting.wants.weight())
-                .sum();
-            if !protocol::keeps(kept, wants.weight()) {
-                return Err(protocol::heavy(&self.name));
-            }
+        let unlisted = !matches!(self.listed, Listed::Known(_));
+        if unlisted && !protocol::keeps(self.kept(), wants.weight()) {
+            return Err(protocol::heavy(&self.name));
         }
         self.waiting.push(Waiting { request, wants });
         self.go_on(out);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::servers::Connection;
-use super::{CONNECT, DISCONNECT, MESSAGE, unavailable};
+use super::{CONNECT, DISCONNECT, MESSAGE, seats, unavailable};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{Parcel, Target, Via};
 use crate::chain::router::Router;
@@ -107,6 +107,9 @@ impl Router {
                 self.disconnect(connection, Some(ask));
             }
             _ => {
+                if !self.servers.have_room(parcel.message.len()) {
+                    return Err(seats::full());
+                }
                 let method = wrapped.method.as_deref().ok_or_else(no_method)?;
                 let caller = match (connection, wrapped.request.as_deref()) {
                     (Some(_), _) => {
@@ -214,6 +217,9 @@ impl Router {
         let connection = connection.and_then(|connection| connection.parse().ok());
         let connection = self.own_connection(id, connection, parcel.via);
         match (connection, wrapped.method.as_deref(), &*parcel.method) {
+            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(parcel.message.len()) => {
+                self.dropped(&seats::full());
+            }
             (Ok(connection), Some(method), MESSAGE) => {
                 let params = wrapped.params;
                 self.seat_takes(

@@ -13,7 +13,7 @@ use crate::chain::parcel::{ExchangeId, Parcel, Target, Via};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
-use crate::limits::{LONGEST_ID, MCP_UNREAD};
+use crate::limits::LONGEST_ID;
 use crate::mcp::door::Arrival;
 use crate::mcp::protocol::{self, CANCELLED, Version};
 use crate::mcp::wire::{self, Wrapped};
@@ -131,23 +131,29 @@ impl Router {
         match &mut entry.line {
             Line::Connected(_) => Some(message),
             Line::Connecting(_, waiting) => {
-                let bytes: usize = waiting.iter().map(Message::len).sum();
-                if waiting.len() < WAITING && bytes + message.len() <= MCP_UNREAD {
-                    waiting.push(message);
-                } else {
-                    tracing::warn!("an MCP client says too much before it is connected");
-                    self.door.hang_up(link);
+                match self.servers.connecting.charge(message.cost()) {
+                    Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
+                    _ => self.says_too_much(link),
                 }
                 None
             }
             Line::Idle => {
+                let Some(charge) = self.servers.connecting.charge(message.cost()) else {
+                    self.says_too_much(link);
+                    return None;
+                };
                 let params = wire::connect(&declaration::chain_id(entry.server));
                 // Nothing answers before it is on its way.
-                entry.line = Line::Connecting(self.next_exchange, vec![message]);
+                entry.line = Line::Connecting(self.next_exchange, vec![(message, charge)]);
                 self.ask_from(link, Origin::Connecting(link), false, &params);
                 None
             }
         }
+    }
+
+    fn says_too_much(&mut self, link: LinkId) {
+        tracing::warn!("an MCP client says too much before it is connected");
+        self.door.hang_up(link);
     }
 
     /// Sends off a request of a client's, as if the agent had.
@@ -312,7 +318,7 @@ impl Router {
         if connection.is_none() {
             self.drop_connections(link);
         }
-        for message in waiting {
+        for (message, _) in waiting {
             match (message.id(), connection) {
                 (Some(id), Some(_)) => self.ask_connected(link, id, &message),
                 (None, Some(_)) => self.tell_connected(link, &message),

@@ -10,6 +10,7 @@ use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Target, Via};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
+use crate::limits::{MCP_KEPT_OF_ALL, Quantity};
 use crate::mcp::protocol::code;
 use crate::mcp::seat::{Asked, Caller, Input, Output, Question};
 use crate::mcp::{ServerId, declaration, wire};
@@ -23,6 +24,7 @@ impl Router {
             return;
         };
         let outputs = server.seat.take(input).into_iter();
+        server.charge = self.servers.kept.charge_anyway(server.seat.weight());
         let waiting = &mut self.servers.wanted;
         let is_first = waiting.is_none();
         let waiting = waiting.get_or_insert_default();
@@ -47,6 +49,10 @@ impl Router {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.remove(&question);
         }
+        let outcome = match self.servers.have_room(outcome.len()) {
+            true => outcome,
+            false => Message::error(&full()),
+        };
         self.seat_takes(id, Input::Answered { question, outcome });
     }
 
@@ -288,6 +294,13 @@ impl Router {
             server.questions.insert(question, number);
         }
     }
+}
+
+/// That seats keep as much as they may.
+pub(super) fn full() -> Error {
+    let limit = Quantity::Size.show(MCP_KEPT_OF_ALL as u64);
+    let text = format!("acp-chain: {limit} of requests wait for MCP servers already; try again");
+    Error::new(code::LIMIT, text)
 }
 
 /// MCP's outcome as the stateless dialect carries it: inside of a result, but for errors of the dialect

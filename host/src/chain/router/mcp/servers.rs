@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
-use crate::limits::LONGEST_ID;
+use crate::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question, Seat};
 use crate::mcp::wire::Wrapped;
@@ -39,6 +39,8 @@ pub struct Server {
     pub questions: HashMap<Question, ExchangeId>,
     /// What the seat is asked, and by whom.
     pub asked: HashMap<Asked, Option<Caller>>,
+    /// What its seat keeps.
+    pub charge: Charge,
 }
 
 impl Server {
@@ -73,7 +75,7 @@ pub enum Line {
     #[default]
     Idle,
     /// What it says waits for the connection, which this request is to make.
-    Connecting(ExchangeId, Vec<Message>),
+    Connecting(ExchangeId, Vec<(Message, Charge)>),
     Connected(ConnectionId),
 }
 
@@ -94,7 +96,7 @@ impl Link {
         let waits = match &self.line {
             Line::Connecting(_, waiting) => waiting
                 .iter()
-                .any(|message| message.id().as_ref() == Some(id)),
+                .any(|(message, _)| message.id().as_ref() == Some(id)),
             Line::Idle | Line::Connected(_) => false,
         };
         waits || self.open.contains_key(id)
@@ -103,7 +105,7 @@ impl Link {
     /// Takes back what it asked under an id: the request, if that is on its way.
     pub fn take(&mut self, id: &Id) -> Option<ExchangeId> {
         if let Line::Connecting(_, waiting) = &mut self.line {
-            waiting.retain(|message| message.id().as_ref() != Some(id));
+            waiting.retain(|(message, _)| message.id().as_ref() != Some(id));
         }
         self.open.remove(id)
     }
@@ -112,14 +114,13 @@ impl Link {
     pub fn give_up(&mut self) -> Vec<Id> {
         let mut ids: Vec<_> = self.open.drain().map(|(id, _)| id).collect();
         if let Line::Connecting(_, waiting) = &mut self.line {
-            ids.extend(waiting.drain(..).filter_map(|message| message.id()));
+            ids.extend(waiting.drain(..).filter_map(|(message, _)| message.id()));
         }
         ids
     }
 }
 
 /// All of them.
-#[derive(Default)]
 pub struct Servers {
     last: u64,
     pub agent: Capabilities,
@@ -128,6 +129,10 @@ pub struct Servers {
     /// Requests that stand alone, while they are open, and whose they are, as with a connection.
     pub alone: HashMap<(ServerId, Arc<str>), Via>,
     pub links: HashMap<LinkId, Link>,
+    /// What waits for their connections.
+    pub connecting: Account,
+    /// What all seats keep.
+    pub kept: Account,
     /// What the client calls its servers that are not reached over ACP, by the request that declares
     /// them, while that is open.
     pub clients: HashMap<ExchangeId, Vec<String>>,
@@ -139,7 +144,31 @@ pub struct Servers {
     pub dropped: u64,
 }
 
+impl Default for Servers {
+    fn default() -> Self {
+        Self {
+            last: 0,
+            agent: Capabilities::default(),
+            all: BTreeMap::new(),
+            connections: HashMap::new(),
+            alone: HashMap::new(),
+            links: HashMap::new(),
+            connecting: Account::new(MCP_CONNECTING),
+            kept: Account::new(MCP_KEPT_OF_ALL),
+            clients: HashMap::new(),
+            told: HashSet::new(),
+            wanted: None,
+            dropped: 0,
+        }
+    }
+}
+
 impl Servers {
+    /// Whether a seat may be given so many bytes, all of which it may keep.
+    pub fn have_room(&self, bytes: usize) -> bool {
+        self.kept.charge(bytes).is_some()
+    }
+
     /// A number that was never used, for a server or a connection.
     pub fn number(&mut self) -> u64 {
         self.last += 1;

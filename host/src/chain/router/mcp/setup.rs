@@ -186,6 +186,7 @@ impl Router {
             },
             questions: HashMap::new(),
             asked: HashMap::new(),
+            charge: self.servers.kept.charge_anyway(0),
         };
         self.servers.all.insert(id, server);
         Some(id)

@@ -17,6 +17,7 @@ use super::reply::{self, Form, done, refuse};
 use super::{Answer, MODERN, VERSION, Visit, WITH_SESSIONS, single};
 use crate::mcp::ServerId;
 use crate::mcp::door::link::{Asked, Role, Shape};
+use crate::mcp::door::load::Load;
 use crate::rpc::{self, Error, Kind, Message};
 
 const METHOD: &str = "mcp-method";
@@ -48,6 +49,7 @@ pub async fn ask(
     headers: &HeaderMap,
     accepts: Accepts,
     message: Message,
+    load: Load,
 ) -> Answer {
     let id = message.id();
     if let Err(mismatch) = check(headers, &message) {
@@ -71,6 +73,7 @@ pub async fn ask(
     let mut place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
     let is_request = message.kind() == Kind::Request;
     let heard = hall.hear(link, message).await;
+    drop(load);
     if heard && !is_request {
         return Ok(done(StatusCode::ACCEPTED));
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 use hyper::{Request, StatusCode, header};
 
@@ -14,7 +14,9 @@ use super::{
 };
 use crate::limits;
 use crate::mcp::ServerId;
+use crate::mcp::door::hall::Hall;
 use crate::mcp::door::heard::Heard;
+use crate::mcp::door::load::{FULL, Load};
 use crate::rpc::{Error, Kind, code};
 
 /// How long a body may take.
@@ -36,7 +38,7 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
         let why = format!("the header Accept has to name {EVENTS} and {JSON}");
         return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
     }
-    let heard = heard(body).await?;
+    let (heard, load) = heard(&visit.hall, body).await?;
     let invalid = |why: &str| {
         let error = Error::new(code::INVALID_REQUEST, why);
         reply::error(StatusCode::BAD_REQUEST, None, &error)
@@ -49,44 +51,64 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
     }
     match heard {
         heard if headers.contains_key(SESSION) => {
-            sessions::go_on(visit, server, headers, accepts, heard).await
+            sessions::go_on(visit, server, headers, accepts, heard, load).await
         }
         Heard::One(message)
             if message.kind() == Kind::Request && &**message.method() == "initialize" =>
         {
-            sessions::begin(visit, server, accepts, message).await
+            sessions::begin(visit, server, accepts, message, load).await
         }
         Heard::One(message) if modern::is_meant(headers, &message) => {
-            modern::ask(visit, server, headers, accepts, message).await
+            modern::ask(visit, server, headers, accepts, message, load).await
         }
         // It says that a session is missing.
-        heard => sessions::go_on(visit, server, headers, accepts, heard).await,
+        heard => sessions::go_on(visit, server, headers, accepts, heard, load).await,
     }
 }
 
-/// Reads a body.
-async fn heard(body: Incoming) -> Result<Heard, Refusal> {
-    let too_large = || {
-        let why = format!("a message may have {} bytes", limits::MCP_MESSAGE);
-        refuse(StatusCode::PAYLOAD_TOO_LARGE, &why)
-    };
+/// Reads a body. What was said is not taken in yet.
+async fn heard(hall: &Hall, body: Incoming) -> Result<(Heard, Load), Refusal> {
     if body.size_hint().lower() > limits::MCP_MESSAGE as u64 {
         return Err(too_large());
     }
-    let read = Limited::new(body, limits::MCP_MESSAGE).collect();
-    let text: Bytes = match tokio::time::timeout(BODY, read).await {
-        Ok(Ok(collected)) => collected.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large()),
-        Ok(Err(error)) => {
+    let mut load = hall.load();
+    let read = tokio::time::timeout(BODY, collect(hall, body, &mut load));
+    let text = read.await.unwrap_or_else(|_| {
+        let why = "the body came too slowly";
+        Err(refuse(StatusCode::REQUEST_TIMEOUT, why))
+    })?;
+    let heard = Heard::read(text);
+    let heard = heard.map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))?;
+    Ok((heard, load))
+}
+
+/// The bytes of a body, in a buffer of their own: those in which they come are larger.
+async fn collect(hall: &Hall, mut body: Incoming, load: &mut Load) -> Result<Bytes, Refusal> {
+    let mut text = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
             tracing::debug!("an MCP client's request broke off: {error}");
-            return Err(refuse(StatusCode::BAD_REQUEST, "the body broke off"));
+            refuse(StatusCode::BAD_REQUEST, "the body broke off")
+        })?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if text.len() + data.len() > limits::MCP_MESSAGE {
+            return Err(too_large());
         }
-        Err(_) => {
-            return Err(refuse(
-                StatusCode::REQUEST_TIMEOUT,
-                "the body came too slowly",
-            ));
+        text.extend_from_slice(&data);
+        if !load.holds(text.capacity()) {
+            hall.turned_away(FULL);
+            let why = format!("{FULL}; try again");
+            return Err(refuse(StatusCode::SERVICE_UNAVAILABLE, &why));
         }
-    };
-    Heard::read(text).map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))
+    }
+    text.shrink_to_fit();
+    load.holds(text.len());
+    Ok(text.into())
+}
+
+fn too_large() -> Refusal {
+    let why = format!("a message may have {} bytes", limits::MCP_MESSAGE);
+    refuse(StatusCode::PAYLOAD_TOO_LARGE, &why)
 }

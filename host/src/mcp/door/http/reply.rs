@@ -15,7 +15,7 @@ use tokio::time::{Instant, Interval};
 use super::{EVENTS, JSON};
 use crate::mcp::door::hall::Place;
 use crate::mcp::door::heard::one_line;
-use crate::mcp::door::lane::Letter;
+use crate::mcp::door::lane::{Letter, Sent};
 use crate::rpc::{Error, Id, Kind, Message, Outbox, member};
 
 /// An answer.
@@ -90,7 +90,7 @@ pub fn status_of(answer: &Message) -> StatusCode {
 }
 
 /// What comes to a client's place, in this form; `first` before the rest.
-pub fn stream(place: Place, form: Form, first: Option<Letter>) -> Response {
+pub fn stream(place: Place, form: Form, first: Option<Sent>) -> Response {
     let mut stream = Stream {
         place,
         form,
@@ -98,9 +98,10 @@ pub fn stream(place: Place, form: Form, first: Option<Letter>) -> Response {
         begun: false,
         ended: false,
         out: Outbox::default(),
+        letter: None,
     };
     if let Some(first) = first {
-        stream.push(&first);
+        stream.push(first);
     }
     let mut response = http::Response::new(Either::Right(stream));
     let content_type = match form {
@@ -121,10 +122,12 @@ pub struct Stream {
     begun: bool,
     ended: bool,
     out: Outbox,
+    /// What is being written. It counts until more is asked for.
+    letter: Option<Sent>,
 }
 
 impl Stream {
-    fn push(&mut self, letter: &Letter) {
+    fn push(&mut self, letter: Sent) {
         match self.form {
             Form::Events => self.out.push_str("data: "),
             Form::Answers if self.begun => self.out.push_str(","),
@@ -132,7 +135,8 @@ impl Stream {
             Form::Answer => {}
         }
         self.begun = true;
-        write_line(letter, &mut self.out);
+        write_line(&letter, &mut self.out);
+        self.letter = Some(letter);
         if self.form == Form::Events {
             self.out.push_str("\n\n");
         }
@@ -170,12 +174,13 @@ impl Body for Stream {
                 let bytes = self.out.copy_to_bytes(count);
                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
+            self.letter = None;
             if self.ended {
                 return Poll::Ready(None);
             }
             match self.place.lane.poll_next(context) {
                 Poll::Ready(Some(letter)) => {
-                    self.push(&letter);
+                    self.push(letter);
                     self.beat.reset();
                 }
                 Poll::Ready(None) => self.end(),

@@ -11,12 +11,19 @@ use super::single;
 use super::{Answer, EVENTS, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
 use crate::mcp::door::heard::Heard;
 use crate::mcp::door::link::{Asked, Role, Shape};
+use crate::mcp::door::load::Load;
 use crate::mcp::door::secret::Secret;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{self, Id, Kind, Message};
 
 /// POST with `initialize`: begins a session.
-pub async fn begin(visit: &Visit, server: ServerId, accepts: Accepts, message: Message) -> Answer {
+pub async fn begin(
+    visit: &Visit,
+    server: ServerId,
+    accepts: Accepts,
+    message: Message,
+    load: Load,
+) -> Answer {
     let key = Secret::new().map_err(|error| {
         tracing::error!("no session begins: {error}");
         refuse(StatusCode::INTERNAL_SERVER_ERROR, "no session begins")
@@ -27,7 +34,7 @@ pub async fn begin(visit: &Visit, server: ServerId, accepts: Accepts, message: M
         used: 0,
     };
     let link = visit.hall.admit(server, shape).map_err(not_admitted)?;
-    let mut response = say(visit, link, accepts, Heard::One(message)).await?;
+    let mut response = say(visit, link, accepts, Heard::One(message), load).await?;
     if let Ok(key) = HeaderValue::from_str(key.reveal()) {
         response.headers_mut().insert(SESSION, key);
     }
@@ -41,9 +48,10 @@ pub async fn go_on(
     headers: &HeaderMap,
     accepts: Accepts,
     heard: Heard,
+    load: Load,
 ) -> Answer {
     let link = find(visit, server, headers)?;
-    say(visit, link, accepts, heard).await
+    say(visit, link, accepts, heard, load).await
 }
 
 /// GET: a stream for what belongs to no request.
@@ -92,7 +100,7 @@ fn gone() -> Refusal {
 }
 
 /// What a client says in its session. What is asked is answered on the stream that comes back.
-async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Heard) -> Answer {
+async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Heard, load: Load) -> Answer {
     let batch = matches!(said, Heard::Batch(_));
     let messages = said.into_messages();
     let asked: Vec<_> = messages
@@ -121,6 +129,7 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Heard) -> Answ
             visit.hall.withdrawn(link, &id);
         }
     }
+    drop(load);
     let Some(mut place) = place else {
         return Ok(done(StatusCode::ACCEPTED));
     };

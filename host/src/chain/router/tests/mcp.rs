@@ -1,0 +1,64 @@
+//! What is kept of messages to MCP servers.
+
+use super::{Says, client, heard, scripted};
+use crate::chain::router::Router;
+use crate::channel::{Decision, Peer};
+use crate::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
+use crate::mcp::LinkId;
+use crate::mcp::door::Arrival;
+use crate::rpc::Message;
+
+const SETUP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[{"type":"acp","id":"i","name":"n"}]}}"#;
+
+/// A router in which the client provides a server, and a client of the agent's has come to it.
+fn visited(link: LinkId) -> Router {
+    let passes = scripted("passes", "*", |_, _| Says::Decided(Decision::Forward));
+    let mut router = Router::new(vec![passes], None);
+    client(&mut router, SETUP);
+    let server = *router.servers.all.keys().next().expect("a server");
+    router.receive_from_door(Arrival::Opened { link, server });
+    router
+}
+
+/// What it says, of so many bytes.
+fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
+    let params = format!(r#"{{"x":"{}"}}"#, "x".repeat(length));
+    let message = Message::notification(method, &params);
+    router.receive_from_door(Arrival::Message { link, message });
+    router.pump(1000);
+}
+
+#[tokio::test]
+async fn what_waits_for_connections_to_servers_has_a_bound() {
+    let mut router = visited(7);
+    for _ in 0..MCP_CONNECTING >> 19 {
+        says(&mut router, 7, "m", 1 << 20);
+    }
+    let kept = router.servers.connecting.kept();
+    assert!(
+        (MCP_CONNECTING / 2..=MCP_CONNECTING).contains(&kept),
+        "{kept}"
+    );
+    router.receive_from_door(Arrival::Closed { link: 7 });
+    assert_eq!(router.servers.connecting.kept(), 0);
+}
+
+#[tokio::test]
+async fn a_seat_is_given_nothing_while_all_of_them_keep_as_much_as_they_may() {
+    let mut router = visited(7);
+    says(&mut router, 7, "m", 1);
+    let asked = heard(&mut router, Peer::Client).concat();
+    assert!(asked.contains("mcp/connect"), "{asked}");
+    let id = asked.split(r#""id":"#).nth(1).expect("an id");
+    let id = id.split(',').next().expect("an id");
+    let others = router.servers.kept.charge(MCP_KEPT_OF_ALL - 100);
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"connectionId":"c"}}}}"#);
+    client(&mut router, &answer);
+    heard(&mut router, Peer::Client);
+    says(&mut router, 7, "first", 100);
+    drop(others);
+    says(&mut router, 7, "second", 100);
+    let told = heard(&mut router, Peer::Client);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("second"), "{told:?}");
+}
