@@ -20,7 +20,7 @@ use super::wire::Order;
 use super::{Chain, Exit, Role, Router, Settings};
 use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
-use crate::mcp::door::{Arrival, Door};
+use crate::mcp::door::Arrival;
 use crate::native::Process;
 use crate::rpc::{Error, LineReader, Message, Outbox, code};
 
@@ -95,7 +95,7 @@ impl Connection {
         let mut members: Vec<Member> = chain.proxies;
         let pipes = Pipes::of(&mut members, settings.message_limit);
         let mut router = Router::new(members, settings.trace);
-        router.set_door(Door::new(settings.program).supervised(chain.supervisor));
+        router.set_door(settings.program, chain.supervisor);
         router.set_log(settings.log);
         if let Role::Proxy(dialect) = role {
             router.set_parent(dialect);

@@ -23,20 +23,19 @@ pub struct Edge {
     pub lost: u64,
 }
 
-impl Default for Edge {
-    fn default() -> Self {
+impl Edge {
+    /// An end for which nothing is kept yet; what will be, is a part of this account.
+    pub fn new(kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
             open: HashMap::new(),
-            kept: Account::new(OPEN_KEPT),
+            kept: kept.part(OPEN_KEPT),
             mute: None,
             gone: false,
             lost: 0,
         }
     }
-}
 
-impl Edge {
     /// Queues a message under an id; what nobody can read any more is dropped.
     pub fn send(&mut self, message: &Message, id: Option<&str>) {
         if !self.gone {

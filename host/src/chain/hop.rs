@@ -149,8 +149,8 @@ pub struct Hop {
     /// proxies have among themselves is not theirs, and would keep them from being read for as long
     /// as proxies like; it is limited by `in_flight`.
     pub waiting: usize,
-    /// Bytes of its own making in the inboxes of proxies, and behind them.
-    pub in_flight: usize,
+    /// What is of its own making in the inboxes of proxies, and behind them.
+    pub in_flight: Account,
     /// What the proxy is being called with.
     pub in_hand: Option<(MessageId, Parcel)>,
     /// The line of the message that it was handed last, while it is not done with it.
@@ -174,7 +174,8 @@ pub struct Hop {
 }
 
 impl Hop {
-    pub fn new(member: Member) -> Self {
+    /// A proxy for which nothing is kept yet; what will be, is a part of this account.
+    pub fn new(member: Member, kept: &Account) -> Self {
         match member {
             Member::Component(proxy) => {
                 let Started { part, registration } = proxy.started;
@@ -183,6 +184,7 @@ impl Hop {
                     proxy.terms,
                     Make::Component(proxy.source),
                     Life::Idle(part),
+                    kept,
                 );
                 hop.registration = registration;
                 hop
@@ -197,19 +199,21 @@ impl Hop {
                     grant: Grant::unlimited().into(),
                     on_failure: native.on_failure,
                 };
-                let wire = Make::Native(Box::new(Wire::new(native.dialect)));
-                let mut hop = Self::of(native.name, terms, wire, Life::Runs);
+                let wire = Make::Native(Box::new(Wire::new(native.dialect, kept)));
+                let mut hop = Self::of(native.name, terms, wire, Life::Runs, kept);
                 hop.registration.subscriptions = everything();
                 hop
             }
         }
     }
 
-    fn of(name: String, terms: Terms, make: Make, life: Life) -> Self {
+    fn of(name: String, terms: Terms, make: Make, life: Life, kept: &Account) -> Self {
         Self {
             name,
             breaker: Breaker::new(&terms.limits),
-            kept: Account::new(terms.limits.request_bytes),
+            kept: kept.part(terms.limits.request_bytes),
+            in_flight: kept.part(terms.limits.in_flight),
+            parked: Parked::new(kept.part(terms.limits.behind)),
             terms,
             make,
             life,
@@ -224,11 +228,9 @@ impl Hop {
             inbox: VecDeque::new(),
             queues: Queues::default(),
             waiting: 0,
-            in_flight: 0,
             in_hand: None,
             line_in_hand: None,
             held: HashMap::new(),
-            parked: Parked::default(),
             asked: HashMap::new(),
             saved: None,
             next_number: 1,
@@ -329,8 +331,9 @@ impl Hop {
 
     /// Takes out what waits first. The proxy has it until it is [`done`](Self::done).
     pub fn pop(&mut self) -> Option<Item> {
-        let item = self.inbox.pop_front()?;
-        if let Item::Message(parcel) = &item {
+        let mut item = self.inbox.pop_front()?;
+        if let Item::Message(parcel) = &mut item {
+            parcel.charge = None;
             self.waiting -= slowing(parcel);
             self.line_in_hand = Some(self.queues.take(parcel));
         }
@@ -390,7 +393,7 @@ impl Hop {
 
     /// Whether more waits behind what the proxy holds than can be kept.
     pub fn is_jammed(&self) -> bool {
-        self.parked.bytes() > self.terms.limits.behind
+        self.parked.is_too_much()
     }
 
     /// The parked messages that need wait no longer, in order.

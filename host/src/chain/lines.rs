@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::parcel::Parcel;
 use crate::channel::Peer;
+use crate::limits::Account;
 
 /// Messages of one line leave in the order in which they came.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -111,24 +112,37 @@ impl Queues {
 
 /// Messages that a proxy is done with and that wait still: responses for a notification that it
 /// holds, and what came behind them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Parked {
     lines: Lines<VecDeque<Parcel>>,
-    bytes: usize,
+    account: Account,
 }
 
 impl Parked {
+    /// None yet; they will be kept on this account.
+    pub fn new(account: Account) -> Self {
+        Self {
+            lines: Lines::default(),
+            account,
+        }
+    }
+
     /// What they take, in bytes.
     pub fn bytes(&self) -> usize {
-        self.bytes
+        self.account.kept()
+    }
+
+    /// Whether they take more than they may.
+    pub fn is_too_much(&self) -> bool {
+        !self.is_empty() && self.account.is_full()
     }
 
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    pub fn insert(&mut self, parcel: Parcel) {
-        self.bytes += parcel.cost();
+    pub fn insert(&mut self, mut parcel: Parcel) {
+        parcel.charge = Some(self.account.charge_anyway(parcel.cost()));
         let line = self.lines.entry(Line::of(&parcel)).or_default();
         let at = line.partition_point(|earlier| earlier.arrival < parcel.arrival);
         line.insert(at, parcel);
@@ -159,7 +173,6 @@ impl Parked {
             !parked.is_empty()
         });
         free.sort_by_key(|parcel| parcel.arrival);
-        self.bytes -= free.iter().map(Parcel::cost).sum::<usize>();
         free
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::start::INITIALIZE;
 use crate::channel::Peer;
+use crate::limits::Charge;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::Message;
 
@@ -117,6 +118,8 @@ pub struct Content {
     pub canonical: bool,
     /// Whether proxies have it among themselves: no client or agent sent it, or is waiting for it.
     pub internal: bool,
+    /// On whose account it waits, if it is on one.
+    pub charge: Option<Charge>,
     /// When it came to the proxy where it is, in the order of that proxy.
     pub arrival: u64,
     /// The session of the request that this answers.
@@ -157,6 +160,7 @@ impl Parcel {
             sealed: false,
             canonical: false,
             internal: false,
+            charge: None,
             arrival: 0,
             request_session: None,
             renamed: Vec::new(),

@@ -94,11 +94,12 @@ pub struct Introduction {
 }
 
 impl Wire {
-    pub fn new(dialect: Option<Dialect>) -> Self {
+    /// A wire for which nothing is kept yet; what will be, is a part of this account.
+    pub fn new(dialect: Option<Dialect>, kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
             open: HashMap::new(),
-            kept: Account::new(OPEN_KEPT),
+            kept: kept.part(OPEN_KEPT),
             dialect: dialect.unwrap_or(Dialect::Proxy),
             is_settled: dialect.is_some(),
             initialize: None,

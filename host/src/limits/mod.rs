@@ -138,7 +138,8 @@ limits! {
     "held" held: usize as Count = 1024, up to 65_536;
         "messages that it holds", past it "it has failed on the message".
     "held-bytes" held_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
-        "bytes of the messages that it holds", past it "it has failed on the message".
+        "bytes of the messages that it holds, and of the copies of them that it is shown",
+        past it "it has failed on the message".
     "emitted" emitted: usize as Count = 1024, up to 65_536;
         "messages that it sends or settles for one that it gets", past it "the call gets `full`".
     "emitted-bytes" emitted_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
@@ -148,7 +149,8 @@ limits! {
     "behind" behind: usize as Size = 16 * MIB, up to 256 * MIB;
         "bytes that wait behind a notification that it holds", past it "it breaks".
     "log" log: usize as Size = MIB, up to 64 * MIB;
-        "what it may write to the log, standard output and error included",
+        "what it may write to the log, standard output and error included; a line takes 100 bytes beside \
+         its text",
         past it "the rest is left out".
     "state" state: usize as Size = MIB, up to 64 * MIB;
         "the state that it saves", past it "the call gets `full`".
@@ -178,6 +180,9 @@ pub const OPEN: usize = 1 << 16;
 
 /// How many bytes may be kept of them: ids, methods, names of sessions.
 pub const OPEN_KEPT: usize = 64 * MIB;
+
+/// How many bytes may be kept for one connection, on all accounts together.
+pub const KEPT: usize = GIB;
 
 /// While so many bytes wait for one side, or for proxies, nothing more is read that would add to
 /// them.
@@ -292,6 +297,15 @@ pub const FIXED: &[Fixed] = &[
         value: OPEN_KEPT as u64,
         what: "bytes that are kept of those: their ids, methods and sessions",
         passing: "the request is refused",
+    },
+    Fixed {
+        name: "kept",
+        quantity: Quantity::Size,
+        value: KEPT as u64,
+        what: "bytes that are kept for one connection, all together: of open requests, of messages that \
+               proxies hold, that wait behind those, and that proxies have between them, of notices, and \
+               of what is said over MCP",
+        passing: "whoever asks for more is treated as past the limit of that part",
     },
     Fixed {
         name: "unread",

@@ -1,6 +1,6 @@
 //! What there is a bound to.
 
-use acp_chain::limits;
+use acp_chain::limits::{self, Account};
 use acp_chain::mcp::LinkId;
 use acp_chain::mcp::door::pipe::{SECRET, SOCKET, enter};
 use acp_chain::mcp::door::{Arrival, Door, Transport};
@@ -177,7 +177,7 @@ async fn a_session_that_nobody_uses_makes_room_and_others_do_not() {
 /// The clock stands still, and jumps when everything waits.
 #[tokio::test(start_paused = true)]
 async fn clients_wait_while_nobody_listens_at_the_door() {
-    let mut door = Door::new("acp-chain".into());
+    let mut door = Door::new("acp-chain".into(), &Account::new(limits::KEPT));
     let declared = door.offer(SERVER, "x", Transport::Stdio).unwrap();
     let mut client = UnixStream::connect(variable(&declared, SOCKET))
         .await

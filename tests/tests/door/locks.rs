@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use acp_chain::limits::{Account, KEPT};
 use acp_chain::mcp::door::pipe::{SECRET, SOCKET, enter};
 use acp_chain::mcp::door::{Door, Transport};
 use acp_chain_tests::declared::variable;
@@ -124,7 +125,7 @@ async fn the_socket_is_for_its_user_and_who_knows_the_secret() {
 /// The clock stands still, and jumps when everything waits for it.
 #[tokio::test(start_paused = true)]
 async fn who_does_not_say_who_it_is_is_not_waited_for() {
-    let mut door = Door::new("acp-chain".into());
+    let mut door = Door::new("acp-chain".into(), &Account::new(KEPT));
     let declared = door.offer(SERVER, "x", Transport::Stdio).unwrap();
     let mut stream = UnixStream::connect(variable(&declared, SOCKET))
         .await

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use acp_chain::limits::{Account, KEPT};
 use acp_chain::mcp::door::{Arrival, Door, Transport};
 use acp_chain::mcp::{LinkId, ServerId};
 use acp_chain::rpc::{Error, Id, Kind, Message, member};
@@ -45,7 +46,7 @@ impl Served {
         let (orders, mut given) = mpsc::unbounded_channel::<Order>();
         let (told, news) = mpsc::unbounded_channel();
         let task = tokio::spawn(async move {
-            let mut door = Door::new(host::program());
+            let mut door = Door::new(host::program(), &Account::new(KEPT));
             loop {
                 tokio::select! {
                     order = given.recv() => match order {

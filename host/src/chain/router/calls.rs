@@ -112,13 +112,10 @@ impl Router {
         match item {
             Item::Cancel(id) => self.deliver_cancel(index, id),
             Item::Expired(id) => self.expire(index, id),
-            Item::Message(parcel) => {
-                self.discharge(&parcel);
-                match parcel.home == Some(index) {
-                    true => self.deliver_answer(index, parcel),
-                    false => self.deliver(index, parcel),
-                }
-            }
+            Item::Message(parcel) => match parcel.home == Some(index) {
+                true => self.deliver_answer(index, parcel),
+                false => self.deliver(index, parcel),
+            },
         }
         if !matches!(self.hops[index].life, Life::Busy) {
             self.follow_up(index);

@@ -10,7 +10,7 @@ use super::sides::{of_an_end, of_the_parent};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
 use crate::channel::{Peer, WORDS, quote};
-use crate::limits::{Account, Charge, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
+use crate::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use crate::rpc::{Error, Id, Kind, Message, code};
 
 impl Router {
@@ -228,11 +228,15 @@ pub(super) fn admit(
         let reason = format!("the id {id} belongs to a request that is still open");
         return Err(refused(reason));
     }
-    let charge = kept.charge(Exchange::cost(Some(id), request));
-    charge.ok_or_else(|| {
-        let limit = Quantity::Size.show(OPEN_KEPT as u64);
-        let reason =
-            format!("the requests that are open have ids, methods and sessions of {limit}");
-        refused(reason)
+    let cost = Exchange::cost(Some(id), request);
+    kept.charge(cost).ok_or_else(|| {
+        let show = |limit| Quantity::Size.show(limit as u64);
+        refused(match kept.kept() + cost > OPEN_KEPT {
+            true => {
+                let limit = show(OPEN_KEPT);
+                format!("the requests that are open have ids, methods and sessions of {limit}")
+            }
+            false => format!("{} are kept for the connection already", show(KEPT)),
+        })
     })
 }

@@ -37,8 +37,9 @@ use super::parcel::{ExchangeId, HopIndex, Route};
 use super::timers::Timers;
 use super::wire::Order;
 use crate::channel::Peer;
-use crate::limits::FLOOD;
+use crate::limits::{Account, FLOOD, KEPT};
 use crate::mcp::door::Door;
+use crate::native::Supervisor;
 use crate::native::Dialect;
 use crate::rpc::Outbox;
 use crate::trace::Trace;
@@ -66,6 +67,8 @@ pub struct Router {
     servers: Servers,
     /// By which an agent without MCP over ACP reaches them.
     door: Door,
+    /// All that is kept: what others have are parts of it.
+    kept: Account,
     timers: Timers,
     now: Instant,
     /// What the user is to be told in the next turn.
@@ -82,11 +85,12 @@ impl Router {
     #[must_use]
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
         let members = proxies.into_iter().map(P::into);
-        let hops: Vec<_> = members.map(Hop::new).collect();
+        let kept = Account::new(KEPT);
+        let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
         let natives = (0..hops.len()).filter(|index| hops[*index].wire().is_some());
         Self {
-            client: Edge::default(),
-            agent: Edge::default(),
+            client: Edge::new(&kept),
+            agent: Edge::new(&kept),
             parent: None,
             route: Route::new(0..hops.len()),
             natives: natives.collect(),
@@ -97,20 +101,22 @@ impl Router {
             busy: FuturesUnordered::new(),
             doomed: Vec::new(),
             orders: Vec::new(),
-            servers: Servers::default(),
-            door: Door::new(PathBuf::new()),
+            servers: Servers::new(&kept),
+            door: Door::new(PathBuf::new(), &kept),
             timers: Timers::default(),
             now: Instant::now(),
-            notices: Notices::default(),
+            notices: Notices::new(&kept),
+            kept,
             told: 0,
             log: None,
             trace,
         }
     }
 
-    /// Lets the agent in by this door.
-    pub fn set_door(&mut self, door: Door) {
-        self.door = door;
+    /// Lets the agent in by a door, with this program as the way to it, whose sockets the supervisor
+    /// opens if there is one.
+    pub fn set_door(&mut self, shim: PathBuf, supervisor: Option<Supervisor>) {
+        self.door = Door::new(shim, &self.kept).supervised(supervisor);
     }
 
     /// Names the log in what the user is told.

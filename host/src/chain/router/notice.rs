@@ -9,7 +9,7 @@ use super::Router;
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::parcel::HopIndex;
 use crate::channel::{Peer, quote};
-use crate::limits::NOTICES;
+use crate::limits::{Account, Charge, NOTICES};
 use crate::rpc::Message;
 use crate::untrusted::Untrusted;
 
@@ -20,37 +20,39 @@ const LONGEST: usize = 16 * 1024;
 pub(super) const PROMPT: &str = "session/prompt";
 
 /// What the user is to be told in the next turn.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Notices {
-    texts: Vec<String>,
-    bytes: usize,
+    texts: Vec<(String, Charge)>,
+    account: Account,
     /// How many did not fit.
     left_out: u64,
 }
 
 impl Notices {
-    fn add(&mut self, text: String) {
-        let bytes = size_of::<String>() + text.len();
-        if self.bytes + bytes > NOTICES {
-            self.left_out += 1;
-            return;
+    /// None yet; what they take will be a part of this account.
+    pub fn new(kept: &Account) -> Self {
+        Self {
+            texts: Vec::new(),
+            account: kept.part(NOTICES),
+            left_out: 0,
         }
-        self.bytes += bytes;
-        self.texts.push(text);
+    }
+
+    fn add(&mut self, text: String) {
+        match self.account.charge(size_of::<String>() + text.len()) {
+            Some(charge) => self.texts.push((text, charge)),
+            None => self.left_out += 1,
+        }
     }
 
     fn is_empty(&self) -> bool {
-        // The first always fits.
-        self.texts.is_empty()
+        self.texts.is_empty() && self.left_out == 0
     }
 
     /// All of it, and how much it is not.
     fn take(&mut self) -> Vec<String> {
-        let Self {
-            mut texts,
-            left_out,
-            ..
-        } = std::mem::take(self);
+        let mut texts: Vec<_> = self.texts.drain(..).map(|(text, _)| text).collect();
+        let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
             texts.push(format!(
                 "there was more to tell than is kept until a turn; {left_out} such messages are \

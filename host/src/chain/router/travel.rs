@@ -101,6 +101,8 @@ impl Router {
 
     /// Carries a message on from where it is, until a proxy takes it or it leaves.
     pub(super) fn travel(&mut self, mut parcel: Parcel) {
+        // Wherever it waited.
+        parcel.charge = None;
         loop {
             self.add_tools(&mut parcel);
             parcel.step();
@@ -129,7 +131,7 @@ impl Router {
                 return self.enter(index, parcel);
             }
             if hop.is_behind(&parcel) {
-                self.charge(&parcel);
+                self.charge(&mut parcel);
                 return self.hops[index].follow(parcel);
             }
             if hop.must_wait(&parcel) {
@@ -139,40 +141,32 @@ impl Router {
     }
 
     /// Lets a message wait for a proxy.
-    fn enter(&mut self, index: HopIndex, parcel: Parcel) {
+    fn enter(&mut self, index: HopIndex, mut parcel: Parcel) {
         if self.is_awaited_to_begin(index, &parcel) {
             return self.deliver_answer(index, parcel);
         }
-        self.charge(&parcel);
+        self.charge(&mut parcel);
         self.hops[index].push(Item::Message(parcel));
         self.make_ready(index);
     }
 
     /// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
-    fn charge(&mut self, parcel: &Parcel) {
+    fn charge(&mut self, parcel: &mut Parcel) {
         let Some(maker) = parcel.maker else { return };
-        let hop = &mut self.hops[maker];
+        let account = &self.hops[maker].in_flight;
         // Whatever its size, one message may always wait.
-        let too_much = hop.in_flight > hop.terms.limits.in_flight;
-        hop.in_flight += parcel.cost();
+        let too_much = account.kept() > 0 && account.is_full();
+        parcel.charge = Some(account.charge_anyway(parcel.cost()));
         if too_much {
-            let reason =
-                "more of what it sends waits for other proxies than its limit `in-flight` lets";
+            let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
+                          that of all that is kept, lets";
             self.doom(maker, reason);
-        }
-    }
-
-    /// A message waits no longer.
-    pub(super) fn discharge(&mut self, parcel: &Parcel) {
-        if let Some(maker) = parcel.maker {
-            self.hops[maker].in_flight -= parcel.cost();
         }
     }
 
     /// A proxy is done with what it had in hand, and what waited for that only goes on.
     pub(super) fn follow_up(&mut self, index: HopIndex) {
         for parcel in self.hops[index].done() {
-            self.discharge(&parcel);
             self.depart(index, parcel);
         }
     }
@@ -206,7 +200,8 @@ impl Router {
         let hop = &mut self.hops[index];
         hop.parked.insert(parcel);
         if hop.is_jammed() {
-            let reason = "more waits for a notification that it holds than its limit `behind` lets";
+            let reason = "more waits for a notification that it holds than its limit `behind`, or that \
+                          of all that is kept, lets";
             self.doom(index, reason);
         }
     }

@@ -4,10 +4,11 @@ use super::Router;
 use super::cancel::new_cancel;
 use super::mcp::{Provider, is_mcp};
 use crate::chain::exchange::{Exchange, Origin, Stage};
-use crate::chain::hop::{Held, Item};
+use crate::chain::hop::{Held, Item, Life};
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Route};
 use crate::chain::timers::Timer;
 use crate::channel::{Action, Effect, MessageId, Peer};
+use crate::limits::{KEPT, Quantity};
 use crate::rpc::{Error, Message, code};
 
 impl Router {
@@ -74,7 +75,8 @@ impl Router {
     ) -> Option<ExchangeId> {
         let charge = self.hops[index].kept.charge(Exchange::cost(None, message));
         if charge.is_none() {
-            let reason = "more is kept of its open requests than its limit `request-bytes` lets";
+            let reason = "more is kept of its open requests than its limit `request-bytes`, or that of \
+                          all that is kept, lets";
             self.doom(index, reason);
             return None;
         }
@@ -148,7 +150,7 @@ impl Router {
             Action::Replace(message) => {
                 if !self.note_session(index, &parcel, &message) {
                     let reason = "it gives it a session of which more is kept than its limit \
-                                  `request-bytes` lets";
+                                  `request-bytes`, or that of all that is kept, lets";
                     return self.fail(index, parcel, reason);
                 }
                 parcel.message = match parcel.is_response() {
@@ -205,7 +207,17 @@ impl Router {
         }
     }
 
-    fn hold(&mut self, index: HopIndex, id: MessageId, parcel: Parcel) {
+    fn hold(&mut self, index: HopIndex, id: MessageId, mut parcel: Parcel) {
+        // Its own limit was looked at when it decided.
+        parcel.charge = self.kept.charge(parcel.cost());
+        if parcel.charge.is_none() {
+            if let Life::Idle(part) = &mut self.hops[index].life {
+                part.take_away(id);
+            }
+            let limit = Quantity::Size.show(KEPT as u64);
+            let reason = format!("it holds it, and {limit} are kept for the connection already");
+            return self.fail(index, parcel, &reason);
+        }
         let request = parcel.exchange.filter(|_| !parcel.is_response());
         let hop = &mut self.hops[index];
         let until = self.now + hop.terms.limits.hold_time;

@@ -18,7 +18,7 @@ use super::link::{Cut, Fate, Link, NotOpened, Role, Shape, StreamId};
 use super::load::Load;
 use super::secret::Secret;
 use super::{Arrival, Transport};
-use crate::limits::{self, Account};
+use crate::limits::{self, Account, Charge};
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
 
@@ -53,7 +53,7 @@ pub enum NotAdmitted {
 
 struct News {
     arrival: Arrival,
-    _room: Option<OwnedSemaphorePermit>,
+    _room: Option<(OwnedSemaphorePermit, Charge)>,
 }
 
 #[derive(Default)]
@@ -73,6 +73,8 @@ pub struct Hall {
     table: Mutex<Table>,
     came: Notify,
     room: Arc<Semaphore>,
+    /// What was heard.
+    heard: Account,
     /// What was not taken in yet.
     loads: Account,
     /// What waits for clients.
@@ -111,13 +113,15 @@ impl Drop for Place {
 }
 
 impl Hall {
-    pub fn new() -> io::Result<Self> {
+    /// A hall that nobody is in; what will be kept of messages is a part of this account.
+    pub fn new(kept: &Account) -> io::Result<Self> {
         Ok(Self {
             table: Mutex::default(),
             came: Notify::new(),
             room: Arc::new(Semaphore::new(UNITS)),
-            loads: Account::new(limits::MCP_LOAD),
-            unread: Account::new(limits::MCP_UNREAD_OF_ALL),
+            heard: kept.clone(),
+            loads: kept.part(limits::MCP_LOAD),
+            unread: kept.part(limits::MCP_UNREAD_OF_ALL),
             decoy: Secret::new()?,
             refusals: AtomicUsize::new(0),
         })
@@ -265,7 +269,9 @@ impl Hall {
         let mut table = self.table();
         let open = table.links.contains_key(&link);
         if open {
-            self.tell(&mut table, Arrival::Message { link, message }, room.ok());
+            let charge = self.heard.charge_anyway(message.cost());
+            let room = room.ok().map(|room| (room, charge));
+            self.tell(&mut table, Arrival::Message { link, message }, room);
         }
         open
     }
@@ -326,7 +332,12 @@ impl Hall {
         self.tell(table, Arrival::Closed { link: id }, None);
     }
 
-    fn tell(&self, table: &mut Table, arrival: Arrival, room: Option<OwnedSemaphorePermit>) {
+    fn tell(
+        &self,
+        table: &mut Table,
+        arrival: Arrival,
+        room: Option<(OwnedSemaphorePermit, Charge)>,
+    ) {
         table.news.push_back(News {
             arrival,
             _room: room,

@@ -35,6 +35,7 @@ use self::http::Listener;
 use self::lane::Letter;
 use self::socket::Socket;
 use super::{LinkId, ServerId};
+use crate::limits::Account;
 use crate::rpc::Message;
 use crate::system::Supervisor;
 
@@ -79,18 +80,21 @@ pub struct Door {
     hall: Option<Arc<Hall>>,
     socket: Option<Socket>,
     http: Option<Listener>,
+    kept: Account,
 }
 
 impl Door {
-    /// A door that is shut. `shim` is this program's own executable.
+    /// A door that is shut. `shim` is this program's own executable; what will be kept of messages is
+    /// a part of this account.
     #[must_use]
-    pub fn new(shim: PathBuf) -> Self {
+    pub fn new(shim: PathBuf, kept: &Account) -> Self {
         Self {
             shim,
             supervisor: None,
             hall: None,
             socket: None,
             http: None,
+            kept: kept.clone(),
         }
     }
 
@@ -115,7 +119,7 @@ impl Door {
         tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
         let hall = match &self.hall {
             Some(hall) => Arc::clone(hall),
-            None => Arc::clone(self.hall.insert(Arc::new(Hall::new()?))),
+            None => Arc::clone(self.hall.insert(Arc::new(Hall::new(&self.kept)?))),
         };
         let by = self.supervisor.as_ref();
         match transport {

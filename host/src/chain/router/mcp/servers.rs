@@ -144,8 +144,9 @@ pub struct Servers {
     pub dropped: u64,
 }
 
-impl Default for Servers {
-    fn default() -> Self {
+impl Servers {
+    /// None yet; what will be kept for them is a part of this account.
+    pub fn new(kept: &Account) -> Self {
         Self {
             last: 0,
             agent: Capabilities::default(),
@@ -153,17 +154,15 @@ impl Default for Servers {
             connections: HashMap::new(),
             alone: HashMap::new(),
             links: HashMap::new(),
-            connecting: Account::new(MCP_CONNECTING),
-            kept: Account::new(MCP_KEPT_OF_ALL),
+            connecting: kept.part(MCP_CONNECTING),
+            kept: kept.part(MCP_KEPT_OF_ALL),
             clients: HashMap::new(),
             told: HashSet::new(),
             wanted: None,
             dropped: 0,
         }
     }
-}
 
-impl Servers {
     /// Whether a seat may be given so many bytes, all of which it may keep.
     pub fn have_room(&self, bytes: usize) -> bool {
         self.kept.charge(bytes).is_some()

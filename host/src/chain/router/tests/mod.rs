@@ -4,6 +4,7 @@ mod cancel;
 mod failure;
 mod guards;
 mod ids;
+mod kept;
 mod mcp;
 mod native;
 mod notices;

@@ -85,10 +85,11 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Account;
     use crate::mcp::door::Transport;
 
     fn passes(headers: &[(&str, &str)]) -> Result<ServerId, u16> {
-        let hall = Hall::new().unwrap();
+        let hall = Hall::new(&Account::new(0)).unwrap();
         let (token, secret) = hall.offer(7, Transport::Http).unwrap();
         let fill = |text: &str| {
             let text = text.replace("TOKEN", token.reveal());
@@ -135,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_secret_for_stdio_opens_nothing_here() {
-        let hall = Hall::new().unwrap();
+        let hall = Hall::new(&Account::new(0)).unwrap();
         let (token, secret) = hall.offer(1, Transport::Stdio).unwrap();
         assert_eq!(hall.opened_at(token.reveal(), secret.reveal()), None);
         assert_eq!(hall.opened_by(secret.reveal()), Some(1));
