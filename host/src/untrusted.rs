@@ -57,7 +57,7 @@ struct Escapes<'o, 'f> {
 
 impl Write for Escapes<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
+        for (at, c) in text.char_indices() {
             // Not `escape_default`, which escapes what is no ASCII, nor `escape_debug`, which leaves
             // some of what deceives.
             let name = match c {
@@ -72,8 +72,9 @@ impl Write for Escapes<'_, '_> {
                 None => name.len().max(c.len_utf8()),
             };
             if self.cut > 0 || shown > self.left {
-                self.cut += c.len_utf8();
-                continue;
+                // Nor is what comes behind it shown, and it need not be looked at.
+                self.cut += text.len() - at;
+                break;
             }
             self.left -= shown;
             match escape {

@@ -71,16 +71,16 @@ struct Entry {
     /// Whether it is a call of one of the proxy's own tools.
     own: bool,
     held: bool,
-    /// What it takes to keep it, in bytes.
-    cost: usize,
+    /// The length of its session's name.
+    session: usize,
 }
 
 impl Entry {
-    /// What it takes to keep a message of this session, and what is shown of it if that is a copy.
-    fn cost(message: &Message, shown: Option<&Message>, session: Option<&Arc<str>>) -> usize {
-        let copy = shown.filter(|shown| !shown.is_same(message));
-        let session = session.map_or(0, |session| session.len());
-        ENTRY + message.cost() + copy.map_or(0, Message::cost) + session
+    /// What it takes to keep it, and what is shown of it if that is a copy, in bytes.
+    fn cost(&self) -> usize {
+        let shown = self.shown.as_ref();
+        let copy = shown.filter(|shown| !shown.is_same(&self.message));
+        ENTRY + self.message.cost() + copy.map_or(0, Message::cost) + self.session
     }
 }
 
@@ -136,7 +136,7 @@ impl Ledger {
             sealed: delivery.sealed,
             own: false,
             held: false,
-            cost: Entry::cost(&delivery.message, shown.as_ref(), delivery.session.as_ref()),
+            session: delivery.session.as_ref().map_or(0, |session| session.len()),
         };
         self.messages.insert(delivery.id, entry);
         shown
@@ -169,7 +169,6 @@ impl Ledger {
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
-            cost: Entry::cost(&message, None, None),
             shown: Some(message.clone()),
             message,
             sender: Peer::Agent,
@@ -177,6 +176,7 @@ impl Ledger {
             sealed: false,
             own: true,
             held: false,
+            session: 0,
         };
         self.messages.insert(id, entry);
     }
@@ -203,7 +203,7 @@ impl Ledger {
         let rules = rules(&self.limits, &self.grant, entry);
         let action = check(&entry.message, decision, rules, &mut self.work);
         if matches!(action, Ok(Action::Hold)) {
-            let bytes = self.held_bytes + entry.cost;
+            let bytes = self.held_bytes + entry.cost();
             if self.held < self.limits.held && bytes <= self.limits.held_bytes {
                 entry.held = true;
                 self.held += 1;
@@ -364,7 +364,7 @@ impl Ledger {
     pub fn let_go(&mut self, id: MessageId) {
         if let Some(entry) = self.messages.remove(&id).filter(|entry| entry.held) {
             self.held -= 1;
-            self.held_bytes -= entry.cost;
+            self.held_bytes -= entry.cost();
         }
     }
 

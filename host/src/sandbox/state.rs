@@ -32,7 +32,7 @@ impl State {
     pub(super) fn refuse_held(&mut self, id: MessageId, reason: &str) {
         let name = &self.name;
         let text = format!("acp-chain: the proxy `{name}` failed on a cancellation: {reason}");
-        tracing::warn!("{text}");
+        self.journal.note(Level::WARN, &text);
         self.ledger
             .refuse(id, rpc::Error::new(code::REQUEST_CANCELLED, text));
     }

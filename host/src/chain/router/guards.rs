@@ -18,7 +18,7 @@ impl Router {
         let name = &self.hops[index].name;
         let method = crate::channel::quote(&parcel.method, crate::channel::WORDS);
         let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
-        tracing::warn!("{text}");
+        self.note_lost(parcel.toward.opposite(), &text);
         let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
         if parcel.is_response() {
             parcel.message = error;

@@ -293,10 +293,7 @@ impl Hall {
             Fate::GoesOn => {}
             Fate::Over => self.end(&mut table, id),
             Fate::Flooded => {
-                tracing::warn!(
-                    link = id,
-                    "an MCP client does not take what it is sent: its link is closed"
-                );
+                self.turned_away("it does not take what it is sent");
                 for cut in link.cuts().filter_map(|cut| cut.upgrade()) {
                     cut.now();
                 }

@@ -2,14 +2,14 @@
 //!
 //! What is put into a [`Lane`] comes out of its [`LaneEnd`], in order, and then the end of the lane
 //! once the lane is dropped. Bytes that are on the way count for the link, also while nobody takes
-//! them, and until they are written.
+//! them; and for all links, until they are written.
 
 use std::ops::Deref;
 use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
 
-use crate::limits::Charge;
+use crate::limits::{Account, Charge};
 use crate::rpc::{Id, Message, Outbox};
 
 /// What a message costs beside its bytes.
@@ -44,20 +44,34 @@ impl Letter {
     }
 }
 
-/// A letter on its way, which counts for the link until it is dropped.
+/// A letter on its way.
 #[derive(Debug)]
 pub struct Sent {
     letter: Letter,
-    _charges: (Charge, Option<Charge>),
+    /// On the account of its link, until somebody takes it.
+    waiting: Option<Charge>,
+    /// On that of all links, until it is dropped: it is written then.
+    _unread: Option<Charge>,
 }
 
 impl Sent {
-    /// A letter with what it is charged for: on the account of its link, and perhaps on that of all.
-    pub fn new(letter: Letter, charges: (Charge, Option<Charge>)) -> Self {
+    /// A letter, with what it is charged for on the account of all links.
+    pub fn new(letter: Letter, unread: Option<Charge>) -> Self {
         Self {
             letter,
-            _charges: charges,
+            waiting: None,
+            _unread: unread,
         }
+    }
+
+    /// It waits, on this account.
+    pub fn waits(&mut self, account: &Account) {
+        self.waiting = Some(account.charge_anyway(self.letter.cost()));
+    }
+
+    fn taken(mut self) -> Self {
+        self.waiting = None;
+        self
     }
 }
 
@@ -85,16 +99,16 @@ pub fn lane() -> (Lane, LaneEnd) {
 impl LaneEnd {
     /// Waits for the next letter; none at the end of the lane. Cancel safe.
     pub async fn next(&mut self) -> Option<Sent> {
-        self.0.recv().await
+        self.0.recv().await.map(Sent::taken)
     }
 
     /// The next letter, if it is there.
     pub fn try_next(&mut self) -> Option<Sent> {
-        self.0.try_recv().ok()
+        self.0.try_recv().ok().map(Sent::taken)
     }
 
     /// [`LaneEnd::next`], by hand.
     pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<Sent>> {
-        self.0.poll_recv(context)
+        self.0.poll_recv(context).map(|sent| sent.map(Sent::taken))
     }
 }

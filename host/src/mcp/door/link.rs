@@ -190,15 +190,14 @@ impl Link {
             return Fate::Flooded;
         }
         let cost = letter.cost();
-        let shared = match self.waiting.kept() + cost {
+        let unread = match self.waiting.kept() + cost {
             ..=MCP_FREE => None,
             _ => match self.unread.charge(cost) {
                 Some(charge) => Some(charge),
                 None => return Fate::Flooded,
             },
         };
-        let charges = (self.waiting.charge_anyway(cost), shared);
-        let letter = Sent::new(letter, charges);
+        let letter = Sent::new(letter, unread);
         let kind = letter.message.kind();
         if !kind.is_response() {
             self.pass_on(letter);
@@ -274,7 +273,8 @@ impl Link {
     }
 
     /// It is lost if nobody will ever take it.
-    fn put(&mut self, stream: Option<StreamId>, letter: Sent) {
+    fn put(&mut self, stream: Option<StreamId>, mut letter: Sent) {
+        letter.waits(&self.waiting);
         let stream = stream.and_then(|stream| self.streams.get(&stream));
         match stream.and_then(|stream| stream.lane.as_ref()) {
             None => self.backlog.push_back(letter),
@@ -428,6 +428,10 @@ mod tests {
         );
         assert_eq!(away.0.send(letter(&long)), Fate::GoesOn);
         assert_eq!(away.0.send(letter(ASKS)), Fate::Flooded);
+        // It may be long, but it is being written.
+        away.open(Role::Listening);
+        let _taken = away.1[0].try_next();
+        assert_eq!(away.0.send(letter(ASKS)), Fate::GoesOn);
     }
 
     #[test]

@@ -137,11 +137,7 @@ async fn listen(hall: &Hall, link: LinkId, input: impl AsyncRead + Unpin) {
         while let Some(frame) = lines.next_frame() {
             let Frame::Line(text) = frame else {
                 // Of an answer that is lost, the server would wait for ever.
-                tracing::warn!(
-                    link,
-                    "an MCP client sent too much in one line, or half a line"
-                );
-                return;
+                return hall.turned_away("it sent too much in one line, or half a line");
             };
             match Heard::read(text) {
                 Ok(heard) => {
