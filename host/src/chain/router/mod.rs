@@ -39,8 +39,8 @@ use super::wire::Order;
 use crate::channel::Peer;
 use crate::limits::{Account, FLOOD, KEPT};
 use crate::mcp::door::Door;
-use crate::native::Supervisor;
 use crate::native::Dialect;
+use crate::native::Supervisor;
 use crate::rpc::Outbox;
 use crate::trace::Trace;
 

@@ -66,6 +66,9 @@ async fn serve(socket: OwnedFd) -> io::Result<()> {
 /// What it holds.
 struct Service {
     allowed: Option<Vec<CommandLine>>,
+    /// Of each it opens one.
+    has_socket: bool,
+    has_port: bool,
     held: JoinSet<()>,
     /// Dropped when all that is held is to end.
     host: watch::Sender<()>,
@@ -75,6 +78,8 @@ impl Default for Service {
     fn default() -> Self {
         Self {
             allowed: None,
+            has_socket: false,
+            has_port: false,
             held: JoinSet::new(),
             host: watch::Sender::new(()),
         }
@@ -99,6 +104,12 @@ impl Service {
                 self.start(&command.ok_or_else(unknown)?.clone())
             }
             Request::Socket(random) => {
+                once(&mut self.has_socket)?;
+                // It becomes the name of a folder.
+                let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+                if !random.bytes().all(plain) {
+                    return Err(io::Error::other("that is no name for a socket"));
+                }
                 let (address, listener) = local::make(&random)?;
                 let path = address.path().as_os_str().to_owned();
                 let (theirs, life) = life()?;
@@ -113,6 +124,7 @@ impl Service {
                 Ok((Reply::Socket(path), vec![listener.into(), theirs.into()]))
             }
             Request::Port => {
+                once(&mut self.has_port)?;
                 let port = local::port(None)?;
                 Ok((Reply::Port, vec![port.into()]))
             }
@@ -138,6 +150,14 @@ impl Service {
         drop(self.host);
         let all = async { while self.held.join_next().await.is_some() {} };
         let _ = timeout(LAST, all).await;
+    }
+}
+
+/// An error if this was done before.
+fn once(done: &mut bool) -> io::Result<()> {
+    match std::mem::replace(done, true) {
+        false => Ok(()),
+        true => Err(io::Error::other("it was opened before")),
     }
 }
 

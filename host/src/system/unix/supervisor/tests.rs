@@ -167,6 +167,20 @@ fn a_socket_is_away_when_its_life_is_closed() {
 }
 
 #[test]
+fn it_opens_one_socket_in_its_own_place_and_one_port() {
+    let mut here = Here::start();
+    here.ask(&Request::Port).unwrap();
+    let again = here.ask(&Request::Port).unwrap_err().to_string();
+    assert_eq!(again, "it was opened before");
+    let elsewhere = here.ask(&Request::Socket("x/../../elsewhere".to_owned()));
+    let refused = elsewhere.unwrap_err().to_string();
+    assert_eq!(refused, "that is no name for a socket");
+    let again = here.ask(&Request::Socket("supervisor-other".to_owned()));
+    assert_eq!(again.unwrap_err().to_string(), "it was opened before");
+    here.end();
+}
+
+#[test]
 fn half_a_request_is_none() {
     let mut here = Here::of(&["echo started"]);
     here.socket.write_all(br#"{"Start":0}"#).unwrap();
