@@ -212,30 +212,33 @@ async fn asks_for_the_file(client: &mut Process) -> Message {
 }
 
 #[tokio::test]
-async fn session_cancel_does_not_wait_behind_a_prompt_that_a_proxy_holds() {
+async fn session_cancel_passes_a_prompt_that_a_proxy_holds_and_stops_it() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = holding(folder.path());
     let mut client = start_with(folder.path(), &manifest, &[]).await;
     let id = client.prompt("hello");
     let asked = asks_for_the_file(&mut client).await;
     client.wire.notify("session/cancel", r#"{"sessionId":"s"}"#);
-    // It is at the agent when something that was sent behind it is answered.
-    client.wire.request("session/list", "{}").await;
-    client.wire.send(&asked.result(r#"{"content":"x"}"#)[0]);
-    client.wire.response(&id).await;
-    let lines = received(client, folder.path()).await;
+    let answer = client.wire.response(&id).await;
     assert_eq!(
-        lines[0],
-        envelope::notification("session/cancel", r#"{"sessionId":"s"}"#)
+        answer.result.as_deref(),
+        Some(r#"{"stopReason":"cancelled"}"#)
     );
+    // What the proxy had asked for it is withdrawn, and a late answer is for nobody.
+    let cancel = client.wire.receive().await.unwrap();
+    let params = format!(r#"{{"requestId":{}}}"#, asked.id.as_deref().unwrap());
+    assert_eq!(
+        cancel.line,
+        envelope::notification("$/cancel_request", &params)
+    );
+    client.wire.send(&asked.result(r#"{"content":"late"}"#)[0]);
+    client.wire.request("session/list", "{}").await;
+    let lines = received(client, folder.path()).await;
     let methods: Vec<_> = lines
         .iter()
         .map(|line| Message::parse(line.as_str()).unwrap().method.unwrap())
         .collect();
-    assert_eq!(
-        methods,
-        ["session/cancel", "session/list", "session/prompt"]
-    );
+    assert_eq!(methods, ["session/cancel", "session/list"]);
 }
 
 #[tokio::test]

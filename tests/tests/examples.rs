@@ -325,24 +325,42 @@ async fn an_error_ends_a_count_as_any_answer_does(language: &str) {
 
 async fn a_prompt_that_waits_can_be_withdrawn(language: &str) {
     let mut shout = Shout::start(language, FILE).await;
-    let id = shout.prompt("s", &json!([{"type": "text", "text": "hello"}]));
-    let asked = shout.asks_for_the_file("s").await;
     let cancel =
         |id: &str| envelope::notification("$/cancel_request", &format!(r#"{{"requestId":{id}}}"#));
-    shout.client.wire.send(cancel(&id));
-    let answer = shout.client.wire.response(&id).await;
-    let cancelled = r#"{"code":-32800,"message":"Request cancelled"}"#;
-    assert_eq!(answer.line, envelope::error(&id, cancelled));
-    let withdrawn = shout.client.wire.receive().await.unwrap();
-    assert_eq!(withdrawn.line, cancel(asked.id.as_deref().unwrap()));
-    shout.answer(&asked.result(r#"{"content":"too late"}"#));
+    for stop in [false, true] {
+        let id = shout.prompt("s", &json!([{"type": "text", "text": "hello"}]));
+        let asked = shout.asks_for_the_file("s").await;
+        let expected = match stop {
+            false => {
+                shout.client.wire.send(cancel(&id));
+                envelope::error(&id, r#"{"code":-32800,"message":"Request cancelled"}"#)
+            }
+            true => {
+                shout
+                    .client
+                    .wire
+                    .notify("session/cancel", r#"{"sessionId":"s"}"#);
+                envelope::result(&id, r#"{"stopReason":"cancelled"}"#)
+            }
+        };
+        let answer = shout.client.wire.response(&id).await;
+        assert_eq!(answer.line, expected);
+        let withdrawn = shout.client.wire.receive().await.unwrap();
+        assert_eq!(withdrawn.line, cancel(asked.id.as_deref().unwrap()));
+        shout.answer(&asked.result(r#"{"content":"too late"}"#));
+    }
 
     let id = shout.prompt("s", &json!([{"type": "text", "text": "again"}]));
     let asked = shout.asks_for_the_file("s").await;
     shout.answer(&asked.result(r#"{"content":"in time"}"#));
     let answer = shout.client.wire.response(&id).await;
     assert!(answer.result.is_some(), "{}", answer.line);
-    let received = shout.received().await;
+    let mut received = shout.received().await;
+    let stop = received.remove(0);
+    assert_eq!(
+        stop,
+        ("session/cancel".to_owned(), json!({"sessionId": "s"}))
+    );
     let expected = json!([{"type": "text", "text": "AGAIN"}, {"type": "text", "text": "IN TIME"}]);
     assert_eq!(received.len(), 1, "{received:?}");
     assert_eq!(received[0].1["prompt"], expected);

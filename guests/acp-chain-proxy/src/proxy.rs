@@ -65,9 +65,11 @@ pub trait Proxy: Configure + 'static {
         Ok(Action::Forward)
     }
 
-    /// The sender of a request that is held has withdrawn it, or the caller of a tool its pending call.
-    /// The handler or the tool is dropped, and with it its own requests are withdrawn; then the request
-    /// is settled with what is returned here. None lets it go on and settle the request itself.
+    /// The sender of a request that is held has withdrawn it, the user has stopped the turn of a prompt
+    /// that is held (`session/cancel`), or the caller of a tool has given up its pending call. The handler
+    /// or the tool is dropped, and with it its own requests are withdrawn; then the request is settled
+    /// with what is returned here. None lets it go on and settle the request itself; but a prompt that
+    /// was stopped never reaches the agent.
     fn on_cancel(&self, id: MessageId) -> Option<Action> {
         Some(Action::Reject(Error::cancelled()))
     }

@@ -65,6 +65,8 @@ pub struct Exchange {
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The `$/cancel_request` by which the sender withdrew it.
     pub cancel: Option<Message>,
+    /// Whether it is a prompt of which the turn was stopped while a proxy held it.
+    pub stopped: bool,
     /// On whose account it is kept, unless that is the host's own.
     pub charge: Option<Charge>,
     /// On whose account its further sessions are kept.

@@ -11,6 +11,7 @@ mod notice;
 mod parent;
 mod sides;
 mod travel;
+mod turns;
 mod verdict;
 mod wire;
 
@@ -75,6 +76,8 @@ pub struct Router {
     notices: Notices,
     /// How many notices there were.
     told: u64,
+    /// The version of ACP that was agreed on with the client.
+    version: u64,
     /// Where the user finds more.
     log: Option<PathBuf>,
     trace: Option<Trace>,
@@ -108,6 +111,7 @@ impl Router {
             notices: Notices::new(&kept),
             kept,
             told: 0,
+            version: 1,
             log: None,
             trace,
         }

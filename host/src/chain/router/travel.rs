@@ -32,6 +32,7 @@ impl Router {
             stage: Stage::Moving,
             seen: Vec::new(),
             cancel: None,
+            stopped: false,
             charge,
             charges: Vec::new(),
             stands_alone: false,
@@ -103,7 +104,13 @@ impl Router {
     pub(super) fn travel(&mut self, mut parcel: Parcel) {
         // Wherever it waited.
         parcel.charge = None;
+        if self.is_stopped(&parcel) {
+            let answer = self.end_of_stopped(&parcel);
+            parcel.maker = None;
+            return self.answer_here(parcel, answer);
+        }
         loop {
+            self.pass_turns(&parcel);
             self.add_tools(&mut parcel);
             parcel.step();
             if let Target::Seat(server, at) = parcel.target
@@ -221,6 +228,7 @@ impl Router {
             self.setup_is_over(number, &exchange);
             match exchange.origin {
                 Origin::Edge(peer, id) => {
+                    self.note_version(&exchange.method, &parcel.message);
                     let edge = self.edge(peer);
                     edge.open.remove(&id);
                     edge.send(&parcel.message, Some(id.as_str()));

@@ -167,7 +167,8 @@ impl Router {
             }
             Action::Answer(message) => {
                 parcel.maker = Some(index);
-                self.answer_here(parcel, message);
+                let answer = self.in_words_of_turns(&parcel, message);
+                self.answer_here(parcel, answer);
             }
             Action::Discard => {}
             Action::Hold => self.hold(index, id, parcel),

@@ -110,10 +110,10 @@ fn a_proxy_asks_and_settles_what_it_held() {
     });
     let mut router = Router::new(vec![forwards("*"), asks, forwards("*")], None);
     client(&mut router, PROMPT);
-    // What overtakes a held request does so by design: a session/cancel must never wait.
+    // What overtakes a held request does so by design: to stop its turn must never wait.
     client(
         &mut router,
-        r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
+        r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,
     );
     assert_eq!(
         heard(&mut router, Peer::Client),
@@ -126,7 +126,7 @@ fn a_proxy_asks_and_settles_what_it_held() {
     assert_eq!(
         heard(&mut router, Peer::Agent),
         [
-            r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#,
+            r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"content":"c"}}"#,
         ]
     );

@@ -10,6 +10,7 @@ mod native;
 mod notices;
 mod order;
 mod parent;
+mod turns;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

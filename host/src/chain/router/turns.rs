@@ -1,0 +1,91 @@
+//! Turns that the user stops. `session/cancel` passes a prompt that a proxy holds; what it has passed
+//! goes no further, and its proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
+
+use super::Router;
+use super::notice::PROMPT;
+use crate::chain::hop::Item;
+use crate::chain::parcel::{Parcel, Place};
+use crate::channel::Peer;
+use crate::rpc::{Error, Kind, Message, code, member};
+
+/// What stops a session's turn.
+const STOP: &str = "session/cancel";
+
+/// The first version of the protocol in which the answer to a prompt does not end its turn.
+const ACKNOWLEDGED: u64 = 2;
+
+impl Router {
+    /// A message leaves its place. If it stops a turn, the prompts of its session that are held there
+    /// are stopped.
+    pub(super) fn pass_turns(&mut self, parcel: &Parcel) {
+        let Place::Hop(index) = parcel.route.place(parcel.at) else {
+            return;
+        };
+        let hop = &self.hops[index];
+        if hop.held.is_empty() || &*parcel.method != STOP || parcel.toward != Peer::Agent {
+            return;
+        }
+        // A proxy that stops a turn itself knows what it holds.
+        if parcel.is_response() || parcel.maker == Some(index) {
+            return;
+        }
+        let held = hop.held.iter().filter(|(_, held)| {
+            let held = &held.parcel;
+            is_prompt(held) && held.session().is_some() && held.session() == parcel.session()
+        });
+        let held = held.filter_map(|(id, held)| Some((*id, held.parcel.exchange?)));
+        for (id, number) in held.collect::<Vec<_>>() {
+            let exchange = self.exchanges.get_mut(&number);
+            let first = exchange.is_some_and(|exchange| {
+                let withdrawn = exchange.cancel.is_some();
+                !std::mem::replace(&mut exchange.stopped, true) && !withdrawn
+            });
+            if first {
+                self.hops[index].push(Item::Cancel(id));
+                self.make_ready(index);
+            }
+        }
+    }
+
+    /// Whether a message is a prompt that was stopped.
+    pub(super) fn is_stopped(&self, parcel: &Parcel) -> bool {
+        let number = parcel.exchange.filter(|_| is_prompt(parcel));
+        let exchange = number.and_then(|number| self.exchanges.get(&number));
+        exchange.is_some_and(|exchange| exchange.stopped)
+    }
+
+    /// What a proxy answers to a prompt, in the words that the protocol has for one that was stopped.
+    pub(super) fn in_words_of_turns(&self, parcel: &Parcel, answer: Message) -> Message {
+        let is_cancelled = answer.kind() == Kind::Error
+            && member(answer.body(), "code") == Some(&*code::REQUEST_CANCELLED.to_string());
+        match is_cancelled && self.is_stopped(parcel) {
+            true => self.end_of_stopped(parcel),
+            false => answer,
+        }
+    }
+
+    /// The answer to a prompt that was stopped before any agent had it: the end of its turn. Where an
+    /// answer says that the agent has the prompt, or the client has withdrawn it, it is an error.
+    pub(super) fn end_of_stopped(&self, parcel: &Parcel) -> Message {
+        let exchange = parcel
+            .exchange
+            .and_then(|number| self.exchanges.get(&number));
+        let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
+        match withdrawn || self.version >= ACKNOWLEDGED {
+            false => Message::result(r#"{"stopReason":"cancelled"}"#),
+            true => Message::error(&Error::new(code::REQUEST_CANCELLED, "Request cancelled")),
+        }
+    }
+
+    /// Looks at what the client is told in answer to its `initialize`: the version that was agreed on.
+    pub(super) fn note_version(&mut self, method: &str, answer: &Message) {
+        if method == "initialize" && answer.kind() == Kind::Result {
+            let version = member(answer.body(), "protocolVersion");
+            self.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
+        }
+    }
+}
+
+fn is_prompt(parcel: &Parcel) -> bool {
+    !parcel.is_response() && parcel.toward == Peer::Agent && &*parcel.method == PROMPT
+}
