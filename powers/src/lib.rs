@@ -19,7 +19,9 @@ mod power;
 mod table;
 
 pub use actions::Actions;
-pub use grant::{Grant, GrantError, NamedMethods, is_of_protocol, lacking};
+pub use grant::{
+    Grant, GrantError, NamedMethods, is_like_one_of_protocol, is_of_protocol, lacking,
+};
 pub use least::{Asked, least};
 pub use markdown::markdown;
 pub use message::{Kind, Kinds, Peer, Subject};

@@ -2,7 +2,8 @@
 //!
 //! A place is a JSON Pointer (RFC 6901), and stands for all that is beneath it. In the patterns of the
 //! table, `*` stands for any one part, `**` for any number of parts, and `{own}` for the name under
-//! which a proxy may leave marks in `_meta`. The empty pattern is the whole body.
+//! which a proxy may leave marks in `_meta`. The empty pattern is the whole body. Of what is hidden, `**` at
+//! the end stands for everything there that is no object or array, however deep.
 
 use std::borrow::Cow;
 
@@ -73,7 +74,8 @@ impl<'a> Places<'a> {
             if done(&rests) {
                 return true;
             }
-            rests = advance(&rests, &part.replace("~1", "/").replace("~0", "~"));
+            let name = part.replace("~1", "/").replace("~0", "~");
+            rests = advance(&rests, |wanted| wanted == name);
         }
         done(&rests)
     }
@@ -98,8 +100,8 @@ impl<'a> Places<'a> {
         Ok(comparison.changes)
     }
 
-    /// The pointers to what a body has at these places. Where it has an object or an array with two
-    /// readings, the whole of it is named.
+    /// The pointers to what a body has at these places, also under names that a lenient reader takes
+    /// for theirs. Where it has an object or an array with two readings, the whole of it is named.
     #[must_use]
     pub fn find(&self, body: &RawValue) -> Vec<String> {
         let rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
@@ -115,7 +117,7 @@ fn done(rests: &[Rest]) -> bool {
 }
 
 /// What is left of patterns one part further down.
-fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], name: &str) -> Vec<Rest<'p, 'a>> {
+fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], is_name: impl Fn(&str) -> bool) -> Vec<Rest<'p, 'a>> {
     let mut next = Vec::new();
     for rest in rests {
         let mut rest = *rest;
@@ -126,7 +128,7 @@ fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], name: &str) -> Vec<Rest<'p, 'a>> {
         }
         match rest {
             [Part::Any, behind @ ..] => next.push(behind),
-            [Part::Name(wanted), behind @ ..] if wanted == name => next.push(behind),
+            [Part::Name(wanted), behind @ ..] if is_name(wanted) => next.push(behind),
             _ => {}
         }
     }
@@ -224,7 +226,7 @@ impl<'t> Comparison<'t, '_> {
         let length = self.place.len();
         push(&mut self.place, name);
         self.depth -= 1;
-        self.values(old, new, &advance(rests, name))?;
+        self.values(old, new, &advance(rests, |wanted| wanted == name))?;
         self.depth += 1;
         self.place.truncate(length);
         Ok(())
@@ -260,7 +262,9 @@ fn find(
     let mut look = |name: &str, value: &RawValue, place: &mut String| {
         let length = place.len();
         push(place, name);
-        find(value, &advance(rests, name), place, depth - 1, found);
+        let name = fold(name);
+        let rests = advance(rests, |wanted| fold(wanted) == name);
+        find(value, &rests, place, depth - 1, found);
         place.truncate(length);
     };
     match container(body) {
@@ -276,8 +280,17 @@ fn find(
         }
         Container::Ambiguous => found.push(place.clone()),
         // No place is beneath it.
+        Container::Neither if rests.iter().any(|rest| matches!(rest, [Part::Deep])) => {
+            found.push(place.clone());
+        }
         Container::Neither => {}
     }
+}
+
+/// A name as the most lenient reader sees it.
+fn fold(name: &str) -> String {
+    let plain = name.to_uppercase().to_lowercase();
+    plain.replace(['_', '-'], "")
 }
 
 /// Makes a pointer one part longer.
@@ -455,6 +468,31 @@ mod tests {
         );
         let twice = r#"{"m":[],"m":[{"env":[{"value":1}]}]}"#;
         assert_eq!(places.find(raw(twice)), [""]);
+    }
+
+    #[test]
+    fn what_is_hidden_is_found_in_whatever_shape_it_is() {
+        let places = Places::new(["/mcpServers/*/env/**", "/**/_meta/*", "/**/_meta/**"], "");
+        let found = |body: &str| places.find(raw(body));
+        for (server, place) in [
+            (r#"{"env":"s"}"#, "/env"),
+            (r#"{"env":{"TOKEN":"s"}}"#, "/env/TOKEN"),
+            (r#"{"env":["T=s"]}"#, "/env/0"),
+            (r#"{"ENV":[{"Value":"s"}]}"#, "/ENV/0/Value"),
+            (r#"{"_meta":"s"}"#, "/_meta"),
+            (r#"{"_META":{"k":{"deep":1}}}"#, "/_META/k"),
+        ] {
+            let place = format!("/mcpServers/0{place}");
+            assert_eq!(found(&format!(r#"{{"mcpServers":[{server}]}}"#)), [place]);
+        }
+        assert_eq!(
+            found(r#"{"mcpservers":{"x":{"env":"s"}}}"#),
+            ["/mcpservers/x/env"]
+        );
+        assert_eq!(
+            found(r#"{"mcp_servers":[{"env":"s"}],"cwd":"/"}"#),
+            ["/mcp_servers/0/env"]
+        );
     }
 
     #[test]

@@ -254,6 +254,35 @@ async fn nor_the_agent_and_the_files_that_the_command_line_names() {
 }
 
 #[tokio::test]
+async fn nor_what_is_named_in_the_midst_of_what_starts_the_agent() {
+    let project = Project::writing("");
+    let given = project.path("given/agent.py").display().to_string();
+    let script = project.path("own/agent");
+    fs::write(&script, format!("#!/usr/bin/env -S python3 {given}\n")).unwrap();
+    for agent in [
+        &["sh", "-c", &format!("exec python3 {given}")][..],
+        &["node", &format!("-r{given}")],
+        &[script.to_str().unwrap()],
+    ] {
+        let error = project.error(&[], agent).await;
+        assert!(
+            error.contains("which is named in what starts the agent"),
+            "{error}"
+        );
+    }
+    let mut check = project.check();
+    check.env("PYTHONPATH", project.path("given"));
+    let manifest = fs::read_to_string(project.path("own/acp-chain.toml")).unwrap();
+    let agent = format!("agent = {{ command = '{AGENT}' }}\n{manifest}");
+    fs::write(project.path("own/acp-chain.toml"), agent).unwrap();
+    refuses(
+        check,
+        &["it may write to", "named in what starts the agent"],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn nor_what_belongs_to_this_program() {
     for (variable, what) in [
         ("XDG_CONFIG_HOME", "your config.toml"),

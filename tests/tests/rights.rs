@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use acp_chain_tests::host;
-use acp_chain_tests::process::Process;
+use acp_chain_tests::process::{Process, gone};
 use acp_chain_tests::transcript::Transcript;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
@@ -77,6 +78,25 @@ async fn a_chain_without_proxies_gives_up_as_much() {
     assert_eq!(of_threads(client.id().unwrap(), "Seccomp:"), ["2"]);
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains(ALL), "{log}");
+}
+
+#[tokio::test]
+async fn the_supervisor_takes_no_notice_of_what_is_meant_for_the_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = start(folder.path(), None);
+    client.initialize().await;
+    let host = client.id().unwrap();
+    let children = fs::read_to_string(format!("/proc/{host}/task/{host}/children")).unwrap();
+    let supervisor = Pid::from_raw(children.trim().parse().unwrap()).unwrap();
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
+        kill_process(supervisor, signal).unwrap();
+    }
+    client.turn("echo it works").await;
+    assert_eq!(client.chunks(), ["it works"]);
+    let exit = client.finish().await.unwrap();
+    assert!(exit.status.success(), "{exit:?}");
+    let id = supervisor.as_raw_nonzero().get().cast_unsigned();
+    gone(&Transcript::new(), id).await.unwrap();
 }
 
 #[tokio::test]

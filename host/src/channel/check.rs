@@ -73,7 +73,7 @@ pub fn check(
             if !edits.iter().all(|(pointer, _)| places.contain(pointer)) {
                 compare(message.body(), &body, rules, work)?;
             }
-            replaced(message, &body, rules)
+            replaced(message, &body, rules, work)
         }
         Decision::Replace(body) => {
             // Of an error it makes a result.
@@ -91,10 +91,10 @@ pub fn check(
             work.spend(body.len())?;
             check_json(&body)?;
             if rules.grant.changeable(&subject).contain("") {
-                return replaced(message, &body, rules);
+                return replaced(message, &body, rules, work);
             }
             let body = compare(message.body(), &body, rules, work)?;
-            replaced(message, &body, rules)
+            replaced(message, &body, rules, work)
         }
         Decision::Respond(_) if kind != Kind::Request => Err(misfit(kind, "respond")),
         Decision::Respond(result) => {
@@ -132,6 +132,9 @@ fn respond(result: &str, rules: Rules, work: &mut Work) -> Result<Action, Channe
     check_length(result.len(), rules.longest)?;
     work.spend(result.len())?;
     check_json(result)?;
+    if !rules.grant.is_unlimited() {
+        check_readers(result, work)?;
+    }
     short(Message::result(result), rules).map(Action::Answer)
 }
 
@@ -162,7 +165,12 @@ fn raw(text: &str) -> Result<&RawValue, ChannelError> {
 
 /// The message with another body. It stays in its session, unless the proxy may speak up there
 /// itself, and of the kind of update that it is.
-fn replaced(message: &Message, body: &str, rules: Rules) -> Result<Action, ChannelError> {
+fn replaced(
+    message: &Message,
+    body: &str,
+    rules: Rules,
+    work: &mut Work,
+) -> Result<Action, ChannelError> {
     let new = message.with_body(body);
     if new.session() != message.session() || names_sessions(body) > 1 {
         allow(rules.grant, Actions::SEND, &rules.subject).map_err(|_| {
@@ -177,6 +185,9 @@ fn replaced(message: &Message, body: &str, rules: Rules) -> Result<Action, Chann
         return Err(ChannelError::Denied(
             "it makes another kind of update of it".to_owned(),
         ));
+    }
+    if !rules.grant.is_unlimited() && rpc::look_through(message.body()).is_ok() {
+        check_readers(body, work)?;
     }
     short(new, rules).map(Action::Replace)
 }
@@ -241,6 +252,15 @@ fn edited(
         body = rpc::edit(&body, pointer, *value).map_err(invalid)?;
     }
     Ok(body)
+}
+
+/// An error if readers may take what a proxy says for different things: what one power covers for one, and
+/// what none does for another.
+pub fn check_readers(body: &str, work: &mut Work) -> Result<(), ChannelError> {
+    work.spend(body.len())?;
+    rpc::look_through(body).map_err(|why| {
+        ChannelError::Denied(format!("readers may differ about what it says: {why}"))
+    })
 }
 
 fn misfit(kind: Kind, action: &str) -> ChannelError {
@@ -516,6 +536,41 @@ mod tests {
                 "a guard",
             );
         }
+    }
+
+    #[test]
+    fn nothing_is_said_about_which_readers_may_differ() {
+        let grant = Grant::new(
+            "me",
+            [
+                "other-updates.read",
+                "other-updates.change",
+                "permissions.answer",
+            ],
+            Vec::new(),
+        );
+        let grant = grant.unwrap();
+        let update = r#"{"sessionId":"s","update":{"sessionUpdate":"zzz"}}"#;
+        let update = Message::notification("session/update", update);
+        for mode in [
+            r#"{"sessionUpdate":"zzz","SessionUpdate":"current_mode_update"}"#,
+            r#"{"sessionUpdate":"current_mode_update","sessionUpdate":"zzz"}"#,
+        ] {
+            let edits = set("/update", mode);
+            let judged = judge_as(Peer::Agent, "session/update", &update, edits, &grant);
+            assert_denied(judged, "");
+        }
+        let asks = Message::request("session/request_permission", r#"{"sessionId":"s"}"#);
+        let twice = r#"{"outcome":{"outcome":"cancelled","Outcome":"selected"}}"#;
+        let twice = Decision::Respond(twice.to_owned());
+        let judged = judge_as(Peer::Agent, asks.method(), &asks, twice, &grant);
+        assert_denied(judged, "readers may differ");
+        // What it is not the cause of stays possible.
+        let twice = r#"{"sessionId":"s","x":1,"X":2,"update":{"sessionUpdate":"zzz","a":1}}"#;
+        let twice = Message::notification("session/update", twice);
+        let edits = set("/update/a", "2");
+        let judged = judge_as(Peer::Agent, "session/update", &twice, edits, &grant);
+        assert!(body(judged).contains(r#""a":2"#));
     }
 
     #[test]

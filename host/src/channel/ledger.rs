@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
-use super::check::{Rules, allow, check, check_json, check_length};
+use super::check::{Rules, allow, check, check_json, check_length, check_readers};
 use super::work::Work;
 use super::{
     Action, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote, seen_subject,
@@ -159,6 +159,10 @@ impl Ledger {
             return Some(delivery.message.clone());
         }
         let body = delivery.message.body();
+        if !body.trim_start().starts_with('{') {
+            // Nobody knows what is where.
+            return Some(delivery.message.with_body(MASK));
+        }
         let places = hidden.find(serde_json::from_str(body).ok()?);
         let masks: Vec<_> = places.iter().map(|place| (&**place, Some(MASK))).collect();
         let masked = rpc::edit_at_once(body, &masks).ok()??;
@@ -400,6 +404,9 @@ impl Ledger {
         let message = make(method, params);
         let subject = subject(&message, to.opposite(), method);
         allow(&self.grant, Actions::SEND, &subject)?;
+        if !self.grant.is_unlimited() {
+            check_readers(params, &mut self.work)?;
+        }
         Ok(message)
     }
 

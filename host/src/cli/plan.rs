@@ -13,7 +13,7 @@ use crate::channel::{Failure, FailurePolicy, Source};
 use crate::manifest::{Make, Manifest, NativeEntry, ProxyEntry};
 use crate::native::{CommandLine, Process, SpawnError, Startable, Supervisor};
 use crate::rpc::code;
-use crate::sandbox::{Component, ComponentError, Directories, Guest, apart};
+use crate::sandbox::{Component, ComponentError, Directories, EngineError, Guest, apart};
 use crate::untrusted::Untrusted;
 
 /// What is to run.
@@ -42,6 +42,9 @@ enum Ready {
     Native(Result<Native, Failure>),
 }
 
+/// The agent, and the native proxies in their order, as far as they could be started.
+type Programs = (Option<AgentLink>, Vec<Result<Native, Failure>>);
+
 /// The component of a proxy, ready to be started; none of one that is a program.
 pub type Compiled = Option<Result<Guest, ComponentError>>;
 
@@ -54,29 +57,24 @@ impl Plan {
             Make::Component(_) => None,
         });
         let programs = self.agent.iter().cloned().chain(natives).collect();
-        let allowed = supervisor.allow(programs).map_err(|error| failed(&error))?;
-        let mut programs = allowed.into_iter();
-        // They start while components are loaded.
-        let agent = self.agent.as_ref().and_then(|_| programs.next());
-        let agent = agent.map(|program| start_agent(&program)).transpose()?;
-        let mut natives = Vec::new();
-        for entry in entries() {
-            if let Make::Native(native) = &entry.make {
-                let program = programs.next();
-                natives.extend(program.map(|program| start_native(entry, native, program)));
-            }
-        }
+        // Programs start while components are compiled.
+        let manifest = self.manifest.as_ref();
+        let compiling = manifest.map(|manifest| compile(manifest, &self.directories));
+        let started = self.start_programs(&supervisor, programs);
+        let compiled = match compiling {
+            Some(compiling) => compiling.await,
+            None => Ok(Vec::new()),
+        };
+        // Only now: whatever is wrong, no thread goes on.
+        let (agent, natives) = started?;
+        let compiled = compiled.map_err(|error| failed(&error))?;
+        let mut natives = natives.into_iter();
         let mut proxies = Vec::new();
-        if let Some(manifest) = &self.manifest {
-            let compiled = compile(manifest, &self.directories).await;
-            let compiled = compiled.map_err(|error| failed(&error))?;
-            let mut natives = natives.into_iter();
-            for (entry, compiled) in manifest.proxies.iter().zip(compiled) {
-                let guest = compiled.transpose();
-                let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
-                let native = || natives.next().map(Ready::Native);
-                proxies.extend(guest.map(Ready::Guest).or_else(native));
-            }
+        for (entry, compiled) in entries().zip(compiled) {
+            let guest = compiled.transpose();
+            let guest = guest.map_err(|error| failed(&self.about(entry, &error)))?;
+            let native = || natives.next().map(Ready::Native);
+            proxies.extend(guest.map(Ready::Guest).or_else(native));
         }
         Ok(Loaded {
             supervisor,
@@ -86,20 +84,47 @@ impl Plan {
             proxies,
         })
     }
+
+    /// Starts the agent, and the native proxies in their order.
+    fn start_programs(
+        &self,
+        supervisor: &Supervisor,
+        programs: Vec<CommandLine>,
+    ) -> Result<Programs, StartError> {
+        let allowed = supervisor.allow(programs);
+        let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+        let agent = self.agent.as_ref().and_then(|_| programs.next());
+        let agent = agent.map(|program| start_agent(&program)).transpose()?;
+        let mut natives = Vec::new();
+        for entry in self.manifest.iter().flat_map(|manifest| &manifest.proxies) {
+            if let Make::Native(native) = &entry.make {
+                let program = programs.next();
+                natives.extend(program.map(|program| start_native(entry, native, program)));
+            }
+        }
+        Ok((agent, natives))
+    }
+
+    fn about(&self, entry: &ProxyEntry, wrong: &dyn Display) -> String {
+        match &self.manifest {
+            Some(manifest) => manifest.about(entry, wrong),
+            None => wrong.to_string(),
+        }
+    }
 }
 
-/// Compiles the components of a manifest side by side. An error if that cannot even begin.
-pub async fn compile(
+/// Compiles the components of a manifest side by side, beginning now. An error if that cannot be.
+pub fn compile(
     manifest: &Manifest,
     directories: &[Directories],
-) -> Result<Vec<Compiled>, String> {
-    if manifest.proxies.is_empty() {
-        return Ok(Vec::new());
-    }
-    let engine = super::engine().map_err(|error| error.to_string())?;
+) -> impl Future<Output = Result<Vec<Compiled>, String>> + use<> {
     let proxies = manifest.proxies.iter().cloned().zip(directories.to_vec());
     let proxies: Vec<_> = proxies.collect();
     let compiled = apart(move || {
+        if proxies.is_empty() {
+            return Ok(Vec::new());
+        }
+        let engine = super::engine()?;
         let progress = Progress::default();
         let compile = |(entry, directories): (ProxyEntry, Directories)| match &entry.make {
             Make::Native(_) => None,
@@ -110,9 +135,12 @@ pub async fn compile(
                 Some(component.map(guest))
             }
         };
-        proxies.into_par_iter().map(compile).collect()
+        Ok::<_, EngineError>(proxies.into_par_iter().map(compile).collect())
     });
-    compiled.await.map_err(|error| error.to_string())
+    async {
+        let compiled = compiled.await.map_err(|error| error.to_string())?;
+        compiled.map_err(|error| error.to_string())
+    }
 }
 
 impl Loaded {

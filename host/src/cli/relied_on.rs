@@ -21,6 +21,20 @@ const NAMES: usize = 1_000_000;
 /// The longest first line of a script that is looked at, in bytes, as by the system.
 const FIRST_LINE: u64 = 256;
 
+/// What tells programs where to find code, if it is set in our environment.
+const LOADERS: &[&str] = &[
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "NODE_PATH",
+    "NODE_OPTIONS",
+    "PERL5LIB",
+    "RUBYLIB",
+    "BASH_ENV",
+    "ENV",
+];
+
 /// What the command line names.
 #[derive(Debug, Default)]
 pub struct Named {
@@ -98,8 +112,34 @@ pub fn check(
                 return Err(manifest.about(writable.entry, &wrong));
             }
         }
+        for (whose, command) in programs(manifest, named) {
+            if let Some(word) = writable.is_named_in(command) {
+                let given = Untrusted::new(writable.opened.directory.path.display());
+                let wrong = format!(
+                    "it may write to {given}, which is named in what starts {whose} ({}), so that it could \
+                     change what runs; leave out `write`, or give it another directory",
+                    quote(&word, WORDS)
+                );
+                return Err(manifest.about(writable.entry, &wrong));
+            }
+        }
     }
     Ok(())
+}
+
+/// What is started, and whose it is.
+fn programs<'a>(
+    manifest: &'a Manifest,
+    named: &'a Named,
+) -> impl Iterator<Item = (String, &'a CommandLine)> {
+    let agent = named.agent.iter();
+    let agent = agent.map(|command| ("the agent".to_owned(), command));
+    let natives = manifest.proxies.iter();
+    let natives = natives.filter_map(|entry| match &entry.make {
+        Make::Native(native) => Some((format!("the proxy `{}`", entry.id), &native.command)),
+        Make::Component(_) => None,
+    });
+    agent.chain(natives)
 }
 
 /// What belongs to this program.
@@ -167,14 +207,19 @@ fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
 
 /// What a script says in its first line that it is run by.
 fn interpreter(file: &Path) -> Option<PathBuf> {
+    let line = first_line(file)?;
+    line.split_whitespace().next().map(PathBuf::from)
+}
+
+/// The first line of a script, behind `#!`.
+fn first_line(file: &Path) -> Option<String> {
     // Not a pipe, which would be waited for.
     let file = file.is_file().then(|| File::open(file).ok())??;
     let mut start = Vec::new();
     file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
     let line = start.strip_prefix(b"#!")?;
     let line = line.split(|byte| *byte == b'\n').next()?;
-    let line = String::from_utf8_lossy(line);
-    line.split_whitespace().next().map(PathBuf::from)
+    Some(String::from_utf8_lossy(line).into_owned())
 }
 
 impl Relied {
@@ -209,6 +254,19 @@ impl<'a> Writable<'a> {
             top: opened.identity(),
             mounts: mounts.map(|(path, _)| Identity::of(path)).collect(),
         }
+    }
+
+    /// A word of a command line, of its environment, or of the first line of its script, in which this
+    /// directory is named in the midst of something else: of a shell's command, or behind an option.
+    fn is_named_in(&self, command: &CommandLine) -> Option<String> {
+        let loaders = LOADERS.iter().filter_map(std::env::var_os);
+        let values = command.env.iter().map(|(_, value)| value.clone());
+        let words = command.args.iter().cloned().chain(values).chain(loaders);
+        let words = words.map(|word| word.to_string_lossy().into_owned());
+        let mut words = words.chain(first_line(Path::new(&command.program)));
+        let names = [&self.opened.directory.path, &self.opened.by];
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        words.find(|word| names.iter().any(|name| word.contains(name)))
     }
 
     /// How something that is relied on can be written to or replaced here, in words.

@@ -46,8 +46,9 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     look_through(message.body())
 }
 
-/// Looks at the names of all objects in a text, which is JSON.
-fn look_through(text: &str) -> Result<(), Ambiguity> {
+/// Looks at the names of all objects in a text, which is JSON: an error if readers may differ about them,
+/// or it is nested too deep.
+pub fn look_through(text: &str) -> Result<(), Ambiguity> {
     let bytes = text.as_bytes();
     // What is open at a place: an object with the names that it has so far, or an array.
     let mut open: Vec<Option<Names>> = Vec::new();

@@ -16,7 +16,7 @@ mod salvage;
 mod session;
 
 pub use acp_chain_powers::Kind;
-pub use canonical::{Ambiguity, canonical};
+pub use canonical::{Ambiguity, canonical, look_through};
 pub use edit::{EditError, edit, edit_at_once};
 pub use envelope::Malformed;
 pub use error::{Error, code};

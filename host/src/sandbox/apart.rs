@@ -9,17 +9,21 @@ use std::thread;
 use tokio::sync::oneshot;
 
 /// Does some work on other threads, as many as the machine has processors: what it gives to `rayon` is
-/// shared out among them. If this is dropped, the work goes on by itself.
-pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+/// shared out among them. It begins now; if what is returned is dropped, it goes on by itself.
+pub fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = io::Result<T>> {
     let (done, result) = oneshot::channel();
     let thread = thread::Builder::new().spawn(move || {
         // Nobody may wait for it any more.
         let _ = done.send(in_pool(work));
-    })?;
-    let result = result.await;
-    match (result, thread.join()) {
-        (Ok(result), Ok(())) => result,
-        _ => Err(broke()),
+    });
+    async {
+        let thread = thread?;
+        match (result.await, thread.join()) {
+            (Ok(result), Ok(())) => result,
+            _ => Err(broke()),
+        }
     }
 }
 

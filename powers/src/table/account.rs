@@ -110,12 +110,13 @@ pub(super) const POWERS: &[Power] = &[
         covers: &[
             Cover {
                 hidden: &[
-                    "/mcpServers/*/command",
-                    "/mcpServers/*/args/*",
-                    "/mcpServers/*/env/*/value",
-                    "/mcpServers/*/headers/*/value",
-                    "/mcpServers/*/url",
+                    "/mcpServers/*/command/**",
+                    "/mcpServers/*/args/**",
+                    "/mcpServers/*/env/**",
+                    "/mcpServers/*/headers/**",
+                    "/mcpServers/*/url/**",
                     "/**/_meta/*",
+                    "/**/_meta/**",
                 ],
                 ..READ_SETUP[0]
             },
@@ -278,11 +279,15 @@ pub(super) const POWERS: &[Power] = &[
         needs: None,
         covers: &[
             Cover {
-                hidden: &["/headers/*", "/baseUrl", "/**/_meta/*"],
+                hidden: &["/headers/**", "/baseUrl/**", "/**/_meta/*", "/**/_meta/**"],
                 ..READ_SIGN_IN[0]
             },
             Cover {
-                hidden: &["/providers/*/current/baseUrl", "/**/_meta/*"],
+                hidden: &[
+                    "/providers/*/current/baseUrl/**",
+                    "/**/_meta/*",
+                    "/**/_meta/**",
+                ],
                 ..READ_SIGN_IN[1]
             },
             cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN),

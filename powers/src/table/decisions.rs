@@ -23,7 +23,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "permissions.change",
-        words: "changes the texts of what the agent asks your permission for",
+        words: "changes what the agent asks your permission for, but not what it is for, or keeps it from being asked",
         danger: High,
         reason: "you may permit what you would not have",
         needs: None,
@@ -96,7 +96,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "questions.change",
-        words: "changes the texts of what the agent asks you",
+        words: "changes what the agent asks you, or keeps it from being asked",
         danger: High,
         reason: "you may answer what you would not have",
         needs: None,

@@ -2,7 +2,7 @@
 //! refused before it gets there, for the guard might read it in one way, and whoever it is for in
 //! another.
 
-use acp_chain_powers::is_of_protocol;
+use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
 
 use super::Router;
 use crate::chain::parcel::{HopIndex, Parcel};
@@ -38,6 +38,9 @@ impl Router {
                 "the protocol has no such message from the {}",
                 sender.as_str()
             ));
+        }
+        if let Some(known) = is_like_one_of_protocol(&parcel.method) {
+            return Err(format!("some readers take its name for `{known}`"));
         }
         if parcel.message.is_ambiguous() || self.hops[index].subscription(parcel).is_some() {
             canonical(&parcel.message).map_err(|why| why.to_string())?;

@@ -87,6 +87,7 @@ fn what_readers_could_take_for_different_things_does_not_pass_a_guard() {
         "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":{\r}}",
         r#"{"jsonrpc":"2.0","id":7,"method":"session/update","params":{}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"Session/Request_Permission","params":{}}"#,
     ] {
         let mut router = Router::new(vec![guard(forwards("*"))], None);
         agent(&mut router, line);

@@ -69,8 +69,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_renameat2,
     libc::SYS_linkat,
     libc::SYS_symlinkat,
-    libc::SYS_fchmod,
-    libc::SYS_utimensat,
     libc::SYS_ftruncate,
     libc::SYS_fallocate,
     libc::SYS_fadvise64,
@@ -146,7 +144,8 @@ const ALLOWED_HERE: &[libc::c_long] = &[
 const ALLOWED_HERE: &[libc::c_long] = &[];
 
 /// What is allowed where an argument, counted from 0, is this. Others of the same calls send keys to a
-/// terminal (`TIOCSTI`) or signals to whom they like (`F_SETOWN`).
+/// terminal (`TIOCSTI`), send signals to whom they like (`F_SETOWN`), or have the log written over
+/// (`F_SETFL`).
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -158,7 +157,6 @@ const NAMED: &[(libc::c_long, u8, u32)] = &[
     (libc::SYS_fcntl, 1, libc::F_GETFD as u32),
     (libc::SYS_fcntl, 1, libc::F_SETFD as u32),
     (libc::SYS_fcntl, 1, libc::F_GETFL as u32),
-    (libc::SYS_fcntl, 1, libc::F_SETFL as u32),
     (libc::SYS_fcntl, 1, libc::F_ADD_SEALS as u32),
     (libc::SYS_ioctl, 1, libc::FIONBIO as u32),
     (libc::SYS_ioctl, 1, libc::FIONREAD as u32),
@@ -219,6 +217,9 @@ fn filter(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     // Signals to ourselves, as an abort sends one.
     let is_ours = SeccompCondition::new(0, Dword, Eq, std::process::id().into())?;
     allow(libc::SYS_tgkill, vec![is_ours])?;
+    // Times are set of what is open, not by any path.
+    let is_open = SeccompCondition::new(1, Qword, Eq, 0)?;
+    allow(libc::SYS_utimensat, vec![is_open])?;
     // Limits are read: nothing new is set.
     let is_read = SeccompCondition::new(2, Qword, Eq, 0)?;
     allow(libc::SYS_prlimit64, vec![is_read])?;

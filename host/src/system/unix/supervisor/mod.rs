@@ -27,6 +27,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustix::io::ioctl_fionbio;
 use tokio::net::unix::pipe;
 
 pub use self::service::main;
@@ -141,6 +142,10 @@ impl Startable {
         let (Reply::Started(process), [stdin, stdout, stderr, life]) = asked.parts()? else {
             return Err(wire::misunderstood());
         };
+        for stream in [&stdin, &stdout, &stderr] {
+            // By other means no right to it is left.
+            ioctl_fionbio(stream, true)?;
+        }
         Ok(Started {
             tree: Tree::new(process, life.into(), self.supervisor.clone())?,
             stdin: pipe::Sender::from_owned_fd(stdin)?,

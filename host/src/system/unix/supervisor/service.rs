@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream as Stream;
 use tokio::process::Child;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -44,6 +45,14 @@ pub fn run(socket: OwnedFd) -> io::Result<()> {
 }
 
 async fn serve(socket: OwnedFd) -> io::Result<()> {
+    // Whoever tells all of acp-chain to end means the host, which ends us. What it holds would live on.
+    let _unheard = [
+        SignalKind::terminate(),
+        SignalKind::interrupt(),
+        SignalKind::hangup(),
+        SignalKind::quit(),
+    ]
+    .map(signal);
     let mut socket = BufReader::new(stream(socket)?);
     let mut service = Service::default();
     let mut line = Vec::new();
