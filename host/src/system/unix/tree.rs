@@ -7,10 +7,11 @@ use std::io;
 use std::os::unix::net::UnixStream as StdStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::sync::Arc;
 
 use tokio::net::UnixStream;
 
-use super::supervisor::Supervisor;
+use super::supervisor::link::Link;
 
 /// What is said of a group over its life: to ask all of it to end, and to kill it.
 pub(super) const ASK: u8 = b'a';
@@ -23,19 +24,19 @@ pub struct Tree {
     /// Says how the process ended; closed, all of them are killed.
     life: Option<UnixStream>,
     status: Vec<u8>,
-    /// It has to be there for as long as this is.
-    _supervisor: Supervisor,
+    /// The supervisor has to be there for as long as this is.
+    _link: Arc<Link>,
 }
 
 impl Tree {
     /// A process that the supervisor has started.
-    pub(super) fn new(process: u32, life: StdStream, supervisor: Supervisor) -> io::Result<Self> {
+    pub(super) fn new(process: u32, life: StdStream, link: Arc<Link>) -> io::Result<Self> {
         life.set_nonblocking(true)?;
         Ok(Self {
             process,
             life: Some(UnixStream::from_std(life)?),
             status: Vec::new(),
-            _supervisor: supervisor,
+            _link: link,
         })
     }
 

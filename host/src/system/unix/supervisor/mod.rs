@@ -9,28 +9,28 @@
 //! | file | what it is |
 //! |---|---|
 //! | `mod` | our side |
+//! | `link` | the process, as long as it is needed |
 //! | `service` | the process itself: `acp-chain supervise` |
 //! | `wire` | what both say: lines of JSON, and descriptors with them |
 
+pub(super) mod link;
 mod service;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-use std::io::{self, Read};
-use std::net::{Shutdown, TcpListener};
-use std::os::fd::OwnedFd;
+use std::io;
+use std::net::TcpListener;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use rustix::io::ioctl_fionbio;
 use tokio::net::unix::pipe;
 
 pub use self::service::main;
+
+use self::link::Link;
 use self::wire::{Reply, Request};
 use super::tree::Tree;
 use crate::system::CommandLine;
@@ -39,23 +39,10 @@ use crate::system::CommandLine;
 pub type Input = pipe::Sender;
 pub type Output = pipe::Receiver;
 
-/// The subcommand that is the process.
-const SUBCOMMAND: &str = "supervise";
-
-/// How long it may take to answer, or to end all that it holds. It does both at once; but nobody
-/// is to wait for ever for one that was stopped.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// The process. It ends, with all that it holds, when the last clone of this and the last thing that
 /// it started are dropped.
 #[derive(Clone, Debug)]
-pub struct Supervisor(Arc<Mutex<Link>>);
-
-#[derive(Debug)]
-struct Link {
-    socket: UnixStream,
-    process: Child,
-}
+pub struct Supervisor(Arc<Link>);
 
 /// A program that it may start, as often as it takes.
 #[derive(Clone, Debug)]
@@ -81,23 +68,12 @@ pub struct Started {
 impl Supervisor {
     /// Starts it. `program` is our own executable.
     pub fn start(program: &Path) -> io::Result<Self> {
-        let (socket, theirs) = UnixStream::pair()?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        socket.set_write_timeout(Some(PATIENCE))?;
-        // Editors kill our process group as a whole; then somebody has to be left to end the others.
-        let process = Command::new(program)
-            .arg(SUBCOMMAND)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
-        Ok(Self(Arc::new(Mutex::new(Link { socket, process }))))
+        Ok(Self(Arc::new(Link::start(program)?)))
     }
 
     /// Says which programs it may start. That is said once; a second time is an error.
     pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
-        self.ask(&Request::Allow(programs.clone()))?;
+        self.0.ask(&Request::Allow(programs.clone()))?;
         let startable = |(number, command)| Startable {
             supervisor: self.clone(),
             number,
@@ -109,7 +85,7 @@ impl Supervisor {
     /// Opens a socket for programs of our user, at an address that has this text in it. Gives its
     /// path; the socket, and its life.
     pub(super) fn socket(&self, random: &str) -> io::Result<(PathBuf, UnixListener, UnixStream)> {
-        let asked = self.ask(&Request::Socket(random.to_owned()))?;
+        let asked = self.0.ask(&Request::Socket(random.to_owned()))?;
         let (Reply::Socket(path), [socket, life]) = asked.parts()? else {
             return Err(wire::misunderstood());
         };
@@ -118,15 +94,10 @@ impl Supervisor {
 
     /// Opens a port of the loopback interface.
     pub(super) fn port(&self) -> io::Result<TcpListener> {
-        let (Reply::Port, [port]) = self.ask(&Request::Port)?.parts()? else {
+        let (Reply::Port, [port]) = self.0.ask(&Request::Port)?.parts()? else {
             return Err(wire::misunderstood());
         };
         Ok(port.into())
-    }
-
-    fn ask(&self, request: &Request) -> io::Result<wire::Received> {
-        let mut link = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        wire::ask(&mut link.socket, request)
     }
 }
 
@@ -138,7 +109,7 @@ impl Startable {
 
     /// Starts it. Call it within a tokio runtime.
     pub fn start(&self) -> io::Result<Started> {
-        let asked = self.supervisor.ask(&Request::Start(self.number))?;
+        let asked = self.supervisor.0.ask(&Request::Start(self.number))?;
         let (Reply::Started(process), [stdin, stdout, stderr, life]) = asked.parts()? else {
             return Err(wire::misunderstood());
         };
@@ -147,21 +118,10 @@ impl Startable {
             ioctl_fionbio(stream, true)?;
         }
         Ok(Started {
-            tree: Tree::new(process, life.into(), self.supervisor.clone())?,
+            tree: Tree::new(process, life.into(), Arc::clone(&self.supervisor.0))?,
             stdin: pipe::Sender::from_owned_fd(stdin)?,
             stdout: pipe::Receiver::from_owned_fd(stdout)?,
             stderr: pipe::Receiver::from_owned_fd(stderr)?,
         })
-    }
-}
-
-impl Drop for Link {
-    fn drop(&mut self) {
-        // It says nothing more, and is at its end when all that it held is.
-        let _ = self.socket.shutdown(Shutdown::Write);
-        let ended = self.socket.read(&mut [0]);
-        if matches!(ended, Ok(0)) {
-            let _ = self.process.wait();
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! What the process does, over the socket that it is asked by.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::Shutdown;
 use std::os::unix::process::ExitStatusExt;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus};
 use std::thread::{self, JoinHandle};
 
 use super::wire::Received;

@@ -1,0 +1,65 @@
+//! The process, and the way to it.
+
+use std::io::{self, Read};
+use std::net::Shutdown;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::wire::{self, Received, Request};
+
+/// The subcommand that is the process.
+const SUBCOMMAND: &str = "supervise";
+
+/// How long it may take to answer, or to end all that it holds. It does both at once; but nobody
+/// is to wait for ever for one that was stopped.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The process. It ends when this is dropped, with all that it holds.
+#[derive(Debug)]
+pub struct Link {
+    socket: Mutex<UnixStream>,
+    process: Child,
+}
+
+impl Link {
+    /// Starts the process.
+    pub fn start(program: &Path) -> io::Result<Self> {
+        let (socket, theirs) = UnixStream::pair()?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(PATIENCE))?;
+        // Editors kill our process group as a whole; then somebody has to be left to end the others.
+        let process = Command::new(program)
+            .arg(SUBCOMMAND)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        let socket = Mutex::new(socket);
+        Ok(Self { socket, process })
+    }
+
+    /// Asks it for something, and waits for the answer.
+    pub fn ask(&self, request: &Request) -> io::Result<Received> {
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        wire::ask(&mut socket, request)
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let socket = self.socket.get_mut();
+        let socket = socket.unwrap_or_else(PoisonError::into_inner);
+        // It says nothing more, and is at its end when all that it held is.
+        let _ = socket.shutdown(Shutdown::Write);
+        let ended = socket.read(&mut [0]);
+        if matches!(ended, Ok(0)) {
+            let _ = self.process.wait();
+        }
+    }
+}
