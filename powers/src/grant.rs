@@ -1,7 +1,5 @@
 //! What a user lets one proxy do.
 
-use std::sync::LazyLock;
-
 use foldhash::HashMap;
 
 use crate::{
@@ -279,49 +277,6 @@ fn knows(method: &str) -> bool {
         .any(|known| known == method)
 }
 
-/// What can be read, by method.
-static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(|| {
-    let mut readable: HashMap<&str, Vec<&'static Cover>> = HashMap::default();
-    let covers = Power::all().flat_map(|power| power.covers);
-    for cover in covers.filter(|cover| cover.actions.meets(Actions::READ)) {
-        for method in cover.methods {
-            readable.entry(method).or_default().push(cover);
-        }
-    }
-    readable
-});
-
-/// The method of the protocol that some readers may take this name for, if it is another: they do not
-/// tell large and small letters apart, or pass over what is not seen.
-#[must_use]
-pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
-    if READABLE.contains_key(method) {
-        return None;
-    }
-    let seen = |letter: &char| !letter.is_whitespace() && !letter.is_control();
-    let unseen = [
-        '\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}',
-    ];
-    let plain: String = method
-        .chars()
-        .filter(|letter| seen(letter) && !unseen.contains(letter))
-        .collect();
-    // By way of the large letters, so that `ſ` becomes `s`.
-    let plain = plain.to_uppercase().to_lowercase();
-    let (known, _) = READABLE.get_key_value(plain.trim_end_matches('/'))?;
-    Some(known)
-}
-
-/// Whether the protocol has messages of this method, sender and kind, if it knows the method.
-#[must_use]
-pub fn is_of_protocol(subject: &Subject) -> bool {
-    let Some(covers) = READABLE.get(subject.method) else {
-        return true;
-    };
-    let mut covers = covers.iter();
-    covers.any(|cover| cover.sender == subject.sender && cover.kinds.contains(subject.kind))
-}
-
 impl Power {
     /// All of them, by topic.
     pub fn all() -> impl Iterator<Item = &'static Power> {
@@ -460,32 +415,6 @@ mod tests {
             lacks,
             GrantError::Lacks("session-setup.secrets", "session-setup.read")
         );
-    }
-
-    #[test]
-    fn a_name_that_is_like_a_method_of_the_protocol_is_known_for_it() {
-        for name in [
-            "Session/Prompt",
-            "\u{17f}ession/prompt",
-            "session/pro\u{ad}mpt",
-            "session/prompt\0",
-            " session/prompt/",
-        ] {
-            assert_eq!(
-                is_like_one_of_protocol(name),
-                Some("session/prompt"),
-                "{name:?}"
-            );
-        }
-        for name in [
-            "session/prompt",
-            "_session/prompt",
-            "session/prompts",
-            "_vendor/Ask",
-            "",
-        ] {
-            assert_eq!(is_like_one_of_protocol(name), None, "{name:?}");
-        }
     }
 
     #[test]

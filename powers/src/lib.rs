@@ -16,16 +16,16 @@ mod message;
 mod pattern;
 mod places;
 mod power;
+mod protocol;
 mod table;
 
 pub use actions::Actions;
-pub use grant::{
-    Grant, GrantError, NamedMethods, is_like_one_of_protocol, is_of_protocol, lacking,
-};
+pub use grant::{Grant, GrantError, NamedMethods, lacking};
 pub use least::{Asked, least};
 pub use markdown::markdown;
 pub use message::{Kind, Kinds, Peer, Subject};
 pub use pattern::{LONGEST_METHOD, Pattern, PatternError};
 pub use places::{Change, MASK, Mismatch, Places};
 pub use power::{Cover, Danger, Power, Updates};
+pub use protocol::{fold, is_like_one_of_protocol, is_of_protocol};
 pub use table::{FIXED, Fixed, TABLE, UPDATES};

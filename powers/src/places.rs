@@ -11,6 +11,7 @@ use foldhash::HashMap;
 use serde_json::value::RawValue;
 
 use crate::json::{Container, container};
+use crate::protocol::fold;
 
 /// How deep bodies are compared; what is nested deeper may not change.
 const DEEPEST: usize = 64;
@@ -262,8 +263,8 @@ fn find(
     let mut look = |name: &str, value: &RawValue, place: &mut String| {
         let length = place.len();
         push(place, name);
-        let name = fold(name);
-        let rests = advance(rests, |wanted| fold(wanted) == name);
+        let name = plain(name);
+        let rests = advance(rests, |wanted| plain(wanted) == name);
         find(value, &rests, place, depth - 1, found);
         place.truncate(length);
     };
@@ -288,9 +289,8 @@ fn find(
 }
 
 /// A name as the most lenient reader sees it.
-fn fold(name: &str) -> String {
-    let plain = name.to_uppercase().to_lowercase();
-    plain.replace(['_', '-'], "")
+fn plain(name: &str) -> String {
+    fold(name).replace(['_', '-'], "")
 }
 
 /// Makes a pointer one part longer.

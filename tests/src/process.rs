@@ -79,6 +79,19 @@ impl Process {
         self.child.id()
     }
 
+    /// The process that holds what it starts: its only child.
+    ///
+    /// # Panics
+    /// If it has none, or several.
+    #[must_use]
+    pub fn supervisor(&self) -> Pid {
+        let id = self.id().expect("it runs");
+        let children = format!("/proc/{id}/task/{id}/children");
+        let children = std::fs::read_to_string(children).expect("its children");
+        let child = children.trim().parse().ok().and_then(Pid::from_raw);
+        child.expect("one child")
+    }
+
     /// The most memory that it ever had, in bytes; none once it was waited for.
     #[must_use]
     pub fn peak_memory(&self) -> Option<u64> {

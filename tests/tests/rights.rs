@@ -6,7 +6,7 @@ use std::path::Path;
 use acp_chain_tests::host;
 use acp_chain_tests::process::{Process, gone};
 use acp_chain_tests::transcript::Transcript;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Signal, kill_process};
 use serde_json::Value;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
@@ -85,9 +85,7 @@ async fn the_supervisor_takes_no_notice_of_what_is_meant_for_the_host() {
     let folder = tempfile::tempdir().unwrap();
     let mut client = start(folder.path(), None);
     client.initialize().await;
-    let host = client.id().unwrap();
-    let children = fs::read_to_string(format!("/proc/{host}/task/{host}/children")).unwrap();
-    let supervisor = Pid::from_raw(children.trim().parse().unwrap()).unwrap();
+    let supervisor = client.supervisor();
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         kill_process(supervisor, signal).unwrap();
     }

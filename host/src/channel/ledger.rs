@@ -404,9 +404,7 @@ impl Ledger {
         let message = make(method, params);
         let subject = subject(&message, to.opposite(), method);
         allow(&self.grant, Actions::SEND, &subject)?;
-        if !self.grant.is_unlimited() {
-            check_readers(params, &mut self.work)?;
-        }
+        check_readers(&self.grant, params, &mut self.work)?;
         Ok(message)
     }
 

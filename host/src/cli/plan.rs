@@ -51,16 +51,10 @@ pub type Compiled = Option<Result<Guest, ComponentError>>;
 impl Plan {
     /// Everything that takes rights: compiles components, and starts programs.
     pub async fn load(self, supervisor: Supervisor) -> Result<Loaded, StartError> {
-        let entries = || self.manifest.iter().flat_map(|manifest| &manifest.proxies);
-        let natives = entries().filter_map(|entry| match &entry.make {
-            Make::Native(native) => Some(native.command.clone()),
-            Make::Component(_) => None,
-        });
-        let programs = self.agent.iter().cloned().chain(natives).collect();
         // Programs start while components are compiled.
         let manifest = self.manifest.as_ref();
         let compiling = manifest.map(|manifest| compile(manifest, &self.directories));
-        let started = self.start_programs(&supervisor, programs);
+        let started = self.start_programs(&supervisor);
         let compiled = match compiling {
             Some(compiling) => compiling.await,
             None => Ok(Vec::new()),
@@ -70,11 +64,13 @@ impl Plan {
         let compiled = compiled.map_err(|error| failed(&error))?;
         let mut natives = natives.into_iter();
         let mut proxies = Vec::new();
-        for (entry, compiled) in entries().zip(compiled) {
-            let guest = compiled.transpose();
-            let guest = guest.map_err(|error| failed(&self.about(entry, &error)))?;
-            let native = || natives.next().map(Ready::Native);
-            proxies.extend(guest.map(Ready::Guest).or_else(native));
+        if let Some(manifest) = manifest {
+            for (entry, compiled) in manifest.proxies.iter().zip(compiled) {
+                let guest = compiled.transpose();
+                let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
+                let native = || natives.next().map(Ready::Native);
+                proxies.extend(guest.map(Ready::Guest).or_else(native));
+            }
         }
         Ok(Loaded {
             supervisor,
@@ -86,30 +82,18 @@ impl Plan {
     }
 
     /// Starts the agent, and the native proxies in their order.
-    fn start_programs(
-        &self,
-        supervisor: &Supervisor,
-        programs: Vec<CommandLine>,
-    ) -> Result<Programs, StartError> {
-        let allowed = supervisor.allow(programs);
-        let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+    fn start_programs(&self, supervisor: &Supervisor) -> Result<Programs, StartError> {
+        let natives = || self.manifest.iter().flat_map(Manifest::natives);
+        let commands = natives().map(|(_, native)| native.command.clone());
+        let commands = self.agent.iter().cloned().chain(commands).collect();
+        let allowed = supervisor.allow(commands).map_err(|error| failed(&error))?;
+        let mut programs = allowed.into_iter();
         let agent = self.agent.as_ref().and_then(|_| programs.next());
         let agent = agent.map(|program| start_agent(&program)).transpose()?;
-        let mut natives = Vec::new();
-        for entry in self.manifest.iter().flat_map(|manifest| &manifest.proxies) {
-            if let Make::Native(native) = &entry.make {
-                let program = programs.next();
-                natives.extend(program.map(|program| start_native(entry, native, program)));
-            }
-        }
-        Ok((agent, natives))
-    }
-
-    fn about(&self, entry: &ProxyEntry, wrong: &dyn Display) -> String {
-        match &self.manifest {
-            Some(manifest) => manifest.about(entry, wrong),
-            None => wrong.to_string(),
-        }
+        let started = natives().zip(programs);
+        let started =
+            started.map(|((entry, native), program)| start_native(entry, native, program));
+        Ok((agent, started.collect()))
     }
 }
 

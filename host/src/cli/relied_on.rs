@@ -1,6 +1,7 @@
 //! What this program, and its next start, rely on: which proxies there are, what they may do, and
 //! which programs are started. No proxy may write where any of it is, or it could give itself more.
 
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::File;
 use std::io::Read;
@@ -84,14 +85,14 @@ pub fn check(
     for path in &named.files {
         all.push(Relied::new("the log or the trace", path));
     }
-    if let Some(agent) = &named.agent {
-        all.extend(program("the agent", agent));
+    let programs: Vec<_> = programs(manifest, named).collect();
+    for (whose, command) in &programs {
+        all.extend(program(whose, command));
     }
     for entry in &manifest.proxies {
-        let what = format!("the proxy `{}`", entry.id);
-        match &entry.make {
-            Make::Component(component) => all.push(Relied::new(what, &component.path)),
-            Make::Native(native) => all.extend(program(&what, &native.command)),
+        if let Make::Component(component) = &entry.make {
+            let what = format!("the proxy `{}`", entry.id);
+            all.push(Relied::new(what, &component.path));
         }
     }
     for (entry, opened) in given {
@@ -112,7 +113,7 @@ pub fn check(
                 return Err(manifest.about(writable.entry, &wrong));
             }
         }
-        for (whose, command) in programs(manifest, named) {
+        for (whose, command) in &programs {
             if let Some(word) = writable.is_named_in(command) {
                 let given = Untrusted::new(writable.opened.directory.path.display());
                 let wrong = format!(
@@ -134,11 +135,9 @@ fn programs<'a>(
 ) -> impl Iterator<Item = (String, &'a CommandLine)> {
     let agent = named.agent.iter();
     let agent = agent.map(|command| ("the agent".to_owned(), command));
-    let natives = manifest.proxies.iter();
-    let natives = natives.filter_map(|entry| match &entry.make {
-        Make::Native(native) => Some((format!("the proxy `{}`", entry.id), &native.command)),
-        Make::Component(_) => None,
-    });
+    let natives = manifest.natives();
+    let natives =
+        natives.map(|(entry, native)| (format!("the proxy `{}`", entry.id), &native.command));
     agent.chain(natives)
 }
 
@@ -161,13 +160,7 @@ fn own() -> Vec<Relied> {
 /// A program with what it is told in its arguments and its environment. A file among that may be what
 /// it runs, and a directory may be where it finds that.
 fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
-    let word = Path::new(&command.program);
-    let own = command.env.iter().rfind(|(name, _)| name == "PATH");
-    let search = own.map(|(_, value)| value.clone());
-    let search = search
-        .or_else(|| std::env::var_os("PATH"))
-        .unwrap_or_default();
-    let folders: Vec<_> = std::env::split_paths(&search).collect();
+    let folders = search(command);
     // An empty one is the current directory.
     let within = |folder: &PathBuf| {
         Relied::within(
@@ -176,21 +169,12 @@ fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
         )
     };
     let mut all: Vec<_> = folders.iter().map(within).collect();
-    let is_path = word.components().nth(1).is_some() || word.is_absolute();
-    let file = match is_path {
-        true => Some(word.to_owned()),
-        false => folders
-            .iter()
-            .map(|folder| folder.join(word))
-            .find(|file| file.is_file()),
-    };
-    if let Some(file) = file {
+    if let Some(file) = file_of(command) {
         all.push(Relied::new(format!("the program of {whose}"), &file));
         let interpreter = interpreter(&file);
         all.extend(interpreter.map(|file| Relied::new(format!("what runs {whose}"), &file)));
     }
-    let values = command.env.iter().map(|(_, value)| value);
-    for word in command.args.iter().chain(values) {
+    for word in words(command) {
         let text = word.to_string_lossy();
         let value = text.split_once('=').map(|(_, value)| Path::new(value));
         for path in [Some(Path::new(word)), value].into_iter().flatten() {
@@ -203,6 +187,30 @@ fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
         }
     }
     all
+}
+
+/// Where a program is looked for that is named without a path.
+fn search(command: &CommandLine) -> Vec<PathBuf> {
+    let own = command.env.iter().rfind(|(name, _)| name == "PATH");
+    let search = own.map(|(_, value)| value.clone());
+    let search = search.or_else(|| std::env::var_os("PATH"));
+    std::env::split_paths(&search.unwrap_or_default()).collect()
+}
+
+/// The file of a program.
+fn file_of(command: &CommandLine) -> Option<PathBuf> {
+    let word = Path::new(&command.program);
+    if word.components().nth(1).is_some() || word.is_absolute() {
+        return Some(word.to_owned());
+    }
+    let files = search(command).into_iter().map(|folder| folder.join(word));
+    files.into_iter().find(|file| file.is_file())
+}
+
+/// What a program is told: its arguments, and what is set for it.
+fn words(command: &CommandLine) -> impl Iterator<Item = &OsString> {
+    let values = command.env.iter().map(|(_, value)| value);
+    command.args.iter().chain(values)
 }
 
 /// What a script says in its first line that it is run by.
@@ -260,10 +268,10 @@ impl<'a> Writable<'a> {
     /// directory is named in the midst of something else: of a shell's command, or behind an option.
     fn is_named_in(&self, command: &CommandLine) -> Option<String> {
         let loaders = LOADERS.iter().filter_map(std::env::var_os);
-        let values = command.env.iter().map(|(_, value)| value.clone());
-        let words = command.args.iter().cloned().chain(values).chain(loaders);
+        let words = words(command).cloned().chain(loaders);
         let words = words.map(|word| word.to_string_lossy().into_owned());
-        let mut words = words.chain(first_line(Path::new(&command.program)));
+        let script = file_of(command).and_then(|file| first_line(&file));
+        let mut words = words.chain(script);
         let names = [&self.opened.directory.path, &self.opened.by];
         let names = names.map(|name| name.to_string_lossy().into_owned());
         words.find(|word| names.iter().any(|name| word.contains(name)))

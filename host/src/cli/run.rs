@@ -8,7 +8,7 @@ use super::plan::{Plan, failed};
 use super::relied_on::{self, Named};
 use super::{folders, open, words};
 use crate::chain::{self, Client, Role, Settings, StartError};
-use crate::manifest::{Make, Manifest, User};
+use crate::manifest::{Manifest, User};
 use crate::native::{CommandLine, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::Directories;
@@ -183,10 +183,8 @@ fn again(error: &StartError) -> StartError {
 
 /// An error if the manifest has a program among its proxies, and the user does not let it.
 fn check_grant(manifest: &Manifest, user: &User) -> Result<(), StartError> {
-    let mut entries = manifest.proxies.iter();
-    let native = entries.find(|entry| matches!(entry.make, Make::Native(_)));
-    match native.filter(|_| !user.native) {
-        Some(entry) => {
+    match manifest.natives().next().filter(|_| !user.native) {
+        Some((entry, _)) => {
             let file = folders::config_file();
             let wrong = format!(
                 "it is a program with all of your rights: {}",

@@ -71,6 +71,15 @@ impl Manifest {
         Self::parse(&text, &path, user)
     }
 
+    /// The proxies that are programs, in their order.
+    pub fn natives(&self) -> impl Iterator<Item = (&ProxyEntry, &NativeEntry)> {
+        let entries = self.proxies.iter();
+        entries.filter_map(|entry| match &entry.make {
+            Make::Native(native) => Some((entry, native)),
+            Make::Component(_) => None,
+        })
+    }
+
     /// What is wrong with a proxy, and where that proxy is named.
     #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {

@@ -118,11 +118,6 @@ pub(super) fn failed(ask: Asked, error: &Error) -> Output {
     Output::Answer { ask, outcome }
 }
 
-/// That a request was withdrawn before anybody else heard of it.
-pub(super) fn withdrawn() -> Error {
-    Error::new(rpc::code::REQUEST_CANCELLED, "Request cancelled")
-}
-
 /// That too many requests are open at the server of this name.
 pub(super) fn full(server: &str) -> Error {
     Error::new(

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use acp_chain_powers::fold;
 use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
@@ -92,18 +93,6 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
         }
     }
     bytes.len()
-}
-
-/// A name as a reader sees it that does not tell large and small letters apart.
-pub(super) fn fold(name: &str) -> Cow<'_, str> {
-    match name
-        .bytes()
-        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
-    {
-        true => name.into(),
-        // By way of the large letters, so that `ſ` becomes `s`.
-        false => name.to_uppercase().to_lowercase().into(),
-    }
 }
 
 /// The names of one object. Most objects have few.

@@ -1,12 +1,12 @@
 //! The envelope of a line: the fields that JSON-RPC gives a meaning, each as the text it has.
 
+use acp_chain_powers::fold;
 use std::borrow::Cow;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Error;
-use super::canonical::fold;
 use super::pointer::spells;
 
 /// Why a line is no message.

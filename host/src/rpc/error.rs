@@ -44,6 +44,12 @@ impl Error {
         }
     }
 
+    /// That a request was withdrawn before it was answered (RFD request-cancellation).
+    #[must_use]
+    pub fn cancelled() -> Self {
+        Self::new(code::REQUEST_CANCELLED, "Request cancelled")
+    }
+
     /// The same error with more about it.
     #[must_use]
     pub fn with_data(mut self, data: &impl Serialize) -> Self {

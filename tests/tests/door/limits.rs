@@ -8,10 +8,22 @@ use acp_chain::rpc::Message;
 use acp_chain_tests::declared::variable;
 use acp_chain_tests::wire::WATCHDOG;
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
+
+/// A client that was let in by the socket.
+async fn let_in(declared: &Value) -> UnixStream {
+    let mut client = UnixStream::connect(variable(declared, SOCKET))
+        .await
+        .unwrap();
+    enter(&mut client, &variable(declared, SECRET))
+        .await
+        .unwrap();
+    client
+}
 
 /// Sends a link far more than may wait, and sees it go.
 async fn flood(served: &mut Served, link: LinkId) {
@@ -32,12 +44,7 @@ async fn flood(served: &mut Served, link: LinkId) {
 async fn a_client_on_a_pipe_that_does_not_read_is_disconnected() {
     let mut served = Served::start();
     let declared = served.offer(Transport::Stdio).await;
-    let mut client = UnixStream::connect(variable(&declared, SOCKET))
-        .await
-        .unwrap();
-    enter(&mut client, &variable(&declared, SECRET))
-        .await
-        .unwrap();
+    let mut client = let_in(&declared).await;
     let link = served.opened().await;
     flood(&mut served, link).await;
     let mut rest = Vec::new();
@@ -84,12 +91,7 @@ async fn what_waits_for_a_client_that_is_away_has_a_bound() {
 async fn a_line_that_is_too_long_ends_its_link() {
     let mut served = Served::start();
     let declared = served.offer(Transport::Stdio).await;
-    let mut client = UnixStream::connect(variable(&declared, SOCKET))
-        .await
-        .unwrap();
-    enter(&mut client, &variable(&declared, SECRET))
-        .await
-        .unwrap();
+    let mut client = let_in(&declared).await;
     let link = served.opened().await;
     let mut long = vec![b'x'; limits::MCP_MESSAGE + 1];
     long.push(b'\n');
@@ -140,12 +142,7 @@ async fn halves_of_lines_have_a_bound_together_and_who_is_past_it_is_disconnecte
     let half = vec![b' '; HALF];
     let mut clients = Vec::new();
     for _ in 0..HALVES {
-        let mut client = UnixStream::connect(variable(&declared, SOCKET))
-            .await
-            .unwrap();
-        enter(&mut client, &variable(&declared, SECRET))
-            .await
-            .unwrap();
+        let client = let_in(&declared).await;
         served.opened().await;
         clients.push(client);
     }
@@ -179,12 +176,7 @@ async fn a_session_that_nobody_uses_makes_room_and_others_do_not() {
 async fn clients_wait_while_nobody_listens_at_the_door() {
     let mut door = Door::new("acp-chain".into(), &Account::new(limits::KEPT));
     let declared = door.offer(SERVER, "x", Transport::Stdio).unwrap();
-    let mut client = UnixStream::connect(variable(&declared, SOCKET))
-        .await
-        .unwrap();
-    enter(&mut client, &variable(&declared, SECRET))
-        .await
-        .unwrap();
+    let mut client = let_in(&declared).await;
     let message = |n: usize| {
         let text = "x".repeat(1 << 20);
         format!("{{\"jsonrpc\":\"2.0\",\"method\":\"m{n}\",\"params\":\"{text}\"}}\n")

@@ -155,10 +155,7 @@ async fn when_its_supervisor_is_killed_too_the_next_chain_cleans_up() {
     let place = place();
     let mut calling = calling(place.path()).await;
     let chain = &mut calling.turns.chain.client;
-    let id = chain.id().unwrap();
-    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
-    let supervisor = Pid::from_raw(children.trim().parse().unwrap()).unwrap();
-    kill_process(supervisor, Signal::KILL).unwrap();
+    kill_process(chain.supervisor(), Signal::KILL).unwrap();
     chain.kill().await.unwrap();
     // Nobody ends these any more, unless they end by themselves.
     for process in [calling.shim, calling.agent] {

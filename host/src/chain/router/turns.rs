@@ -56,9 +56,11 @@ impl Router {
 
     /// What a proxy answers to a prompt, in the words that the protocol has for one that was stopped.
     pub(super) fn in_words_of_turns(&self, parcel: &Parcel, answer: Message) -> Message {
-        let is_cancelled = answer.kind() == Kind::Error
-            && member(answer.body(), "code") == Some(&*code::REQUEST_CANCELLED.to_string());
-        match is_cancelled && self.is_stopped(parcel) {
+        let is_cancelled = || {
+            let code = member(answer.body(), "code");
+            answer.kind() == Kind::Error && code == Some(&*code::REQUEST_CANCELLED.to_string())
+        };
+        match self.is_stopped(parcel) && is_cancelled() {
             true => self.end_of_stopped(parcel),
             false => answer,
         }
@@ -73,7 +75,7 @@ impl Router {
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
         match withdrawn || self.version >= ACKNOWLEDGED {
             false => Message::result(r#"{"stopReason":"cancelled"}"#),
-            true => Message::error(&Error::new(code::REQUEST_CANCELLED, "Request cancelled")),
+            true => Message::error(&Error::cancelled()),
         }
     }
 

@@ -123,7 +123,7 @@ impl Connected {
             out.extend(ask.map(|ask| protocol::result(ask, "{}")));
             return;
         };
-        let over = protocol::withdrawn();
+        let over = Error::cancelled();
         out.extend(link.asks().map(|ask| protocol::failed(ask, &over)));
         let over = Error::new(code::REQUEST_CANCELLED, "The connection is over");
         self.withdraw_provider(Some(place), &over, out);
@@ -224,12 +224,12 @@ impl Link {
         let waits = |waits: &Waits| matches!(waits, Waits::Request(said) if said.ask == ask);
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
-            return Some(protocol::failed(ask, &protocol::withdrawn()));
+            return Some(protocol::failed(ask, &Error::cancelled()));
         }
         let listens = &mut self.listens.waiting;
         if let Some(at) = listens.iter().position(|said| said.ask == ask) {
             listens.remove(at);
-            return Some(protocol::failed(ask, &protocol::withdrawn()));
+            return Some(protocol::failed(ask, &Error::cancelled()));
         }
         let result = self.legacy.as_mut()?.forget(ask)?;
         Some(protocol::result(ask, &result))

@@ -417,7 +417,7 @@ impl Connected {
         let connects = self.links.iter().find(|(_, link)| link.ask == Some(ask));
         if let Some(place) = connects.map(|(place, _)| *place) {
             self.withdraw_connect(place, out);
-            self.fail(place, &Message::error(&protocol::withdrawn()), out);
+            self.fail(place, &Message::error(&Error::cancelled()), out);
             return;
         }
         out.extend(self.links.values_mut().find_map(|link| link.forget(ask)));

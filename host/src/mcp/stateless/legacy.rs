@@ -110,7 +110,7 @@ impl Stateless {
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         let Some(client) = self.clients.get_mut(&called.connection) else {
-            return Err(protocol::withdrawn());
+            return Err(Error::cancelled());
         };
         let ask = called.ask;
         match called.method.as_str() {
@@ -190,7 +190,7 @@ impl Stateless {
         outcome: Message,
     ) -> Output {
         let Some(client) = self.clients.get_mut(&connection) else {
-            return protocol::failed(ask, &protocol::withdrawn());
+            return protocol::failed(ask, &Error::cancelled());
         };
         let body = outcome.body();
         let fault = if outcome.kind() == Kind::Result {
@@ -251,7 +251,7 @@ impl Stateless {
         }
         match member(body, "resultType") {
             Some(r#""input_required""#) if called.withdrawn => {
-                out.push(protocol::failed(ask, &protocol::withdrawn()));
+                out.push(protocol::failed(ask, &Error::cancelled()));
             }
             Some(r#""input_required""#) => {
                 if let Err(error) = self.begin_round(called, body, out) {
@@ -280,7 +280,7 @@ impl Stateless {
     /// A client is gone.
     pub(super) fn disconnect(&mut self, connection: ConnectionId, out: &mut Vec<Output>) {
         self.clients.remove(&connection);
-        let over = protocol::withdrawn();
+        let over = Error::cancelled();
         for (question, open) in &mut self.questions {
             let here = match &mut open.of {
                 Of::Caller {

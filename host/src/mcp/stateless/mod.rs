@@ -317,7 +317,7 @@ impl Stateless {
                 }
                 Of::Listen(listen) => {
                     if listen.forget(asked) {
-                        out.push(protocol::failed(asked, &protocol::withdrawn()));
+                        out.push(protocol::failed(asked, &Error::cancelled()));
                         return;
                     }
                     false
@@ -332,7 +332,7 @@ impl Stateless {
         }
         if let Some(round) = self.rounds.remove(&asked) {
             round.end(out);
-            out.push(protocol::failed(asked, &protocol::withdrawn()));
+            out.push(protocol::failed(asked, &Error::cancelled()));
         }
     }
 

@@ -96,7 +96,7 @@ impl Stateless {
             return Err(fault(String::from("its requestState is no string")));
         }
         let Some(client) = self.clients.get(&called.connection) else {
-            return Err(protocol::withdrawn());
+            return Err(Error::cancelled());
         };
         let mut requests = Vec::new();
         for (name, input) in inputs {

@@ -133,7 +133,7 @@ impl Stateless {
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         let Some(client) = self.clients.get_mut(&called.connection) else {
-            return Err(protocol::withdrawn());
+            return Err(Error::cancelled());
         };
         let adds = called.method == "resources/subscribe";
         if uri.len() > URI {

@@ -341,7 +341,7 @@ impl Server {
         let waits = |waiting: &Waiting| waiting.request.ask == ask;
         if let Some(at) = self.waiting.iter().position(waits) {
             self.waiting.remove(at);
-            out.push(protocol::failed(ask, &protocol::withdrawn()));
+            out.push(protocol::failed(ask, &Error::cancelled()));
             return;
         }
         if let Some(listener) = self.listeners.remove(&ask) {
