@@ -132,13 +132,20 @@ impl Detector {
         Ok((!scan.is_clean()).then(|| scan.redacted(text, 0)))
     }
 
-    /// Adds a piece to a text. Returns what is decided by it, without the secrets; the rest stays
-    /// in the tail, which is empty where the text ends.
-    pub(crate) fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<String, String> {
+    /// Adds a piece to a text. Returns what is decided by it, without the secrets, or none if that is
+    /// the piece itself; the rest stays in the tail, which is empty where the text ends.
+    pub(crate) fn next(
+        &self,
+        tail: &mut Tail,
+        piece: &str,
+        end: End,
+    ) -> Result<Option<String>, String> {
+        let is_first = tail.is_empty();
         let mut text = mem::take(&mut tail.text);
         text.push_str(piece);
         let scan = Scan::of(self, &text, tail.from, tail.effort, end)?;
-        let out = scan.redacted(&text, tail.from).text;
+        let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
+        let out = (!is_whole).then(|| scan.redacted(&text, tail.from).text);
         tail.effort = scan.effort;
         let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
         tail.text = text.split_off(context);

@@ -148,7 +148,7 @@ impl Proxy for Redact {
             update.without_text(&text, &chunk)
         })?;
         save(&self.state)?;
-        if decided != chunk.text {
+        if let Some(decided) = decided.filter(|decided| *decided != chunk.text) {
             update
                 .findings
                 .change(&chunk.string, chunk.pointer.clone(), &decided);

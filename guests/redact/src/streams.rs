@@ -56,14 +56,14 @@ pub(crate) struct Chunk<'c> {
 
 impl Streams {
     /// Adds a chunk to the running text of its session. Returns the text that is decided by now,
-    /// for this chunk to go on with. `params` are its parameters with an empty text.
+    /// for this chunk to go on with, or none if that is its own. `params` are its parameters with an empty text.
     pub(crate) fn next(
         &self,
         detector: &Detector,
         session: &str,
         chunk: Chunk,
         params: impl FnOnce() -> String,
-    ) -> Result<String, String> {
+    ) -> Result<Option<String>, String> {
         let Chunk {
             identity,
             pointer,
@@ -98,7 +98,7 @@ impl Streams {
             return Ok(false);
         };
         let rest = detector.next(&mut stream.tail, "", End::Here)?;
-        send(stream.last, &rest)?;
+        send(stream.last, &rest.unwrap_or_default())?;
         Ok(true)
     }
 

@@ -1,9 +1,10 @@
 //! One look at a text.
 
+use std::array;
 use std::ops::Range;
 
 use aho_corasick::Anchored;
-use aho_corasick::automaton::Automaton;
+use aho_corasick::automaton::{Automaton, StateID};
 
 use super::{Detector, Kind, MARKER, Needed, Redacted, Search, UNCLEAR};
 use crate::effort::Effort;
@@ -12,6 +13,9 @@ use crate::text::{self, ESCAPES, End, Next};
 
 /// How much of the text is looked through for needles before they are taken up.
 const SEGMENT: usize = 4 * 1024;
+
+/// How many automata look for needles side by side.
+const LANES: usize = 3;
 
 /// No needle is longer.
 const NEEDLE: usize = 12;
@@ -74,7 +78,6 @@ impl Scan {
             hits.clear();
             search.hits(text.as_bytes(), at..to, &mut hits);
             detector.hits_anywhere(text.as_bytes(), at..to, &mut hits);
-            // They are almost in order.
             hits.sort_unstable();
             hits.dedup();
             at = to;
@@ -254,27 +257,83 @@ impl Search {
         (earliest..text.len()).find(begins).unwrap_or(text.len())
     }
 
-    /// The places in this part of a text where a match may begin that has a needle.
+    /// The places in this part of a text where a match may begin that has a needle. Not in order: the
+    /// automaton takes one byte after the other, so several of them run side by side.
     fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
-        let anchored = Anchored::No;
-        let Ok(mut state) = self.needles.start_state(anchored) else {
+        let Ok(start) = self.needles.start_state(Anchored::No) else {
             return;
         };
-        let looked = part.start..text.len().min(part.end + NEEDLE);
-        for (at, byte) in looked.clone().zip(&text[looked]) {
-            state = self.needles.next_state(anchored, state, *byte);
-            if self.needles.is_special(state) && self.needles.is_match(state) {
-                for number in 0..self.needles.match_len(state) {
-                    let needle = self.needles.match_pattern(state, number);
-                    let begin = at + 1 - self.needles.pattern_len(needle);
-                    if !part.contains(&begin) {
-                        continue;
-                    }
-                    for Needed { kind, apart } in &self.needed_by[needle.as_usize()] {
-                        if !apart || is_apart(text, begin) {
-                            hits.push((begin, *kind));
-                        }
-                    }
+        let size = part.len().div_ceil(LANES);
+        let edge = |lane: usize| part.end.min(part.start + lane * size);
+        let parts: [_; LANES] = array::from_fn(|lane| edge(lane)..edge(lane + 1));
+        let texts = parts
+            .clone()
+            .map(|part| &text[part.start..text.len().min(part.end + NEEDLE)]);
+        let mut states = [start; LANES];
+        let shortest = texts
+            .iter()
+            .map(|text| text.len())
+            .min()
+            .unwrap_or_default();
+        let firsts = texts.map(|text| &text[..shortest]);
+        let mut at = 0;
+        while self.run(firsts, &mut states, &mut at) {
+            for (state, part) in states.into_iter().zip(&parts) {
+                self.hits_of(state, text, part, part.start + at - 1, hits);
+            }
+        }
+        for ((mut state, lane), part) in states.into_iter().zip(texts).zip(&parts) {
+            for (at, byte) in lane.iter().enumerate().skip(shortest) {
+                state = self.needles.next_state(Anchored::No, state, *byte);
+                self.hits_of(state, text, part, part.start + at, hits);
+            }
+        }
+    }
+
+    /// Runs on until one of the automata may have found something. False if all texts are at their end.
+    /// Alone in a function, so that all it needs has its place in a register.
+    #[inline(never)]
+    fn run(&self, texts: [&[u8]; LANES], states: &mut [StateID; LANES], at: &mut usize) -> bool {
+        let needles = &self.needles;
+        let [mut one, mut two, mut three] = *states;
+        let length = texts[0].len();
+        let [first, second, third] = texts.map(|text| &text[..length]);
+        let mut next = *at;
+        let mut is_special = false;
+        while !is_special && next < length {
+            one = needles.next_state(Anchored::No, one, first[next]);
+            two = needles.next_state(Anchored::No, two, second[next]);
+            three = needles.next_state(Anchored::No, three, third[next]);
+            is_special =
+                needles.is_special(one) | needles.is_special(two) | needles.is_special(three);
+            next += 1;
+        }
+        *at = next;
+        *states = [one, two, three];
+        is_special
+    }
+
+    /// The places in this part of a text where a match may begin whose needle ends with this byte.
+    fn hits_of(
+        &self,
+        state: StateID,
+        text: &[u8],
+        part: &Range<usize>,
+        last: usize,
+        hits: &mut Vec<Hit>,
+    ) {
+        if !self.needles.is_match(state) {
+            return;
+        }
+        for number in 0..self.needles.match_len(state) {
+            let needle = self.needles.match_pattern(state, number);
+            let begin = last + 1 - self.needles.pattern_len(needle);
+            if !part.contains(&begin) {
+                continue;
+            }
+            for Needed { kind, apart } in &self.needed_by[needle.as_usize()] {
+                if !apart || is_apart(text, begin) {
+                    hits.push((begin, *kind));
                 }
             }
         }
