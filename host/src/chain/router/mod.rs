@@ -9,6 +9,7 @@ mod intake;
 mod mcp;
 mod notice;
 mod parent;
+mod scope;
 mod sides;
 mod travel;
 mod turns;

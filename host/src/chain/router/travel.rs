@@ -243,17 +243,20 @@ impl Router {
             }
             return;
         }
-        let declared = match peer {
-            Peer::Agent => self.declare(parcel),
-            Peer::Client => None,
+        let translated = match peer {
+            Peer::Agent => Ok(self.declare(parcel)),
+            Peer::Client => self.scoped(parcel, Place::Edge(peer)),
         };
-        let message = declared.as_ref().unwrap_or(&parcel.message);
         let Some(number) = parcel.exchange else {
-            return self.send(peer, message, None);
+            let message = translated.as_ref().ok().and_then(Option::as_ref);
+            return self.send(peer, message.unwrap_or(&parcel.message), None);
         };
-        if let Some(error) = self.edge(peer).mute.clone() {
-            return self.answer(number, peer, Message::error(&error));
-        }
+        let error = self.edge(peer).mute.clone();
+        let message = match (error, &translated) {
+            (Some(error), _) => return self.answer(number, peer, Message::error(&error)),
+            (None, Err(error)) => return self.answer(number, peer, Message::error(error)),
+            (None, Ok(translated)) => translated.as_ref().unwrap_or(&parcel.message),
+        };
         self.send(peer, message, Some(&number.to_string()));
         self.stage(number, Stage::Out);
         self.send_cancel(number);

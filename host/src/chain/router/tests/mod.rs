@@ -10,6 +10,7 @@ mod native;
 mod notices;
 mod order;
 mod parent;
+mod scope;
 mod turns;
 
 use std::collections::VecDeque;

@@ -30,14 +30,14 @@ fn alone(on_failure: FailurePolicy) -> Router {
 }
 
 /// A native proxy says something.
-fn says(router: &mut Router, index: usize, line: &str) {
+pub(super) fn says(router: &mut Router, index: usize, line: &str) {
     let message = Message::parse(Bytes::copy_from_slice(line.as_bytes())).unwrap();
     router.receive_from_wire(index, message);
     router.pump(1000);
 }
 
 /// What a native proxy was told since the last time.
-fn told(router: &mut Router, index: usize) -> Vec<String> {
+pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
     let mut wires = router.split().4;
     let (_, outbox) = wires.iter_mut().find(|(hop, _)| *hop == index).unwrap();
     let bytes = outbox.copy_to_bytes(outbox.remaining());
@@ -46,7 +46,7 @@ fn told(router: &mut Router, index: usize) -> Vec<String> {
 }
 
 /// A router with one native proxy that has begun, as have the ends.
-fn begun(on_failure: FailurePolicy) -> Router {
+pub(super) fn begun(on_failure: FailurePolicy) -> Router {
     let mut router = alone(on_failure);
     client(&mut router, INITIALIZE);
     says(

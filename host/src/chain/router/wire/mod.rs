@@ -9,7 +9,7 @@ use super::mcp::{Provider, is_mcp};
 use super::sides::of_a_proxy;
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::hop::Life;
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel};
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
 use crate::chain::start::INITIALIZE;
 use crate::chain::wire::{Order, Wire};
 use crate::channel::{Peer, WORDS, quote};
@@ -44,8 +44,17 @@ impl Router {
         self.stage(number, Stage::Wire(index));
         if parcel.toward == Peer::Agent && &*parcel.method == INITIALIZE {
             self.introduce(index, number, Some(parcel));
-        } else if let Some(wire) = self.hops[index].wire_mut() {
-            wire.send(parcel.toward, &parcel.message, Some(&number.to_string()));
+        } else {
+            let scoped = match self.scoped(&parcel, Place::Hop(index)) {
+                Ok(scoped) => scoped,
+                Err(error) => {
+                    return self.answer_from_wire(index, number, Message::error(&error));
+                }
+            };
+            let message = scoped.as_ref().unwrap_or(&parcel.message);
+            if let Some(wire) = self.hops[index].wire_mut() {
+                wire.send(parcel.toward, message, Some(&number.to_string()));
+            }
         }
         self.send_cancel(number);
     }
@@ -92,6 +101,7 @@ impl Router {
             Ok(said) => said,
             Err(error) => return self.refuse_wire(index, &id, &error),
         };
+        let message = self.scope_of_wire(index, message);
         let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
         if begins && let Some(wire) = self.hops[index].wire_mut() {
             match (&mut wire.introduction, &wire.capabilities) {

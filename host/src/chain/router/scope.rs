@@ -1,0 +1,75 @@
+//! Questions to the user that belong to a request: they name its id, which is one hop's only, so it is
+//! translated at each (RFD elicitation).
+//!
+//! Within the chain it is the number of the request, as its next hop knows it.
+
+use super::Router;
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::rpc::{Error, Id, Message, code, edit, member};
+
+const ELICIT: &str = "elicitation/create";
+
+/// Where the id is.
+const NAMED: &str = "requestId";
+
+impl Router {
+    /// A request as whoever it leaves to knows what it names; `None` if that is nothing. An error if
+    /// it is no open request of theirs.
+    pub(super) fn scoped(&self, parcel: &Parcel, to: Place) -> Result<Option<Message>, Error> {
+        let Some(named) = named(&parcel.message) else {
+            return Ok(None);
+        };
+        let number = named.parse::<ExchangeId>().ok();
+        let exchange = number.and_then(|number| self.exchanges.get(&number));
+        let id = exchange.and_then(|exchange| match (&exchange.origin, to) {
+            (Origin::Edge(of, id), Place::Edge(to)) if *of == to => Some(id),
+            (Origin::Wire(of, id), Place::Hop(to)) if *of == to => Some(id),
+            _ => None,
+        });
+        let id = id.ok_or_else(|| {
+            let text = format!("acp-chain: the {NAMED} names no open request of the other side");
+            Error::new(code::INVALID_PARAMS, text)
+        })?;
+        Ok(Some(with_named(&parcel.message, id.as_str())))
+    }
+
+    /// What a native proxy asks, as the chain knows what it names. One that forwards what it does not
+    /// know names its own request, which stands for one that it was asked.
+    pub(super) fn scope_of_wire(&self, index: HopIndex, message: Message) -> Message {
+        let is_at_wire = |number: &ExchangeId| {
+            let exchange = self.exchanges.get(number);
+            exchange.is_some_and(|exchange| exchange.stage == Stage::Wire(index))
+        };
+        let Some(id) = named(&message).and_then(Id::parse) else {
+            return message;
+        };
+        if id.as_str().parse().is_ok_and(|number| is_at_wire(&number)) {
+            return message;
+        }
+        let own = self.hops[index].wire().and_then(|wire| wire.open.get(&id));
+        let Some(own) = own.and_then(|own| self.exchanges.get(own)) else {
+            return message;
+        };
+        let stands_for = self.exchanges.iter().filter(|(number, exchange)| {
+            is_at_wire(number) && exchange.method == own.method && exchange.session == own.session
+        });
+        match stands_for.map(|(number, _)| number).min() {
+            Some(number) => with_named(&message, &number.to_string()),
+            None => message,
+        }
+    }
+}
+
+/// The id that a question names.
+fn named(message: &Message) -> Option<&str> {
+    let is_question = &**message.method() == ELICIT;
+    let named = is_question.then(|| member(message.body(), NAMED));
+    named.flatten().filter(|id| *id != "null")
+}
+
+/// The same question about another id.
+fn with_named(message: &Message, id: &str) -> Message {
+    let params = edit(message.body(), &format!("/{NAMED}"), Some(id));
+    params.map_or_else(|_| message.clone(), |params| message.with_body(&params))
+}
