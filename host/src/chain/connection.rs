@@ -239,9 +239,6 @@ impl Connection {
             Turn::Arrived(arrival) => self.router.receive_from_door(arrival),
             Turn::Exited => {
                 // What it started may keep its output open; what it wrote itself is still read.
-                if let Some(process) = &mut self.process {
-                    process.kill();
-                }
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
         }
@@ -369,7 +366,7 @@ impl Connection {
             tracing::info!("the client has closed its side");
             // It still reads answers; but it will answer nothing any more.
             self.router
-                .lose_answers(peer, &Error::new(code::INTERNAL_ERROR, text));
+                .lose_answers(peer, &Error::new(code::REQUEST_CANCELLED, text));
         }
     }
 }

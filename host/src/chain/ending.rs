@@ -26,7 +26,7 @@ impl Connection {
         self.router.close_books();
         self.client.ended = true;
         let text = "acp-chain: the connection ended before there was an answer";
-        let error = Error::new(code::INTERNAL_ERROR, text);
+        let error = Error::new(code::REQUEST_CANCELLED, text);
         self.router.settle_debts(Peer::Client, &error);
         if patience {
             self.let_go(self.router.natives()).await;
@@ -36,12 +36,9 @@ impl Connection {
         let outbox = self.router.outbox(Peer::Client);
         let flush = timeout(FLUSH, flush(&mut self.client.input, outbox));
         let (pipes, input) = (&mut self.pipes, &mut self.agent.input);
-        let ending = async {
-            pipes.close(false).await;
-            *input = None;
-            end(&mut self.process, patience).await
-        };
-        let (ended, _) = tokio::join!(ending, flush);
+        *input = None;
+        let ending = end(&mut self.process, patience);
+        let (ended, (), _) = tokio::join!(ending, pipes.close(), flush);
         let Some(ended) = ended else {
             return Exit::default();
         };
@@ -73,7 +70,7 @@ impl Connection {
         let natives = self.router.natives();
         self.let_go(natives.into_iter().rev().collect()).await;
         self.router.close_books();
-        self.pipes.close(false).await;
+        self.pipes.close().await;
         self.router.settle_debts(Peer::Client, &error);
         tokio::select! {
             () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}

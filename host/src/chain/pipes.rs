@@ -119,7 +119,7 @@ impl Pipes {
         pipe.count += 1;
         if let Some(program) = pipe.program.take() {
             self.endings.push(Box::pin(async move {
-                program.end(false).await;
+                program.end().await;
                 (hop, 0, None)
             }));
         }
@@ -139,12 +139,11 @@ impl Pipes {
         pipe.is_some_and(|pipe| pipe.program.is_some())
     }
 
-    /// Ends all programs, the client's neighbour first.
-    pub async fn close(&mut self, patience: bool) {
-        for pipe in &mut self.all {
-            if let Some(program) = pipe.program.take() {
-                program.end(patience).await;
-            }
+    /// Ends all programs.
+    pub async fn close(&mut self) {
+        let hops: Vec<_> = self.all.iter().map(|pipe| pipe.hop).collect();
+        for hop in hops {
+            self.end(hop);
         }
         while self.endings.next().await.is_some() {}
     }
@@ -272,7 +271,6 @@ impl Running {
             && pin!(process.wait()).poll(context).is_ready()
         {
             // What it started may keep its output open.
-            process.kill();
             self.wait_for_last_output();
         }
         match &mut self.last_output {
@@ -313,10 +311,10 @@ impl Running {
             .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
     }
 
-    async fn end(self, patience: bool) {
+    async fn end(self) {
         drop(self.input);
         if let Some(mut process) = self.process {
-            let _ = process.end(patience).await;
+            let _ = process.end(false).await;
         }
     }
 

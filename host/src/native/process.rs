@@ -12,7 +12,7 @@ use crate::system::supervisor::{Input, Output, Started};
 use crate::system::tree::{self, Tree};
 use crate::untrusted::Untrusted;
 
-/// How long a process gets to react, first to the end of its input, then to being asked to end.
+/// How long a process gets to react to the end of its input.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// How long the last of the standard error is waited for when a process has ended.
@@ -73,15 +73,13 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Whether it ended before it was told to.
     pub by_itself: bool,
-    /// Whether it had to be killed.
-    pub killed: bool,
 }
 
 impl Ended {
     /// Whether its status is its own word. Ended by us, it did not fail.
     #[must_use]
     pub fn meant_it(&self) -> bool {
-        self.by_itself || (!self.killed && self.status.code().is_some())
+        self.by_itself || (Tree::CAN_BE_ASKED && self.status.code().is_some())
     }
 }
 
@@ -128,39 +126,21 @@ impl Process {
     }
 
     /// Ends the process, whose standard input is closed: it gets a while to go by itself if it is
-    /// to be ended with patience, then it is asked to (SIGTERM), then killed. What it started goes
-    /// with it. Where the system has no way to ask, the end of its input says it all.
+    /// to be ended with patience, then it is asked to, which may take another while. Where the system
+    /// has no way to ask, the end of its input says it all. What it started is ended behind it.
     pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
-        let mut status = None;
-        if patience {
-            status = self.wait_a_while().await;
-        }
-        let by_itself = status.is_some();
-        if status.is_none() && (self.tree.ask_to_end() || !patience) {
-            status = self.wait_a_while().await;
-        }
-        self.tree.kill();
-        let killed = status.is_none();
-        let status = match status {
-            Some(status) => status,
-            None => self.wait().await?,
+        let at_once = !patience && Tree::CAN_BE_ASKED;
+        let grace = if at_once { Duration::ZERO } else { GRACE };
+        let early = tokio::time::timeout(grace, self.wait()).await;
+        let by_itself = early.is_ok();
+        let status = match early {
+            Ok(status) => status?,
+            Err(_) => {
+                self.tree.end();
+                self.wait().await?
+            }
         };
-        self.tree.release();
-        Ok(Ended {
-            status,
-            by_itself,
-            killed,
-        })
-    }
-
-    async fn wait_a_while(&mut self) -> Option<ExitStatus> {
-        let ended = tokio::time::timeout(GRACE, self.wait()).await;
-        ended.ok().and_then(Result::ok)
-    }
-
-    /// Kills the process and all that it started.
-    pub fn kill(&mut self) {
-        self.tree.kill();
+        Ok(Ended { status, by_itself })
     }
 
     /// The last that the process printed on its standard error, once it has ended.

@@ -76,9 +76,9 @@ async fn what_the_agent_asked_a_client_that_leaves_is_answered_with_an_error() {
             client → {{…"params":{}}}
             client ← {{…"method":"fs/read_text_file"…}}
             client ← {{…"method":"vendor/any"…}}
-            client ← {{…"text":"error {{\"code\":-32603,\"message\":\"acp-chain: the client has closed its side\"}}"…}}
+            client ← {{…"text":"error {{\"code\":-32800,\"message\":\"acp-chain: the client has closed its side\"}}"…}}
             client ← {{"jsonrpc":"2.0","id":2,"result":{{"stopReason":"end_turn"}}}}
-            client ← {{…"text":"error {{\"code\":-32603,\"message\":\"acp-chain: the client has closed its side\"}}"…}}
+            client ← {{…"text":"error {{\"code\":-32800,\"message\":\"acp-chain: the client has closed its side\"}}"…}}
             client ← {{"jsonrpc":"2.0","id":3,"result":{{"stopReason":"end_turn"}}}}
             "#,
             prompt("s", "read /x"),
@@ -89,7 +89,7 @@ async fn what_the_agent_asked_a_client_that_leaves_is_answered_with_an_error() {
 
 /// What is left open when it ends is answered all the same.
 const UNANSWERED: &str =
-    r#"{"code":-32603,"message":"acp-chain: the connection ended before there was an answer"}"#;
+    r#"{"code":-32800,"message":"acp-chain: the connection ended before there was an answer"}"#;
 
 #[tokio::test]
 async fn a_turn_that_does_not_end_does_not_keep_a_client_that_has_closed_its_side() {

@@ -150,3 +150,20 @@ async fn a_terminal_that_nobody_types_into_does_not_keep_the_program() {
     let exit = watched(&transcript, "the program's exit", program.wait());
     assert_eq!(exit.await.unwrap().code(), Some(7));
 }
+
+#[tokio::test]
+async fn an_agent_behind_a_launcher_has_the_time_to_end_what_has_left_its_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let away = folder.path().join("away");
+    // The launcher goes at once when it is asked to, and the agent when its input ends.
+    let agent = r#"setsid sleep 1000 > /dev/null 2>&1 & echo $! > "$0.new"; mv "$0.new" "$0"
+        "$@"; kill "$(cat "$0")""#;
+    let launcher = format!("exec 3<&0; (\n{agent}\n) <&3 & wait");
+    let away_path = away.to_str().unwrap();
+    let mut client = client(host::run(None, ["sh", "-c", &launcher, away_path, AGENT]));
+    client.initialize().await;
+    let transcript = client.wire.transcript().clone();
+    client.signal(Signal::TERM).unwrap();
+    client.exited().await.unwrap();
+    gone(&transcript, number(&away)).await.unwrap();
+}

@@ -16,6 +16,9 @@ use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 pub struct Tree(Box<dyn ChildWrapper>);
 
 impl Tree {
+    /// Whether the system has a way to ask a process to end, which all programs know.
+    pub const CAN_BE_ASKED: bool = false;
+
     /// Starts a process.
     pub fn spawn(command: Command) -> io::Result<Self> {
         CommandWrap::from(command)
@@ -49,21 +52,13 @@ impl Tree {
         self.0.inner_mut().wait().await
     }
 
-    /// Asks all of them to end. Whether there is a way to: there is none that all programs know.
-    pub fn ask_to_end(&self) -> bool {
-        false
-    }
-
     /// Kills all of them.
-    pub fn kill(&mut self) {
+    pub fn end(&mut self) {
         if self.0.start_kill().is_err() {
             // At least the process, which will be waited for.
             let _ = self.0.inner_mut().start_kill();
         }
     }
-
-    /// To be called when all of them were killed and the process has been waited for.
-    pub fn release(&mut self) {}
 }
 
 /// The signal that ended a process: there are none.

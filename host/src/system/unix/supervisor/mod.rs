@@ -3,8 +3,11 @@
 //!
 //! It starts only what it was told of at the beginning, and holds each as a process group. What it
 //! has started or opened comes to us as descriptors, one of which is that thing's life: when it is
-//! closed the thing is ended, and so it is when we are gone, however we went. What programs started
-//! goes with them, also where the program itself, as agents from npm are, is but a launcher.
+//! closed the thing is ended, and so it is when we are gone, however we went.
+//!
+//! Ending is gentle first: a program is asked alone, so that it can end what it started as it would
+//! without us; then the others of its group have a while, also those of whom the program itself, as
+//! under npm, was but a launcher; then all of them are killed.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -7,22 +7,32 @@ use std::os::unix::net::UnixStream;
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream as Stream;
+use tokio::net::unix::OwnedReadHalf;
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::super::local;
-use super::super::tree::{ASK, KILL, status_bytes};
+use super::super::tree::status_bytes;
 use super::wire::{Reply, Request, answer};
 use crate::system::CommandLine;
 
-/// How long programs that were killed may take to be gone.
-const LAST: Duration = Duration::from_secs(1);
+/// How long a program that was asked to end may take, for it may have to end others.
+const TIDY: Duration = Duration::from_secs(2);
+
+/// How long what is left of its group then has, first to go by itself, then when it was asked to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often is looked whether somebody is left.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long all of it takes at most, and a little more.
+const LAST: Duration = Duration::from_secs(5);
 
 /// Serves the host that is at the other end of our standard input, until it is gone.
 pub fn main() -> ExitCode {
@@ -123,12 +133,12 @@ impl Service {
                 let path = address.path().as_os_str().to_owned();
                 let (theirs, life) = life()?;
                 let clear = address.clear();
-                let ended = ended(life, self.host.subscribe());
+                let gone = self.host.subscribe();
                 self.held.spawn(async move {
-                    let life = tokio::join!(clear, ended).1;
+                    let (mut wish, _told) = life.into_split();
+                    tokio::join!(clear, ended(&mut wish, gone));
                     // The host sees the end of its life when it is away.
                     drop(address);
-                    drop(life);
                 });
                 Ok((Reply::Socket(path), vec![listener.into(), theirs.into()]))
             }
@@ -170,53 +180,54 @@ fn once(done: &mut bool) -> io::Result<()> {
     }
 }
 
-/// Holds a program until the host lets it go, or is gone.
-async fn hold(mut child: Child, group: Pid, mut life: Stream, mut gone: watch::Receiver<()>) {
-    let mut ended = false;
-    loop {
-        let mut wish = [0];
-        let wish = tokio::select! {
-            status = child.wait(), if !ended => {
-                ended = true;
-                tell(&mut life, status).await;
-                continue;
-            }
-            read = life.read(&mut wish) => match read {
-                Ok(1..) => wish[0],
-                _ => KILL,
-            },
-            _ = gone.changed() => KILL,
-        };
-        // Nobody of the group may be left, which is well.
-        let signal = if wish == ASK {
-            Signal::TERM
-        } else {
-            Signal::KILL
-        };
-        let _ = kill_process_group(group, signal);
-        if wish != ASK {
+/// Holds a program until it and what it started are gone. The host closes its half of the life when
+/// the program is to end, and so does the system when the host is gone.
+async fn hold(mut child: Child, group: Pid, life: Stream, gone: watch::Receiver<()>) {
+    let (mut wish, mut told) = life.into_split();
+    let early = tokio::select! {
+        status = child.wait() => Some(status),
+        () = ended(&mut wish, gone) => None,
+    };
+    let status = match early {
+        Some(status) => status,
+        None => ask(&mut child, group).await,
+    };
+    if let Ok(status) = status {
+        // The host may be gone.
+        let _ = told.write_all(&status_bytes(status)).await;
+    }
+    // It may have been but what starts the others, as npm is. They have heard what it has.
+    for last in [Signal::TERM, Signal::KILL] {
+        if timeout(GRACE, left(group)).await.is_ok() {
             break;
         }
-    }
-    if !ended {
-        tell(&mut life, child.wait().await).await;
+        let _ = kill_process_group(group, last);
     }
 }
 
-/// Waits for the end of a life, and gives our end of it.
-async fn ended(mut life: Stream, mut gone: watch::Receiver<()>) -> Stream {
+/// Asks a program to end, which may want to end what it started. If it does not, all of them are killed.
+async fn ask(child: &mut Child, group: Pid) -> io::Result<ExitStatus> {
+    let _ = kill_process(group, Signal::TERM);
+    if let Ok(status) = timeout(TIDY, child.wait()).await {
+        return status;
+    }
+    let _ = kill_process_group(group, Signal::KILL);
+    child.wait().await
+}
+
+/// Waits until nobody is left in a group the first of which has ended. The system does not tell.
+async fn left(group: Pid) {
+    while test_kill_process_group(group).is_ok() {
+        sleep(LOOK).await;
+    }
+}
+
+/// Waits until the host has closed its half of a life, or is gone.
+async fn ended(wish: &mut OwnedReadHalf, mut gone: watch::Receiver<()>) {
     let mut nothing = [0];
     tokio::select! {
-        _ = life.read(&mut nothing) => {}
+        _ = wish.read(&mut nothing) => {}
         _ = gone.changed() => {}
-    }
-    life
-}
-
-/// Says how a program ended, to whoever is still there.
-async fn tell(life: &mut Stream, status: io::Result<ExitStatus>) {
-    if let Ok(status) = status {
-        let _ = life.write_all(&status_bytes(status)).await;
     }
 }
 

@@ -128,9 +128,8 @@ fn a_program_is_asked_to_end_and_says_how_it_did() {
     let mut here = Here::of(&["trap 'exit 5' TERM; echo ready; sleep 1000 & wait"]);
     let (mut output, mut life) = here.run(0);
     output.read_exact(&mut [0; 6]).unwrap();
-    life.write_all(b"a").unwrap();
+    life.shutdown(Shutdown::Write).unwrap();
     assert_eq!(status(&mut life).code(), Some(5));
-    life.write_all(b"k").unwrap();
     assert_eq!(text(life), "");
     here.end();
 }
