@@ -16,6 +16,7 @@ use acp_chain::chain::{
 use acp_chain::channel::{Failure, FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
 use acp_chain::manifest::{Make, Manifest, User};
+use acp_chain::mcp::door::Transport;
 use acp_chain::sandbox::{Component, Directories, Engine, Guest};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -266,6 +267,7 @@ impl InProcess {
             }),
             notices: Vec::new(),
             supervisor: None,
+            bridge: Transport::default(),
         });
         let start = async move |_| {
             chain.take().ok_or_else(|| StartError {

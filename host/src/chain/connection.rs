@@ -95,7 +95,7 @@ impl Connection {
         let mut members: Vec<Member> = chain.proxies;
         let pipes = Pipes::of(&mut members, settings.message_limit);
         let mut router = Router::new(members, settings.trace);
-        router.set_door(settings.program, chain.supervisor);
+        router.set_door(settings.program, chain.supervisor, chain.bridge);
         router.set_log(settings.log);
         if let Role::Proxy(dialect) = role {
             router.set_parent(dialect);

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::Member;
+use crate::mcp::door::Transport;
 use crate::native::{Dialect, Process, Supervisor};
 use crate::rpc::{LineReader, code};
 
@@ -48,6 +49,8 @@ pub struct Chain {
     /// What opens the sockets by which the agent reaches MCP servers within the chain. Without it,
     /// this process does.
     pub supervisor: Option<Supervisor>,
+    /// How the agent is to get to them, if it does not reach servers over ACP.
+    pub bridge: Transport,
 }
 
 impl Chain {

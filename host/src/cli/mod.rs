@@ -22,6 +22,8 @@ mod run;
 mod trail;
 mod words;
 
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -67,7 +69,11 @@ enum Command {
 /// Does what the command line says.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let args: Vec<_> = std::env::args_os().collect();
+    let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
+        let appended = has_terminal().then(|| with_appended(&args)).flatten();
+        appended.unwrap_or_else(|| error.exit())
+    });
     // Only what serves an editor has no other place to say what happened.
     let serves = matches!(cli.command, Command::Run(_));
     let log = match serves || cli.log.is_some() || cli.log_file.is_some() {
@@ -92,6 +98,24 @@ pub fn main() -> ExitCode {
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
     }
+}
+
+/// Whether it is a user who has us in front of him, and no editor.
+fn has_terminal() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// A command line to the end of which an editor has added arguments of the agent's.
+fn with_appended(args: &[OsString]) -> Option<Cli> {
+    let mut beginnings = (1..args.len()).rev().map(|end| args.split_at(end));
+    beginnings.find_map(|(ours, appended)| {
+        let mut cli = Cli::try_parse_from(ours).ok()?;
+        let Command::Run(run) = &mut cli.command else {
+            return None;
+        };
+        run.appended = appended.to_vec();
+        Some(cli)
+    })
 }
 
 /// An engine with the user's cache of compiled code, or without one where there is no place for it.

@@ -11,6 +11,7 @@ use crate::chain::{
 };
 use crate::channel::{Failure, FailurePolicy, Source};
 use crate::manifest::{Make, Manifest, NativeEntry, ProxyEntry};
+use crate::mcp::door::Transport;
 use crate::native::{CommandLine, Process, SpawnError, Startable, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::{Component, ComponentError, Directories, EngineError, Guest, apart};
@@ -24,12 +25,15 @@ pub struct Plan {
     pub directories: Vec<Directories>,
     /// None for a chain that is itself a proxy.
     pub agent: Option<CommandLine>,
+    /// How the agent gets to MCP servers in the chain.
+    pub bridge: Transport,
 }
 
 /// What is loaded, and the programs of which run, but no component.
 pub struct Loaded {
     supervisor: Supervisor,
     agent: Option<AgentLink>,
+    bridge: Transport,
     manifest: Option<Manifest>,
     directories: Vec<Directories>,
     /// Those of the manifest, in its order.
@@ -75,6 +79,7 @@ impl Plan {
         Ok(Loaded {
             supervisor,
             agent,
+            bridge: self.bridge,
             manifest: self.manifest,
             directories: self.directories,
             proxies,
@@ -136,6 +141,7 @@ impl Loaded {
             agent: self.agent,
             notices: Vec::new(),
             supervisor: Some(self.supervisor),
+            bridge: self.bridge,
         };
         let Some(manifest) = self.manifest else {
             return Ok(chain);

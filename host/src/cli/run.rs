@@ -9,10 +9,10 @@ use super::relied_on::{self, Named};
 use super::{folders, open, words};
 use crate::chain::{self, Client, Role, Settings, StartError};
 use crate::manifest::{Manifest, User};
-use crate::native::{CommandLine, Supervisor};
+use crate::native::{CommandLine, SpawnError, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::Directories;
-use crate::system::{stdio, stop};
+use crate::system::{stdio, stop, terminal};
 use crate::trace::Trace;
 use crate::untrusted::Untrusted;
 
@@ -26,13 +26,23 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// The agent's command and its arguments; without it the manifest's agent. Started by a conductor
-    /// as one of its proxies, it takes none
+    /// as one of its proxies, it takes none. In a terminal it speaks to whoever is there, without proxies
     #[arg(last = true, value_name = "AGENT")]
     agent: Vec<OsString>,
+    /// More arguments for the manifest's agent. Editors append them, and open a terminal, to let the user
+    /// sign in.
+    #[arg(skip)]
+    pub appended: Vec<OsString>,
 }
 
 impl Run {
-    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
+    pub fn main(mut self, log: Option<PathBuf>) -> ExitCode {
+        if super::has_terminal() {
+            return self.hand_over().unwrap_or_else(|error| {
+                eprintln!("acp-chain: {error}");
+                ExitCode::from(error.exit_code)
+            });
+        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build();
@@ -95,12 +105,34 @@ impl Run {
         Ok(exit.code)
     }
 
-    /// What is to run in this role.
-    fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, StartError> {
-        folders::check_owners().map_err(|error| failed(&error))?;
+    /// Lets the agent have the terminal: this is no editor, but a user who signs in, or looks (RFD
+    /// auth-methods).
+    fn hand_over(&mut self) -> Result<ExitCode, StartError> {
         let manifest = match &self.manifest {
             Some(path) => {
                 let user = super::user().map_err(|error| failed(&error))?;
+                Some(Manifest::read(path, &user).map_err(|error| failed(&error))?)
+            }
+            None => None,
+        };
+        let mut command = self.command(manifest.as_ref())?;
+        command.args.append(&mut self.appended);
+        terminal::hand_over(command.plain()).map_err(|error| {
+            let error = SpawnError::new("agent", &command, error);
+            StartError {
+                message: error.to_string(),
+                code: code::INTERNAL_ERROR,
+                exit_code: error.exit_code(),
+            }
+        })
+    }
+
+    /// What is to run in this role.
+    fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, StartError> {
+        folders::check_owners().map_err(|error| failed(&error))?;
+        let user = super::user().map_err(|error| failed(&error))?;
+        let manifest = match &self.manifest {
+            Some(path) => {
                 let manifest = Manifest::read(path, &user).map_err(|error| failed(&error))?;
                 check_grant(&manifest, &user)?;
                 Some(manifest)
@@ -126,10 +158,12 @@ impl Run {
                 });
             }
         };
+        let bridge = manifest.as_ref().and_then(|manifest| manifest.bridge);
         Ok(Plan {
             manifest,
             directories,
             agent,
+            bridge: user.bridge.or(bridge).unwrap_or_default(),
         })
     }
 

@@ -9,7 +9,7 @@ mod proxy;
 mod terms;
 mod user;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,9 @@ pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
 pub use user::User;
 
 use self::proxy::{ProxyTable, check_id};
+use self::terms::Wrong;
 use crate::channel::FailurePolicy;
+use crate::mcp::door::Transport;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
 
@@ -36,6 +38,8 @@ pub struct Manifest {
     pub proxies: Vec<ProxyEntry>,
     /// Whether guards may stand where they are written, in front of other proxies.
     pub as_written: bool,
+    /// How the agent gets to MCP servers in the chain, if it can choose.
+    pub bridge: Option<Transport>,
 }
 
 /// `order`.
@@ -51,7 +55,16 @@ struct File {
     agent: Option<AgentTable>,
     order: Option<Order>,
     #[serde(default)]
+    mcp: McpTable,
+    #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
+}
+
+/// `[mcp]`, in a manifest and in the user's file.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct McpTable {
+    bridge: Option<Transport>,
 }
 
 #[derive(Deserialize)]
@@ -60,7 +73,12 @@ struct AgentTable {
     command: String,
     #[serde(default)]
     args: Vec<String>,
+    #[serde(default)]
+    env: Environment,
 }
+
+/// Variables, by name.
+type Environment = BTreeMap<Spanned<String>, String>;
 
 impl Manifest {
     /// Reads a manifest file. Relative paths in it begin at its folder.
@@ -124,23 +142,40 @@ impl Manifest {
             path: path.to_owned(),
             agent: file
                 .agent
-                .map(|agent| command(&agent.command, agent.args, folder)),
+                .map(|agent| command(&agent.command, agent.args, agent.env, folder))
+                .transpose()
+                .map_err(|(at, what)| ManifestError::at(path, text, at, what))?,
             proxies,
             as_written: matches!(file.order, Some(Order::AsWritten)),
+            bridge: file.mcp.bridge,
         })
     }
 }
 
 /// A command with a slash is a path, and begins at the manifest's folder.
-fn command(program: &str, args: Vec<String>, folder: &Path) -> CommandLine {
-    CommandLine {
+fn command(
+    program: &str,
+    args: Vec<String>,
+    env: Environment,
+    folder: &Path,
+) -> Result<CommandLine, Wrong> {
+    let is_wrong =
+        |name: &&Spanned<String>| name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']);
+    if let Some(name) = env.keys().find(is_wrong) {
+        let what = format!("{:?} is no name of a variable", name.get_ref());
+        return Err((name.span().start, what));
+    }
+    let env = env.into_iter();
+    Ok(CommandLine {
         program: match program.contains(std::path::is_separator) {
             true => folder.join(program).into_os_string(),
             false => program.into(),
         },
         args: args.into_iter().map(OsString::from).collect(),
-        env: Vec::new(),
-    }
+        env: env
+            .map(|(name, value)| (name.into_inner().into(), value.into()))
+            .collect(),
+    })
 }
 
 #[cfg(test)]
@@ -161,6 +196,7 @@ mod tests {
             [agent]
             command = "bin/agent"
             args = ["acp"]
+            env = { HOME = "/h" }
 
             [[proxy]]
             id = "one"
@@ -178,7 +214,9 @@ mod tests {
             "#,
         )
         .unwrap();
-        assert_eq!(manifest.agent.unwrap().program, "/project/bin/agent");
+        let agent = manifest.agent.unwrap();
+        assert_eq!(agent.program, "/project/bin/agent");
+        assert_eq!(agent.env, [("HOME".into(), "/h".into())]);
         let [first, second] = &manifest.proxies[..] else {
             panic!("two proxies")
         };

@@ -1,6 +1,5 @@
 //! `[[proxy]]`: a component, or a program.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, instead_of, read_directories, read_grant};
 use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
-use super::{User, command};
+use super::{Environment, User, command};
 use crate::channel::{FailurePolicy, Grant};
 use crate::limits::Limits;
 use crate::native::{CommandLine, Dialect};
@@ -66,7 +65,7 @@ pub(super) struct ProxyTable {
     path: Option<PathBuf>,
     command: Option<String>,
     args: Option<Vec<String>>,
-    env: Option<BTreeMap<Spanned<String>, String>>,
+    env: Option<Environment>,
     dialect: Option<Dialect>,
     config: Option<toml::Table>,
     pub on_failure: Option<OnFailure>,
@@ -103,16 +102,9 @@ impl ProxyTable {
             );
             return Err((start, what));
         }
-        let mut command = command(&program, self.args.unwrap_or_default(), folder);
-        for (name, value) in self.env.unwrap_or_default() {
-            if name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']) {
-                let what = format!("{:?} is no name of a variable", name.get_ref());
-                return Err((name.span().start, what));
-            }
-            command.env.push((name.into_inner().into(), value.into()));
-        }
+        let (args, env) = (self.args.unwrap_or_default(), self.env.unwrap_or_default());
         Ok(Make::Native(NativeEntry {
-            command,
+            command: command(&program, args, env, folder)?,
             dialect: self.dialect,
         }))
     }

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::ManifestError;
 use super::terms::{LimitsTable, read_limits};
+use super::{ManifestError, McpTable};
 use crate::limits::Limits;
+use crate::mcp::door::Transport;
 
 /// What the user decided.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct User {
     pub ceilings: Limits,
     /// Whether manifests may start programs as proxies, which have all of the user's rights.
     pub native: bool,
+    /// How agents get to MCP servers in a chain, whatever its manifest says.
+    pub bridge: Option<Transport>,
 }
 
 #[derive(Default, Deserialize)]
@@ -27,6 +30,8 @@ struct File {
     ceilings: LimitsTable,
     #[serde(default)]
     native: bool,
+    #[serde(default)]
+    mcp: McpTable,
 }
 
 impl Default for User {
@@ -34,6 +39,7 @@ impl Default for User {
         Self {
             ceilings: Limits::ceilings(),
             native: false,
+            bridge: None,
         }
     }
 }
@@ -62,6 +68,7 @@ impl User {
         Ok(Self {
             ceilings,
             native: file.native,
+            bridge: file.mcp.bridge,
         })
     }
 }

@@ -1,19 +1,23 @@
 //! Which MCP transports an agent has, and what the chain says of them.
 //!
-//! The chain reaches servers over ACP on behalf of any agent, so to the client and to the proxies every
-//! agent has that transport (RFD mcp-over-acp: bridging intermediaries).
+//! The chain reaches servers over ACP on behalf of any agent that reaches servers at all, so to the client
+//! and to the proxies it has that transport (RFD mcp-over-acp: bridging intermediaries).
 
 use serde_json::value::RawValue;
 
+use super::door::Transport;
 use crate::rpc::{edit, member, resolve};
 
 /// What an agent says of itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// It reaches servers over ACP.
     pub acp: bool,
     /// It reaches servers by streamable HTTP.
     pub http: bool,
+    /// It starts servers, and speaks to them by stdio. In version 1 every agent has to.
+    pub stdio: bool,
     /// Its version of the protocol tells transports apart by `type` throughout.
     pub typed: bool,
 }
@@ -24,6 +28,13 @@ const PLACES: [(&[&str], &str); 2] = [
     (&["agentCapabilities", "mcpCapabilities", "acp"], "true"),
     (&["capabilities", "session", "mcp", "acp"], "{}"),
 ];
+
+impl Default for Capabilities {
+    /// Those of an agent that says nothing.
+    fn default() -> Self {
+        Self::read("{}")
+    }
+}
 
 impl Capabilities {
     /// Reads the result of `initialize`.
@@ -39,8 +50,20 @@ impl Capabilities {
         Self {
             acp: has("acp"),
             http: has("http"),
+            stdio: !typed || has("stdio"),
             typed,
         }
+    }
+
+    /// How it is to get to a server by a bridge: as wanted if it can, else as it can.
+    #[must_use]
+    pub fn bridge(&self, wanted: Transport) -> Option<Transport> {
+        let has = |transport: &Transport| match transport {
+            Transport::Http => self.http,
+            Transport::Stdio => self.stdio,
+        };
+        let by_preference = [wanted, Transport::Stdio, Transport::Http];
+        by_preference.into_iter().find(has)
     }
 }
 
@@ -52,13 +75,14 @@ fn is_typed(result: &str) -> bool {
 }
 
 /// The result of `initialize` with the capability to reach servers over ACP; `None` if it is there
-/// already, or the result has no place for it.
+/// already, the result has no place for it, or the agent has no transport for a bridge either.
 #[must_use]
 pub fn with_acp(result: &str) -> Option<String> {
-    if Capabilities::read(result).acp {
+    let capabilities = Capabilities::read(result);
+    if capabilities.acp || capabilities.bridge(Transport::Stdio).is_none() {
         return None;
     }
-    let (place, value) = PLACES[usize::from(is_typed(result))];
+    let (place, value) = PLACES[usize::from(capabilities.typed)];
     // The deepest object that there is gets the rest.
     for depth in (1..=place.len()).rev() {
         let parent = format!("/{}", place[..depth - 1].join("/"));
@@ -90,7 +114,7 @@ mod tests {
         assert!(read(v1).http && !read(v1).acp && !read(v1).typed);
         let v2 =
             r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}}"#;
-        assert!(!read(v2).http && read(v2).acp && read(v2).typed);
+        assert!(!read(v2).http && read(v2).acp && read(v2).typed && read(v2).stdio);
         for none in [
             "{}",
             "null",
@@ -121,8 +145,8 @@ mod tests {
                 r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
             ),
             (
-                r#"{"protocolVersion":2,"capabilities":{"session":{}}}"#,
-                r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"acp":{}}}}}"#,
+                r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#,
+                r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{},"acp":{}}}}}"#,
             ),
         ] {
             assert_eq!(with_acp(before).as_deref(), Some(after));
@@ -131,8 +155,27 @@ mod tests {
             "null",
             "[]",
             r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"nes":{}}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"session":null}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"session":{}}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":null}}}}"#,
         ] {
             assert_eq!(with_acp(kept), None, "{kept}");
         }
+    }
+
+    #[test]
+    fn a_bridge_is_by_stdio_unless_it_is_wanted_otherwise_or_cannot_be() {
+        use Transport::{Http, Stdio};
+        let bridge = |result: &str, wanted| Capabilities::read(result).bridge(wanted);
+        let both = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+        assert_eq!(bridge(both, Stdio), Some(Stdio));
+        assert_eq!(bridge(both, Http), Some(Http));
+        assert_eq!(bridge(r#"{"protocolVersion":1}"#, Http), Some(Stdio));
+        let of_v2 = |mcp: &str| {
+            format!(r#"{{"protocolVersion":2,"capabilities":{{"session":{{"mcp":{mcp}}}}}}}"#)
+        };
+        assert_eq!(bridge(&of_v2(r#"{"http":{}}"#), Stdio), Some(Http));
+        assert_eq!(bridge(&of_v2("{}"), Stdio), None);
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use super::stderr::Tail;
-use crate::system::Startable;
 use crate::system::supervisor::{Input, Output, Started};
 use crate::system::tree::{self, Tree};
+use crate::system::{CommandLine, Startable};
 use crate::untrusted::Untrusted;
 
 /// How long a process gets to react to the end of its input.
@@ -48,6 +48,20 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
+    /// What the system says of a program that is the agent, or a proxy.
+    #[must_use]
+    pub fn new(part: &'static str, program: &CommandLine, error: io::Error) -> Self {
+        let command = program.program.to_string_lossy().into_owned();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { part, command },
+            _ => Self::NotRunnable {
+                part,
+                command,
+                error,
+            },
+        }
+    }
+
     /// The exit code that shells give for it.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -92,24 +106,16 @@ impl Process {
     ) -> Result<(Self, Input, Output), SpawnError> {
         let part = proxy.map_or("agent", |_| "proxy");
         let who = proxy.map_or("the agent".to_owned(), |id| format!("the proxy `{id}`:"));
-        let command = program.command().program.to_string_lossy().into_owned();
-        let started = program.start().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => SpawnError::NotFound {
-                part,
-                command: command.clone(),
-            },
-            _ => SpawnError::NotRunnable {
-                part,
-                command: command.clone(),
-                error,
-            },
-        })?;
+        let command = program.command();
+        let started = program.start();
+        let started = started.map_err(|error| SpawnError::new(part, command, error))?;
         let Started {
             tree,
             stdin,
             stdout,
             stderr,
         } = started;
+        let command = command.program.display();
         tracing::info!("{who} `{command}` runs as process {}", tree.id());
         let tail = Tail::default();
         let process = Self {

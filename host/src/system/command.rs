@@ -1,6 +1,7 @@
 //! What starts a program.
 
 use std::ffi::OsString;
+use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,16 +17,22 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// As the runtime takes it, with a pipe for each standard stream.
+    /// With a pipe for each standard stream.
     pub(super) fn piped(&self) -> tokio::process::Command {
-        use std::process::Stdio;
-        let mut command = tokio::process::Command::new(&self.program);
+        let mut command = self.plain();
         command
-            .args(&self.args)
-            .envs(self.env.iter().map(|(key, value)| (key, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        command.into()
+    }
+
+    /// With our own standard streams.
+    pub(crate) fn plain(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .envs(self.env.iter().map(|(key, value)| (key, value)));
         command
     }
 }

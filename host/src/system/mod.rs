@@ -9,6 +9,7 @@
 //! | `tree` | a child process and all that it starts | a process group, held by the supervisor | a job object |
 //! | `rights` | giving up our own rights | Landlock and seccomp, on Linux | not done |
 //! | `stdio` | our own standard streams | pipes and sockets are polled | another thread |
+//! | `terminal` | giving the agent the terminal that we run in | it takes our place | it is waited for |
 //! | `stop` | being asked to stop | signals | console events |
 //! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
@@ -34,4 +35,6 @@ pub use self::command::CommandLine;
 pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
-pub(crate) use self::here::{directory, files, local, mounts, rights, stop, supervisor, tree};
+pub(crate) use self::here::{
+    directory, files, local, mounts, rights, stop, supervisor, terminal, tree,
+};

@@ -3,6 +3,7 @@
 
 mod agent_ends;
 mod client_ends;
+mod terminal;
 mod tree;
 
 use std::ffi::OsString;

@@ -6,11 +6,13 @@ use serde_json::{Value, json};
 use super::agent::{NATIVE, SESSION, connect, error, id, native, session};
 
 const PLAIN: &str = r#"{"protocolVersion":1}"#;
-const HTTP: &str = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+/// Stdio goes first where an agent has both, and in version 1 all have it.
+const BOTH: &str = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+const HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 
 #[tokio::test]
 async fn to_the_client_every_agent_reaches_servers_over_acp() {
-    for said in [PLAIN, HTTP, NATIVE] {
+    for said in [PLAIN, BOTH, NATIVE] {
         let mut chain = InProcess::start(&[]).await;
         let id = chain.client.ask("initialize", r#"{"protocolVersion":1}"#);
         let asked = chain.agent.receive().await.unwrap();
@@ -28,7 +30,7 @@ async fn to_the_client_every_agent_reaches_servers_over_acp() {
 #[tokio::test]
 async fn no_server_over_acp_reaches_an_agent_that_did_not_ask_for_it() {
     let servers = r#"[{"type":"acp","name":"mine","serverId":"x"},{"type":"acp","name":"lost"},{"name":"f","command":"/f","args":[],"env":[]}]"#;
-    for said in [PLAIN, HTTP] {
+    for said in [PLAIN, BOTH, HTTP] {
         let mut chain = InProcess::initialized_with(&[("tools", "{}")], said).await;
         let servers = session(&mut chain, SESSION, servers).await;
         let names: Vec<_> = servers

@@ -23,9 +23,8 @@ use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-/// An agent whose MCP client speaks HTTP, and one whose speaks stdio alone.
-pub const HTTP: &str =
-    r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+/// An agent whose MCP client speaks HTTP alone, and one whose speaks stdio.
+pub const HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 pub const STDIO: &str = r#"{"protocolVersion":1}"#;
 
 /// Agents with each bridge.

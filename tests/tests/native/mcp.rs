@@ -50,8 +50,7 @@ async fn begin(chain: &mut InProcess, result: &str) {
 
 const OVER_ACP: &str =
     r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
-const OVER_HTTP: &str =
-    r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+const OVER_HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 
 /// Sets up a session. Gives the servers that the agent is told of.
 async fn session(chain: &mut InProcess, servers: &str) -> Vec<Value> {

@@ -40,7 +40,7 @@ use super::timers::Timers;
 use super::wire::Order;
 use crate::channel::Peer;
 use crate::limits::{Account, FLOOD, KEPT};
-use crate::mcp::door::Door;
+use crate::mcp::door::{Door, Transport};
 use crate::native::Dialect;
 use crate::native::Supervisor;
 use crate::rpc::Outbox;
@@ -119,9 +119,15 @@ impl Router {
     }
 
     /// Lets the agent in by a door, with this program as the way to it, whose sockets the supervisor
-    /// opens if there is one.
-    pub fn set_door(&mut self, shim: PathBuf, supervisor: Option<Supervisor>) {
+    /// opens if there is one. By this transport, if the agent can choose.
+    pub fn set_door(
+        &mut self,
+        shim: PathBuf,
+        supervisor: Option<Supervisor>,
+        transport: Transport,
+    ) {
         self.door = Door::new(shim, &self.kept).supervised(supervisor);
+        self.servers.bridge = transport;
     }
 
     /// Names the log in what the user is told.

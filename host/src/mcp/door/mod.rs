@@ -28,6 +28,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::hall::Hall;
@@ -40,12 +41,14 @@ use crate::rpc::Message;
 use crate::system::Supervisor;
 
 /// How an agent's MCP client gets to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
 pub enum Transport {
+    /// Lines on the standard streams of `acp-chain mcp-shim`.
+    #[default]
+    Stdio,
     /// MCP's streamable HTTP, versions 2025-03-26 to 2026-07-28.
     Http,
-    /// Lines on the standard streams of `acp-chain mcp-shim`.
-    Stdio,
 }
 
 /// What happens at the door.

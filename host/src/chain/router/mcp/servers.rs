@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
 use crate::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use crate::mcp::capabilities::Capabilities;
+use crate::mcp::door::Transport;
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question, Seat};
 use crate::mcp::wire::Wrapped;
 use crate::mcp::{Dialect, LinkId, ServerId};
@@ -124,6 +125,8 @@ impl Link {
 pub struct Servers {
     last: u64,
     pub agent: Capabilities,
+    /// How agents that do not reach servers over ACP are to get to them.
+    pub bridge: Transport,
     pub all: BTreeMap<ServerId, Server>,
     pub connections: HashMap<ConnectionId, Connection>,
     /// Requests that stand alone, while they are open, and whose they are, as with a connection.
@@ -150,6 +153,7 @@ impl Servers {
         Self {
             last: 0,
             agent: Capabilities::default(),
+            bridge: Transport::Stdio,
             all: BTreeMap::new(),
             connections: HashMap::new(),
             alone: HashMap::new(),

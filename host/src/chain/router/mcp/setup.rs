@@ -4,6 +4,7 @@
 //! servers with one name, the client's keeps it.
 
 use std::collections::HashMap;
+use std::io;
 
 use super::servers::{Provider, Server, Servers};
 use crate::chain::exchange::Stage;
@@ -11,7 +12,6 @@ use crate::chain::parcel::{ExchangeId, Parcel, Place};
 use crate::chain::router::Router;
 use crate::channel::{Peer, WORDS, quote};
 use crate::limits::MCP_SERVERS_OF_ONE;
-use crate::mcp::capabilities::Capabilities;
 use crate::mcp::connected::Connected;
 use crate::mcp::declaration::{self, DeclarationError, Entry, MOST, Names};
 use crate::mcp::door::Transport;
@@ -271,14 +271,12 @@ impl Router {
     }
 
     /// The entry by which an agent without MCP over ACP reaches a server.
-    fn bridge(&mut self, server: ServerId, name: &str) -> std::io::Result<String> {
-        let Capabilities { http, typed, .. } = self.servers.agent;
-        let transport = match http {
-            true => Transport::Http,
-            false => Transport::Stdio,
-        };
+    fn bridge(&mut self, server: ServerId, name: &str) -> io::Result<String> {
+        let agent = self.servers.agent;
+        let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
+        let transport = agent.bridge(self.servers.bridge).ok_or_else(none)?;
         let mut entry = self.door.offer(server, name, transport)?;
-        if typed && !http {
+        if agent.typed && transport == Transport::Stdio {
             entry["type"] = "stdio".into();
         }
         Ok(entry.to_string())
