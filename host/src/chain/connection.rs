@@ -7,6 +7,7 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
@@ -22,7 +23,7 @@ use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
 use crate::mcp::door::Arrival;
 use crate::native::Process;
-use crate::rpc::{Error, LineReader, Message, Outbox, code};
+use crate::rpc::{Error, Frame, LineReader, Message, Outbox, code};
 
 /// Messages that proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
@@ -334,29 +335,63 @@ impl Connection {
         while let Some(frame) = self.side(peer).reader.next_frame() {
             match read(frame) {
                 Ok(message) => self.router.receive(peer, message),
-                Err(lost) => self.take_lost(peer, &lost),
+                Err(mut lost) => match lost.batch.take() {
+                    Some(batch) => self.take_batch(peer, &lost, batch),
+                    None => self.take_lost(peer, &lost),
+                },
             }
         }
     }
 
-    fn take_lost(&mut self, from: Peer, lost: &Lost) {
-        self.router.note_lost(from, &lost.report(from.as_str()));
-        if let Some(id) = lost.answers() {
-            let text = format!(
-                "acp-chain: the answer of the {} is lost: {}",
-                from.as_str(),
-                lost.error.message
-            );
-            if self
-                .router
-                .lose_answer(from, id, &Error::new(code::INTERNAL_ERROR, text))
-            {
-                return;
+    /// Takes the messages of a batch one by one. In version 1, which has none, that are those that
+    /// somebody waits for.
+    fn take_batch(&mut self, from: Peer, lost: &Lost, batch: Box<[Bytes]>) {
+        let members: Vec<_> = batch
+            .into_iter()
+            .map(|text| read(Frame::Line(text)))
+            .collect();
+        if !self.router.has_batches() {
+            let mut is_refused = false;
+            for member in members {
+                match member {
+                    Ok(answer) if answer.kind().is_response() => self.router.receive(from, answer),
+                    Err(lost) if self.ends_wait(from, &lost) => {}
+                    _ => is_refused = true,
+                }
+            }
+            if is_refused {
+                self.take_lost(from, lost);
+            }
+            return;
+        }
+        self.router.begin_batch(from, members.iter().flatten());
+        for member in members {
+            match member {
+                Ok(message) => self.router.receive(from, message),
+                Err(lost) => self.take_lost(from, &lost),
             }
         }
-        if let Some(id) = lost.id_for_sender(from) {
+        self.router.end_batch(from);
+    }
+
+    fn take_lost(&mut self, from: Peer, lost: &Lost) {
+        self.router.note_lost(from, &lost.report(from.as_str()));
+        if !self.ends_wait(from, lost)
+            && let Some(id) = lost.id_for_sender(from)
+        {
             self.router.tell(from, Some(&id), &lost.error);
         }
+    }
+
+    /// Tells whoever waits for an answer that it is lost. Whether anybody did.
+    fn ends_wait(&mut self, from: Peer, lost: &Lost) -> bool {
+        let Some(id) = lost.answers() else {
+            return false;
+        };
+        let (from_whom, why) = (from.as_str(), &lost.error.message);
+        let text = format!("acp-chain: the answer of the {from_whom} is lost: {why}");
+        let error = Error::new(code::INTERNAL_ERROR, text);
+        self.router.lose_answer(from, id, &error)
     }
 
     fn ended(&mut self, peer: Peer) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::batches::Batches;
 use super::parcel::ExchangeId;
 use crate::limits::{Account, OPEN_KEPT};
 use crate::rpc::{Error, Id, Message, Outbox};
@@ -21,6 +22,8 @@ pub struct Edge {
     pub gone: bool,
     /// How much of what it said came to nothing.
     pub lost: u64,
+    /// What it said several at a time.
+    pub batches: Batches,
 }
 
 impl Edge {
@@ -33,13 +36,16 @@ impl Edge {
             mute: None,
             gone: false,
             lost: 0,
+            batches: Batches::default(),
         }
     }
 
     /// Queues a message under an id; what nobody can read any more is dropped.
     pub fn send(&mut self, message: &Message, id: Option<&str>) {
-        if !self.gone {
-            message.write(id, &mut self.outbox);
+        match id.filter(|_| message.kind().is_response() && !self.batches.is_empty()) {
+            _ if self.gone => {}
+            Some(id) => self.batches.answer(message, id, &mut self.outbox),
+            None => message.write(id, &mut self.outbox),
         }
     }
 

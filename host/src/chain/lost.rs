@@ -1,11 +1,15 @@
 //! Lines that are no messages, and who must hear of them.
 
+use bytes::Bytes;
+
 use crate::channel::{Peer, quote};
-use crate::rpc::{Error, Frame, Id, Malformed, Message, Salvaged, code, salvage};
+use crate::rpc::{Error, Frame, Id, Malformed, Message, Salvaged, code, members, salvage};
 
 /// A line that is no message, with what is known of it.
 pub struct Lost {
     pub error: Error,
+    /// The texts of its messages, if it is several.
+    pub batch: Option<Box<[Bytes]>>,
     found: Salvaged,
     /// Whether the text was no JSON at all.
     garbled: bool,
@@ -25,7 +29,8 @@ impl Lost {
 
     /// The id of the request that somebody may be waiting for this line to answer.
     pub fn answers(&self) -> Option<&Id> {
-        self.found.id.as_ref().filter(|_| !self.found.request)
+        let may_answer = self.found.answer || !self.found.request;
+        self.found.id.as_ref().filter(|_| may_answer)
     }
 
     /// The id under which its sender is told. A client is told in any case; but never under the
@@ -44,11 +49,16 @@ impl Lost {
 pub fn read(frame: Frame) -> Result<Message, Lost> {
     match frame {
         Frame::Line(line) | Frame::Torn(line) => {
+            let line = unmarked(line);
             Message::parse(line.clone()).map_err(|malformed| Lost {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
                 garbled: matches!(malformed, Malformed::NotUtf8(_) | Malformed::NotJson(_)),
                 excerpt: excerpt(&line, line.len() as u64),
+                batch: match malformed {
+                    Malformed::Batch => members(&line).map(Vec::into_boxed_slice),
+                    _ => None,
+                },
             })
         }
         Frame::TooLong {
@@ -60,12 +70,23 @@ pub fn read(frame: Frame) -> Result<Message, Lost> {
             let text = format!("a message of {len} bytes is over the limit of {limit} bytes");
             Err(Lost {
                 error: Error::new(code::INVALID_REQUEST, text),
-                found: salvage(&head, &tail),
+                found: salvage(&unmarked(head.clone()), &tail),
                 garbled: false,
                 excerpt: excerpt(&head, len),
+                batch: None,
             })
         }
     }
+}
+
+/// The same without the mark that some software on Windows puts in front of UTF-8 (RFC 8259 §8.1).
+fn unmarked(line: Bytes) -> Bytes {
+    let length = if line.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    line.slice(length..)
 }
 
 fn excerpt(head: &[u8], len: u64) -> String {

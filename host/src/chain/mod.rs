@@ -7,6 +7,7 @@
 //!   takes it out of the line.
 //! - Every request gets exactly one answer, whatever dies.
 
+mod batches;
 mod breaker;
 mod connection;
 mod edge;

@@ -18,8 +18,12 @@ pub enum Malformed {
     /// The text is not JSON.
     #[error("the message is not JSON: {0}")]
     NotJson(serde_json::Error),
-    /// It is JSON, but an array: ACP has no batches.
-    #[error("batches are not part of the Agent Client Protocol; send one message a line")]
+    /// It is JSON, but an array.
+    #[error(
+        "batches are not part of version 1 of the Agent Client Protocol, and have 1 to {} messages; \
+         send one message a line",
+        super::batch::MOST
+    )]
     Batch,
     /// It is JSON, but not a JSON-RPC 2.0 message.
     #[error("{0}")]

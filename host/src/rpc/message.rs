@@ -317,13 +317,19 @@ impl Message {
 
     /// The line to write, with `id` in place of the message's own.
     pub fn write(&self, id: Option<&str>, out: &mut Outbox) {
+        self.write_text(id, out);
+        out.push_str("\n");
+    }
+
+    /// The same without the end of the line, to stand among others.
+    pub fn write_text(&self, id: Option<&str>, out: &mut Outbox) {
         if self.0.is_anew {
             let own = self.0.id.clone().map(|span| self.text(span));
             out.push_str(r#"{"jsonrpc":"2.0""#);
             push_id(id.or(own), out);
             out.push_str(",");
             self.write_call(out);
-            return out.push_str("}\n");
+            return out.push_str("}");
         }
         match (&self.0.id, id) {
             (Some(span), Some(id)) => {
@@ -333,7 +339,6 @@ impl Message {
             }
             _ => out.push(self.0.line.as_bytes()),
         }
-        out.push_str("\n");
     }
 
     /// The line to write that carries this request or notification within the params of another:

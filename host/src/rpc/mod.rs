@@ -3,6 +3,7 @@
 //! Only the envelope of a message is ever read: its kind, its id, its method and its session.
 //! The body is text that is handed along, and leaves as it came.
 
+mod batch;
 mod canonical;
 mod edit;
 mod envelope;
@@ -16,6 +17,7 @@ mod salvage;
 mod session;
 
 pub use acp_chain_powers::Kind;
+pub use batch::members;
 pub use canonical::{Ambiguity, canonical, look_through};
 pub use edit::{EditError, edit, edit_at_once};
 pub use envelope::Malformed;

@@ -38,6 +38,14 @@ impl Outbox {
         self.copy(text.as_bytes());
     }
 
+    /// Appends all that another one holds.
+    pub fn append(&mut self, mut other: Self) {
+        while other.has_remaining() {
+            let piece = other.copy_to_bytes(other.chunk().len());
+            self.push(&piece);
+        }
+    }
+
     fn copy(&mut self, bytes: &[u8]) {
         if self.tail.len() + bytes.len() > CHUNK {
             self.seal();

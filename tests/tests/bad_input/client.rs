@@ -49,7 +49,7 @@ async fn a_batch_is_refused_as_a_whole() {
     ] {
         refused(
             line,
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batches are not part of the Agent Client Protocol; send one message a line"}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batches are not part of version 1 of the Agent Client Protocol, and have 1 to 4096 messages; send one message a line"}}"#,
         )
         .await;
     }

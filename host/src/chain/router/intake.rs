@@ -39,6 +39,26 @@ impl Router {
         }
     }
 
+    /// Whether the version that was agreed on has batches (RFD v2: overview).
+    pub fn has_batches(&self) -> bool {
+        self.version >= 2
+    }
+
+    /// The messages of a batch are received from here on, up to its end: the answers to its requests
+    /// leave together.
+    pub fn begin_batch<'m>(&mut self, from: Peer, batch: impl Iterator<Item = &'m Message>) {
+        let requests = batch.filter(|message| message.kind() == Kind::Request);
+        self.edge(from)
+            .batches
+            .begin(requests.filter_map(Message::id));
+    }
+
+    /// All of a batch has been received.
+    pub fn end_batch(&mut self, from: Peer) {
+        let edge = self.edge(from);
+        edge.batches.end(&mut edge.outbox);
+    }
+
     /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
     /// of the others.
     pub fn note_lost(&mut self, from: Peer, why: &str) {

@@ -14,24 +14,25 @@ const ELICIT: &str = "elicitation/create";
 const NAMED: &str = "requestId";
 
 impl Router {
-    /// A request as whoever it leaves to knows what it names; `None` if that is nothing. An error if
-    /// it is no open request of theirs.
+    /// A request as whoever it leaves to knows what it names; `None` if that is nothing that is open.
+    /// An error if it is somebody else's.
     pub(super) fn scoped(&self, parcel: &Parcel, to: Place) -> Result<Option<Message>, Error> {
-        let Some(named) = named(&parcel.message) else {
+        let number = named(&parcel.message).and_then(|id| id.parse::<ExchangeId>().ok());
+        let Some(exchange) = number.and_then(|number| self.exchanges.get(&number)) else {
             return Ok(None);
         };
-        let number = named.parse::<ExchangeId>().ok();
-        let exchange = number.and_then(|number| self.exchanges.get(&number));
-        let id = exchange.and_then(|exchange| match (&exchange.origin, to) {
-            (Origin::Edge(of, id), Place::Edge(to)) if *of == to => Some(id),
-            (Origin::Wire(of, id), Place::Hop(to)) if *of == to => Some(id),
-            _ => None,
-        });
-        let id = id.ok_or_else(|| {
-            let text = format!("acp-chain: the {NAMED} names no open request of the other side");
-            Error::new(code::INVALID_PARAMS, text)
-        })?;
-        Ok(Some(with_named(&parcel.message, id.as_str())))
+        match (&exchange.origin, to) {
+            (Origin::Edge(of, id), Place::Edge(to)) if *of == to => {
+                Ok(Some(with_named(&parcel.message, id.as_str())))
+            }
+            (Origin::Wire(of, id), Place::Hop(to)) if *of == to => {
+                Ok(Some(with_named(&parcel.message, id.as_str())))
+            }
+            _ => {
+                let text = format!("acp-chain: the {NAMED} names a request of somebody else's");
+                Err(Error::new(code::INVALID_PARAMS, text))
+            }
+        }
     }
 
     /// What a native proxy asks, as the chain knows what it names. One that forwards what it does not

@@ -1,0 +1,58 @@
+//! Batches: several messages in one line (JSON-RPC 2.0 §6).
+
+use std::fmt;
+
+use bytes::Bytes;
+use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The most messages that a batch may have.
+pub const MOST: usize = 4096;
+
+/// The texts of the messages of a batch, in order, each on its own. `None` if the line is none, or has
+/// nothing in it, or more than [`MOST`].
+#[must_use]
+pub fn members(line: &[u8]) -> Option<Vec<Bytes>> {
+    let mut reader = serde_json::Deserializer::from_slice(line);
+    let members = reader.deserialize_seq(Members).ok()?;
+    Some(members).filter(|members| !members.is_empty())
+}
+
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<Bytes>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a batch")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Bytes>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = list.next_element::<&RawValue>()? {
+            if members.len() == MOST {
+                return Err(A::Error::custom("too many"));
+            }
+            members.push(Bytes::copy_from_slice(member.get().as_bytes()));
+        }
+        Ok(members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_members_of_a_batch_are_its_messages_as_they_came() {
+        let line = br#" [ {"id" : 1e400}, 7 ,{"s":"]"} ]"#;
+        let expected = [r#"{"id" : 1e400}"#, "7", r#"{"s":"]"}"#];
+        assert_eq!(members(line).unwrap(), expected);
+        for none in ["[]", "{}", "[1", "", "[1,]"] {
+            assert_eq!(members(none.as_bytes()), None, "{none}");
+        }
+        let most = |count: usize| format!("[0{}]", ",0".repeat(count - 1));
+        assert_eq!(members(most(MOST).as_bytes()).unwrap().len(), MOST);
+        assert_eq!(members(most(MOST + 1).as_bytes()), None);
+    }
+}
