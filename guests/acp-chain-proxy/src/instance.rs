@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::{
-    Action, Configure, FailurePolicy, Json, MessageId, Notification, Proxy, Request, Response,
-    Subscription, channel, pending, tasks,
+    Action, ChannelError, Configure, FailurePolicy, Json, MessageId, Notification, Proxy, Request,
+    Response, Subscription, channel, pending, tasks,
 };
 
 type Outcome = Result<Action, String>;
@@ -115,7 +115,11 @@ pub(crate) fn on_cancel(id: MessageId) -> Result<(), String> {
     let settled = match instance()?.on_cancel(id) {
         Some(action) => {
             tasks::cancel(id);
-            channel::settle(id, action).map_err(|error| error.to_string())
+            match channel::settle(id, action) {
+                // The time for which it may be held is over: the host has taken it back.
+                Err(ChannelError::UnknownMessage) => Ok(()),
+                settled => settled.map_err(|error| error.to_string()),
+            }
         }
         None => Ok(()),
     };

@@ -69,7 +69,8 @@ pub trait Proxy: Configure + 'static {
     /// that is held (`session/cancel`), or the caller of a tool has given up its pending call. The handler
     /// or the tool is dropped, and with it its own requests are withdrawn; then the request is settled
     /// with what is returned here. None lets it go on and settle the request itself; but a prompt that
-    /// was stopped never reaches the agent.
+    /// was stopped never reaches the agent. It is called, too, when a message was held for longer than the
+    /// limit `hold-time`: then it is the host's again, and what is returned here means nothing.
     fn on_cancel(&self, id: MessageId) -> Option<Action> {
         Some(Action::Reject(Error::cancelled()))
     }

@@ -15,6 +15,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Dialect, ServerId};
+use crate::channel::{WORDS, quote};
 use crate::limits;
 use crate::rpc::{edit, member};
 
@@ -42,6 +43,12 @@ pub enum DeclarationError {
     /// It is something else.
     #[error("`mcpServers` is no list")]
     NoList,
+    /// One is reached over ACP as in drafts of the RFD.
+    #[error(
+        "the MCP server `{0}` is declared by an `acp:` URL, as in a draft of MCP over ACP that is spoken no \
+         more; it takes a newer version of what declares it, for entries of the type `acp`"
+    )]
+    Draft(String),
     /// Their names cannot be kept beside what is kept of other requests that are open.
     #[error("the names of the MCP servers are too long")]
     TooLong,
@@ -55,6 +62,8 @@ pub struct Entry {
     pub name: String,
     /// Whether anybody could take it for a server that is reached over ACP.
     pub over_acp: bool,
+    /// Whether it is one as drafts had it.
+    is_draft: bool,
     /// Its id then, if it has one that can be used, and the dialect of that.
     pub id: Option<(Dialect, String)>,
 }
@@ -75,7 +84,11 @@ pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
         Some(list) if list.starts_with('[') => {
             let mut reader = serde_json::Deserializer::from_str(list);
             let list = reader.deserialize_seq(List);
-            list.map_err(|_| DeclarationError::TooMany)
+            let list: Vec<Entry> = list.map_err(|_| DeclarationError::TooMany)?;
+            match list.iter().find(|entry| entry.is_draft) {
+                Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, WORDS))),
+                None => Ok(list),
+            }
         }
         Some(_) => Err(DeclarationError::NoList),
     }
@@ -114,6 +127,7 @@ impl<'de> Visitor<'de> for List {
 #[derive(Default)]
 struct Says<'a> {
     over_acp: bool,
+    is_draft: bool,
     name: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     server_id: Option<&'a RawValue>,
@@ -132,6 +146,9 @@ impl<'de> Visitor<'de> for Says<'de> {
             let name = serde_json::from_str::<Cow<str>>(name.get()).unwrap_or_default();
             match &*name {
                 "type" => self.over_acp |= text(value).as_deref() == Some("acp"),
+                "url" => {
+                    self.is_draft |= text(value).is_some_and(|url| url.starts_with("acp:"));
+                }
                 "name" => self.name = Some(value),
                 "id" => self.id = Some(value),
                 "serverId" => self.server_id = Some(value),
@@ -160,6 +177,7 @@ impl Entry {
         Self {
             text: entry.to_owned(),
             over_acp: says.over_acp,
+            is_draft: says.is_draft,
             id: id.filter(|(_, id)| usable && id.len() <= LONGEST_ID),
             name,
         }
@@ -337,6 +355,15 @@ mod tests {
             added.starts_with(r#"{"cwd":"/","mcpServers":[{"#),
             "{added}"
         );
+    }
+
+    #[test]
+    fn what_drafts_had_is_told_by_name() {
+        let of = |entry: &str| read(&format!(r#"{{"mcpServers":[{entry}]}}"#));
+        let draft = DeclarationError::Draft("t".to_owned());
+        let entry = r#"{"type":"http","name":"t","url":"acp:1-2","headers":[]}"#;
+        assert_eq!(of(entry), Err(draft));
+        assert!(of(r#"{"type":"http","name":"t","url":"https://acp:1","headers":[]}"#).is_ok());
     }
 
     #[test]

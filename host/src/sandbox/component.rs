@@ -23,6 +23,12 @@ const GIVEN: &[&str] = &[
     "wasi:sockets/",
 ];
 
+/// The package of the interface.
+const PACKAGE: &str = "acp-chain:proxy/";
+
+/// Its version.
+const VERSION: &str = "0.1.0";
+
 const HANDLER: &str = "acp-chain:proxy/handler@0.1.0";
 
 /// Why a file is no component that could be a proxy.
@@ -49,6 +55,13 @@ pub enum ComponentError {
     /// It is damaged, or uses features that the engine lacks.
     #[error("the component is not valid: {}", Untrusted::new(.0))]
     Invalid(String),
+    /// It is made for another version of the interface.
+    #[error(
+        "the component is made for `acp-chain:proxy@{}`, and this host has {VERSION}: build it again with \
+         the WIT of this host, or use a host of that version",
+        Untrusted::new(.0)
+    )]
+    OtherVersion(String),
     /// It imports what the host does not give.
     #[error(
         "the component imports `{}`, which the host does not give; a proxy may import only \
@@ -124,6 +137,11 @@ impl Component {
     ) -> Result<Self, ComponentError> {
         let shape = component.component_type();
         let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
+        let exports = shape.exports(&engine.wasmtime).map(|(name, _)| name);
+        if let Some(version) = imports.chain(exports).find_map(other_version) {
+            return Err(ComponentError::OtherVersion(version.to_owned()));
+        }
+        let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
         if let Some(name) = imports.into_iter().find(|name| !is_given(name)) {
             return Err(ComponentError::UnknownImport(name.to_owned()));
         }
@@ -176,6 +194,12 @@ impl Component {
             .map(|(name, _)| name.to_owned())
             .collect()
     }
+}
+
+/// The version of the interface that a name has, if it is not ours.
+fn other_version(name: &str) -> Option<&str> {
+    let (_, version) = name.strip_prefix(PACKAGE)?.split_once('@')?;
+    Some(version).filter(|version| *version != VERSION)
 }
 
 fn is_given(import: &str) -> bool {

@@ -14,11 +14,14 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
 use crate::channel::quote;
 
-/// So many of the last lines are kept for the report of a failure.
-const LINES: usize = 20;
+/// So many of the last lines are kept for the report of a failure: a panic, and its stack.
+const LINES: usize = 64;
 
 /// So much of each.
-const LINE: usize = 500;
+const LINE: usize = 1000;
+
+/// How much of a line on standard output or error waits for its end.
+const PART: usize = 8 * 1024;
 
 /// What a line in the log takes beside its text: the time, the level, the name.
 const HEAD: usize = 100;
@@ -33,6 +36,8 @@ pub struct Journal {
 #[derive(Debug)]
 struct Shared {
     last: VecDeque<String>,
+    /// What came of lines on standard output and error of which the end did not, by stream.
+    parts: Vec<Vec<u8>>,
     /// Bytes that may still go to the log.
     left: usize,
 }
@@ -42,6 +47,7 @@ impl Journal {
     pub fn new(proxy: Arc<str>, limit: usize) -> Self {
         let shared = Shared {
             last: VecDeque::new(),
+            parts: Vec::new(),
             left: limit,
         };
         Self {
@@ -52,10 +58,22 @@ impl Journal {
 
     /// The last lines, and forgets them.
     pub fn take_last(&self) -> Vec<String> {
+        let parts: Vec<_> = self.lock().parts.iter_mut().map(std::mem::take).collect();
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            self.note_line(Level::INFO, &String::from_utf8_lossy(part));
+        }
         self.lock().last.drain(..).collect()
     }
 
+    /// Notes a text, by line.
     pub fn note(&self, level: Level, text: &str) {
+        self.note_line(level, text.lines().next().unwrap_or_default());
+        for line in text.lines().skip(1) {
+            self.note_line(level, line);
+        }
+    }
+
+    fn note_line(&self, level: Level, text: &str) {
         let mut shared = self.lock();
         shared.last.push_back(quote(text, LINE));
         if shared.last.len() > LINES {
@@ -88,6 +106,12 @@ impl Journal {
     }
 }
 
+/// One of the proxy's standard streams.
+struct Stream {
+    journal: Journal,
+    number: usize,
+}
+
 impl IsTerminal for Journal {
     fn is_terminal(&self) -> bool {
         false
@@ -96,15 +120,28 @@ impl IsTerminal for Journal {
 
 impl StdoutStream for Journal {
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(self.clone())
+        let parts = &mut self.lock().parts;
+        parts.push(Vec::new());
+        Box::new(Stream {
+            journal: self.clone(),
+            number: parts.len() - 1,
+        })
     }
 }
 
-impl AsyncWrite for Journal {
+impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        for line in String::from_utf8_lossy(bytes).lines() {
-            self.note(Level::INFO, line);
+        let mut part = std::mem::take(&mut self.journal.lock().parts[self.number]);
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            part.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || part.len() > PART {
+                let line = String::from_utf8_lossy(&part);
+                self.journal
+                    .note_line(Level::INFO, line.trim_end_matches(['\n', '\r']));
+                part.clear();
+            }
         }
+        self.journal.lock().parts[self.number] = part;
         Poll::Ready(Ok(bytes.len()))
     }
 
@@ -132,5 +169,27 @@ mod tests {
             journal.note(Level::INFO, text);
             assert_eq!(journal.lock().left, 0, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_comes_in_pieces_is_gathered_by_line() {
+        let journal = Journal::new("p".into(), usize::MAX);
+        let mut streams = [(); 2].map(|()| Box::into_pin(journal.async_stream()));
+        let context = &mut Context::from_waker(std::task::Waker::noop());
+        for (stream, text) in [
+            (0, "Error: no"),
+            (1, "beside\r\n"),
+            (0, " rules\n\n  at f\nand"),
+            (0, " the end"),
+        ] {
+            let written = streams[stream]
+                .as_mut()
+                .poll_write(context, text.as_bytes());
+            assert!(written.is_ready());
+        }
+        let said = ["beside", "Error: no rules", "", "  at f", "and the end"];
+        assert_eq!(journal.take_last(), said);
+        journal.note(Level::INFO, "one\ntwo");
+        assert_eq!(journal.take_last(), ["one", "two"]);
     }
 }

@@ -18,6 +18,13 @@ async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
     chain.client.initialize().await;
     let answer = chain.client.wire.request("test/panic", BODY).await;
     assert!(answer.error.is_some(), "{}", answer.line);
+    // What it said may be what it was told.
+    let said = ["last words", "panicked"];
+    assert!(
+        said.iter().all(|said| !answer.line.contains(said)),
+        "{}",
+        answer.line
+    );
     let [asked] = &chain.client.wire.transcript().sent("client")[..] else {
         panic!("one request")
     };

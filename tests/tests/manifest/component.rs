@@ -78,14 +78,23 @@ async fn a_truncated_component_is_told_so() {
 
 #[tokio::test]
 async fn a_component_that_imports_what_the_host_does_not_give_is_told_which() {
-    for interface in [
-        "wasi:http/outgoing-handler@0.2.0",
-        "acp-chain:proxy/channel@0.2.0",
-        "vendor:secrets/keys",
-    ] {
+    for interface in ["wasi:http/outgoing-handler@0.2.0", "vendor:secrets/keys"] {
         let project = Project::with_component(&importing(interface));
         let why = format!("the component imports `{interface}`, which the host does not give");
         project.has_its_component_refused(&why).await;
+    }
+}
+
+#[tokio::test]
+async fn a_component_of_another_version_is_told_both_versions() {
+    for component in [
+        importing("acp-chain:proxy/channel@0.2.0"),
+        exporting("acp-chain:proxy/handler@0.2.0"),
+    ] {
+        let why = "the component is made for `acp-chain:proxy@0.2.0`, and this host has 0.1.0: build it again";
+        Project::with_component(&component)
+            .has_its_component_refused(why)
+            .await;
     }
 }
 

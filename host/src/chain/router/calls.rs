@@ -263,7 +263,7 @@ impl Router {
         self.call(index, event);
     }
 
-    fn call(&mut self, index: HopIndex, event: Event) {
+    pub(super) fn call(&mut self, index: HopIndex, event: Event) {
         match std::mem::replace(&mut self.hops[index].life, Life::Busy) {
             Life::Idle(part) => self.set_to_work(index, Work::Call(part.call(event))),
             other => self.hops[index].life = other,

@@ -10,7 +10,7 @@ use crate::chain::hop::{Item, Life, Make};
 use crate::chain::parcel::{HopIndex, Parcel};
 use crate::chain::timers::Timer;
 use crate::chain::wire::Order;
-use crate::channel::{Failure, MessageId, Started, WORDS, quote};
+use crate::channel::{Event, Failure, MessageId, Started, WORDS, quote};
 use crate::rpc::{Error, Kind, Message, code};
 
 impl Router {
@@ -172,6 +172,8 @@ impl Router {
         }
         self.fail(index, parcel, "it held it for too long");
         self.release(index);
+        // What it has asked for it, it withdraws.
+        self.call(index, Event::Cancel(id));
     }
 
     /// Does what is due by now.

@@ -1,10 +1,12 @@
 //! Which side of a chain a call belongs to, by who says it and how (RFD proxy-chains): what is carried
 //! in `proxy/successor` belongs to the agent's. The methods of the proxy protocol itself never travel.
 
+use std::borrow::Cow;
+
 use crate::chain::start::INITIALIZE;
-use crate::channel::Peer;
+use crate::channel::{Peer, WORDS, quote};
 use crate::native::{Dialect, is_successor};
-use crate::rpc::{Error, Kind, Message, code};
+use crate::rpc::{Error, Kind, Message, code, member};
 
 /// A side, and the call as it travels; or why it goes nowhere.
 type Said = Result<(Peer, Message), Error>;
@@ -20,11 +22,11 @@ pub(super) fn of_an_end(end: Peer, message: Message) -> Said {
     }
 }
 
-/// What a native proxy says: it goes to that side.
-pub(super) fn of_a_proxy(message: Message) -> Said {
+/// What a native proxy says, behind which the part of this name stands: it goes to that side.
+pub(super) fn of_a_proxy(message: Message, successor: &str) -> Said {
     let method = message.method();
     match is_host_method(method) {
-        true if is_successor(method) => Ok((Peer::Agent, opened(&message)?)),
+        true if is_successor(method) => Ok((Peer::Agent, opened(&message, Some(successor))?)),
         true => refused(format!("{method} is the host's own to send")),
         false => Ok((Peer::Client, message)),
     }
@@ -34,7 +36,7 @@ pub(super) fn of_a_proxy(message: Message) -> Said {
 pub(super) fn of_the_parent(message: Message) -> Said {
     let method = message.method();
     if is_successor(method) {
-        return Ok((Peer::Agent, opened(&message)?));
+        return Ok((Peer::Agent, opened(&message, None)?));
     }
     if Dialect::of_initialize(method).is_some() && message.kind() == Kind::Request {
         // To the parts of the chain it is what a client begins with.
@@ -46,9 +48,19 @@ pub(super) fn of_the_parent(message: Message) -> Said {
     }
 }
 
-/// What a message to or from a successor carries.
-fn opened(message: &Message) -> Result<Message, Error> {
+/// What a message to or from a successor carries. Which one that is may be said (RFD proxy-chains: M:N
+/// topologies), though there is but one.
+fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> {
     let method = message.method();
+    if let Some(peer) = member(message.body(), "peer").filter(|peer| *peer != "null") {
+        let name = serde_json::from_str::<Cow<str>>(peer).ok();
+        if name.is_none() || name.as_deref() != successor {
+            let known = successor.map_or(String::new(), |name| format!("; it is `{name}`"));
+            let peer = quote(peer, WORDS);
+            let reason = format!("there is no successor {peer} here{known}");
+            return Err(Error::new(code::INVALID_PARAMS, reason));
+        }
+    }
     match message.carried() {
         None => {
             let reason = format!("a {method} has to have a method in its params");

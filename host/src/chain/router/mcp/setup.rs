@@ -199,8 +199,15 @@ impl Router {
             return None;
         }
         let message = &parcel.message;
-        // What is no list was never changed, and declares nothing.
-        let mut entries = declaration::read(message.body()).ok()?;
+        let mut entries = match declaration::read(message.body()) {
+            Ok(entries) => entries,
+            // Nobody could be told, for it is no request.
+            Err(DeclarationError::Draft(_)) => {
+                return Some(message.with_body(&declaration::write(message.body(), &[])));
+            }
+            // What is no list was never changed, and declares nothing.
+            Err(_) => return None,
+        };
         if entries.iter().all(|entry| !entry.over_acp) {
             return None;
         }

@@ -281,6 +281,40 @@ fn what_a_proxy_holds_for_too_long_is_taken_from_it() {
 }
 
 #[test]
+fn what_a_proxy_asked_for_a_message_can_be_withdrawn_when_it_has_held_that_for_too_long() {
+    let mut asked = None;
+    let holds = scripted(
+        "holds",
+        "session/prompt",
+        move |event, ledger| match event {
+            Event::Message(_) => {
+                asked = ledger.request(Peer::Client, "own", "null").ok();
+                Says::Decided(Decision::Hold)
+            }
+            Event::Cancel(id) => {
+                let late = ledger.settle(*id, Decision::Forward);
+                assert!(late.is_err(), "the host has it back");
+                ledger.cancel(asked.unwrap()).unwrap();
+                Says::Told
+            }
+            _ => Says::Told,
+        },
+    );
+    let mut router = Router::new(vec![holds], None);
+    client(&mut router, PROMPT);
+    let own = r#"{"jsonrpc":"2.0","id":2,"method":"own"}"#;
+    assert_eq!(heard(&mut router, Peer::Client), [own]);
+    router.advance(router.next_timer().expect("it may not hold it for ever"));
+    router.pump(1000);
+    let [refused, withdrawn] = &heard(&mut router, Peer::Client)[..] else {
+        panic!("an answer and a cancellation");
+    };
+    assert!(refused.contains("it held it for too long"), "{refused}");
+    let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#;
+    assert_eq!(withdrawn, cancel);
+}
+
+#[test]
 fn a_proxy_that_settles_in_time_leaves_no_timer() {
     let holds = scripted("holds", "*", |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "settle" => {

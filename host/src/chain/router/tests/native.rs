@@ -572,3 +572,38 @@ fn nothing_overtakes_on_its_way_through_components_and_native_proxies() {
         ]
     );
 }
+
+#[test]
+fn a_successor_may_be_named_if_there_is_one_of_that_name() {
+    let mut router = begun(FailurePolicy::Refuse);
+    let asks = |peer: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"q","method":"proxy/successor","params":{{"method":"m","peer":{peer}}}}}"#
+        )
+    };
+    for (peer, number) in [(r#""agent""#, 3), ("null", 4)] {
+        says(&mut router, 0, &asks(peer));
+        assert_eq!(
+            heard(&mut router, Peer::Agent),
+            [format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"m"}}"#)]
+        );
+        agent(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":1}}"#),
+        );
+        assert_eq!(
+            told(&mut router, 0),
+            [r#"{"jsonrpc":"2.0","id":"q","result":1}"#]
+        );
+    }
+    for peer in [r#""research-agent""#, "7"] {
+        says(&mut router, 0, &asks(peer));
+        let named = peer.trim_matches('"');
+        let told = &told(&mut router, 0)[0];
+        assert!(
+            told.contains("-32602") && told.contains("it is `agent`"),
+            "{told}"
+        );
+        assert!(told.contains(named) && heard(&mut router, Peer::Agent).is_empty());
+    }
+}

@@ -87,13 +87,19 @@ impl Router {
         }
     }
 
+    /// Who stands behind a proxy: the next one, or the agent.
+    fn successor(&self, index: HopIndex) -> &str {
+        let next = self.hops.get(index + 1);
+        next.map_or(Peer::Agent.as_str(), |hop| &hop.name)
+    }
+
     fn wire_asks(&mut self, index: HopIndex, message: Message) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
         let Some(wire) = self.hops[index].wire() else {
             return;
         };
-        let said = of_a_proxy(message).and_then(|(to, message)| {
+        let said = of_a_proxy(message, self.successor(index)).and_then(|(to, message)| {
             let charge = admit(&id, &message, &wire.open, &wire.kept)?;
             Ok((to, message, charge))
         });
@@ -131,7 +137,7 @@ impl Router {
     }
 
     fn wire_tells(&mut self, index: HopIndex, message: Message) {
-        let (to, message) = match of_a_proxy(message) {
+        let (to, message) = match of_a_proxy(message, self.successor(index)) {
             Ok(said) => said,
             Err(error) => return self.lost_on_wire(index, &error.message),
         };
