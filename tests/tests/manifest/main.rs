@@ -312,6 +312,37 @@ async fn an_empty_manifest_is_a_chain_without_proxies() {
 }
 
 #[tokio::test]
+async fn the_trace_has_what_the_client_really_said_and_what_it_withdrew() {
+    let project = Project::new("");
+    let proxies = [("first", &*host::component("pass"), "")];
+    host::manifest(project.0.path(), &proxies).unwrap();
+    let (manifest, trace) = (project.manifest(), project.path("trace"));
+    let options = [
+        "--manifest".as_ref(),
+        manifest.as_os_str(),
+        "--trace".as_ref(),
+        trace.as_os_str(),
+    ];
+    let mut client = client(host::run_with(options, [AGENT]));
+    client.initialize().await;
+    let declares = r#"{"cwd":"/","mcpServers":[{"type":"acp","name":"mine","id":"my-own-id"}]}"#;
+    client.wire.request("session/new", declares).await;
+    let turn = client.prompt("never");
+    let cancel = format!(r#"{{"requestId":{turn}}}"#);
+    client.wire.notify("$/cancel_request", &cancel);
+    // The agent says that it has heard it.
+    client.wire.receive().await.unwrap();
+    let written = fs::read_to_string(&trace).unwrap();
+    for expected in [
+        r#""from":"client","to":"acp-chain","kind":"request","id":2,"request":2,"method":"session/new","#,
+        &format!(r#""params":{declares}"#),
+        r#","kind":"notification","id":3,"request":3,"method":"$/cancel_request","session":"s","#,
+    ] {
+        assert!(written.contains(expected), "{expected}\n{written}");
+    }
+}
+
+#[tokio::test]
 async fn the_trace_has_each_leg_of_a_turn_in_order() {
     let project = Project::new("");
     let (pass, shout) = (host::component("pass"), host::component("shout-rust"));
@@ -329,9 +360,16 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
     let before = fs::read_to_string(&trace).unwrap().len();
     client.turn("hi").await;
     let written = fs::read_to_string(&trace).unwrap();
+    // The number of the request within the chain, and the client's own id of it.
+    let [request, id] = [r#""request":2,"#, r#""id":2,"#];
     let leg = |from, to, kind, method, body: &str| {
+        let about = match kind {
+            "notification" => (String::new(), ""),
+            _ => (id.to_owned(), request),
+        };
+        let (id, request) = about;
         format!(
-            r#"{{"from":"{from}","to":"{to}","kind":"{kind}","method":"{method}","session":"s",{body}}}"#
+            r#""from":"{from}","to":"{to}","kind":"{kind}",{id}{request}"method":"{method}","session":"s",{body}}}"#
         )
     };
     let asked = |text| format!(r#""params":{}"#, prompt("s", text));
@@ -357,8 +395,32 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
         leg("second", "first", "response", p, shouted),
         leg("first", "client", "response", p, shouted),
     ];
-    let found: Vec<_> = written[before..].lines().collect();
+    let lines = written[before..].lines().map(|line| {
+        let (time, rest) = line.split_once(',').unwrap();
+        let time = time
+            .strip_prefix(r#"{"time":""#)
+            .unwrap()
+            .trim_end_matches('"');
+        let example = "2026-11-22T12:00:00.000001Z";
+        assert!(time.len() == example.len() && time.ends_with('Z'), "{time}");
+        rest.to_owned()
+    });
+    let (decided, found): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with(r#""proxy""#));
     assert_eq!(found.len(), expected.len(), "{written}");
+    let decision = |proxy, decision, request, method| {
+        format!(
+            r#""proxy":"{proxy}","decision":"{decision}",{request}"method":"{method}","session":"s"}}"#
+        )
+    };
+    for (proxy, about) in [("first", "forward"), ("second", "change")] {
+        for (request, method) in [(request, p), ("", u)] {
+            let kind = if method == u { "forward" } else { about };
+            let expected = decision(proxy, kind, request, method);
+            assert!(decided.contains(&expected), "{expected}\n{decided:?}");
+        }
+    }
+    // Two for each request and its answer, and two for each update.
+    assert_eq!(decided.len(), 8, "{written}");
     // Proxies work side by side: the legs of one message have an order, those of two need not.
     for legs in expected.chunks(3) {
         let place = |leg: &String| found.iter().position(|found| found == leg);

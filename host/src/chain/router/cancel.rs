@@ -39,7 +39,9 @@ impl Router {
         }
         let has_room = exchange.may_grow(cancel.len());
         exchange.cancel = Some(if has_room { cancel } else { new_cancel() });
-        match exchange.stage {
+        let stage = exchange.stage;
+        self.trace_cancel(number);
+        match stage {
             Stage::Held(hop, id) => {
                 self.hops[hop].push(Item::Cancel(id));
                 self.make_ready(hop);

@@ -18,6 +18,7 @@ impl Router {
     /// it unguarded, unless the user wants that.
     pub(super) fn fail(&mut self, index: HopIndex, mut parcel: Parcel, reason: &str) {
         parcel.from = parcel.at;
+        self.trace_failure(index, &parcel, reason);
         let hop = &mut self.hops[index];
         let name = &hop.name;
         let method = quote(&parcel.method, WORDS);

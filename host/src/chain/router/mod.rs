@@ -11,6 +11,7 @@ mod notice;
 mod parent;
 mod scope;
 mod sides;
+mod trace;
 mod travel;
 mod turns;
 mod verdict;

@@ -8,7 +8,6 @@ use crate::channel::Peer;
 use crate::limits::Charge;
 use crate::mcp::protocol::code;
 use crate::rpc::{Error, Message};
-use crate::trace::Leg;
 
 impl Router {
     /// Opens a request, which is kept on somebody's account, or on the host's own.
@@ -266,20 +265,5 @@ impl Router {
         if let Some(exchange) = self.exchanges.get_mut(&number) {
             exchange.stage = stage;
         }
-    }
-
-    pub(super) fn trace(&mut self, parcel: &Parcel) {
-        let Some(trace) = &mut self.trace else { return };
-        let name = |at| match parcel.route.place(at) {
-            Place::Edge(peer) => peer.as_str(),
-            Place::Hop(index) => &self.hops[index].name,
-        };
-        trace.record(&Leg {
-            from: name(parcel.from),
-            to: name(parcel.at),
-            method: &parcel.method,
-            session: parcel.session().map(|session| &**session),
-            message: &parcel.message,
-        });
     }
 }

@@ -140,6 +140,7 @@ impl Router {
         action: Action,
     ) {
         parcel.from = parcel.at;
+        self.trace_decision(index, &parcel, &action);
         if let Some(number) = parcel.exchange
             && !parcel.is_response()
         {

@@ -61,6 +61,7 @@ impl Router {
             changed = true;
         }
         if changed {
+            self.trace_said(parcel);
             let params = declaration::write(parcel.message.body(), &entries);
             parcel.message = parcel.message.with_body(&params);
         }

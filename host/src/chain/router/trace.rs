@@ -1,0 +1,121 @@
+//! What the trace gets, if there is one.
+
+use super::Router;
+use crate::chain::exchange::{Origin, Stage};
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::channel::Action;
+use crate::rpc::Kind;
+use crate::trace::{About, HOST, Leg, Trace};
+
+impl Router {
+    /// A message has come from one part to the next.
+    pub(super) fn trace(&mut self, parcel: &Parcel) {
+        self.trace_leg(parcel, parcel.from, Some(parcel.at));
+    }
+
+    /// What somebody said, before the host makes something else of it.
+    pub(super) fn trace_said(&mut self, parcel: &Parcel) {
+        self.trace_leg(parcel, parcel.at, None);
+    }
+
+    fn trace_leg(&mut self, parcel: &Parcel, from: usize, to: Option<usize>) {
+        self.with_trace(|router, trace| {
+            let exchange = parcel
+                .exchange
+                .and_then(|number| router.exchanges.get(&number));
+            let part = |at| router.part(parcel.route.place(at));
+            trace.crossed(&Leg {
+                from: part(from),
+                to: to.map_or(HOST, part),
+                id: exchange.and_then(|exchange| own_id(&exchange.origin)),
+                about: about(parcel),
+                message: &parcel.message,
+            });
+        });
+    }
+
+    /// A request is withdrawn.
+    pub(super) fn trace_cancel(&mut self, number: ExchangeId) {
+        self.with_trace(|router, trace| {
+            let Some(exchange) = router.exchanges.get(&number) else {
+                return;
+            };
+            let Some(cancel) = &exchange.cancel else {
+                return;
+            };
+            let from = match exchange.origin {
+                Origin::Edge(peer, _) => router.part(Place::Edge(peer)),
+                Origin::Hop(index, _) | Origin::Wire(index, _) => router.part(Place::Hop(index)),
+                _ => HOST,
+            };
+            let to = match exchange.stage {
+                Stage::Held(index, _) | Stage::Wire(index) => router.part(Place::Hop(index)),
+                Stage::Out => router.part(Place::Edge(exchange.toward)),
+                _ => HOST,
+            };
+            trace.crossed(&Leg {
+                from,
+                to,
+                id: own_id(&exchange.origin),
+                about: About {
+                    request: Some(number),
+                    method: cancel.method(),
+                    session: exchange.session.as_deref(),
+                },
+                message: cancel,
+            });
+        });
+    }
+
+    /// What a proxy decided about a message.
+    pub(super) fn trace_decision(&mut self, index: HopIndex, parcel: &Parcel, action: &Action) {
+        let decision = match action {
+            Action::Forward => "forward",
+            Action::Replace(_) => "change",
+            Action::Answer(answer) if answer.kind() == Kind::Error => "refuse",
+            Action::Answer(_) => "answer",
+            Action::Discard => "discard",
+            Action::Hold => "hold",
+        };
+        self.with_trace(|router, trace| {
+            trace.decided(&router.hops[index].name, decision, about(parcel), None);
+        });
+    }
+
+    /// A proxy could not decide about a message.
+    pub(super) fn trace_failure(&mut self, index: HopIndex, parcel: &Parcel, why: &str) {
+        self.with_trace(|router, trace| {
+            trace.decided(&router.hops[index].name, "fail", about(parcel), Some(why));
+        });
+    }
+
+    fn with_trace(&mut self, write: impl FnOnce(&Self, &mut Trace)) {
+        if let Some(mut trace) = self.trace.take() {
+            write(self, &mut trace);
+            self.trace = Some(trace);
+        }
+    }
+
+    fn part(&self, place: Place) -> &str {
+        match place {
+            Place::Edge(peer) => peer.as_str(),
+            Place::Hop(index) => &self.hops[index].name,
+        }
+    }
+}
+
+fn about(parcel: &Parcel) -> About<'_> {
+    About {
+        request: parcel.exchange,
+        method: &parcel.method,
+        session: parcel.session().map(|session| &**session),
+    }
+}
+
+/// The id that whoever asked has given a request.
+fn own_id(origin: &Origin) -> Option<&str> {
+    match origin {
+        Origin::Edge(_, id) | Origin::Wire(_, id) | Origin::Link(_, id) => Some(id.as_str()),
+        _ => None,
+    }
+}
