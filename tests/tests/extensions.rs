@@ -96,7 +96,7 @@ async fn a_secret_in_a_prompt_never_reaches_the_agent_and_the_rest_keeps_its_spe
 }
 
 #[tokio::test]
-async fn rules_come_before_the_first_prompt_of_a_session_only() {
+async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as_the_users() {
     let mut chain = chain(&[("rules", "{}"), ("pass", "{}")]).await;
     chain.client.ask("session/prompt", &prompt("one"));
     let read = chain.client.receive().await.expect("the proxy asks");
@@ -110,11 +110,45 @@ async fn rules_come_before_the_first_prompt_of_a_session_only() {
         .await
         .params
         .expect("params");
-    let (rules, own) = (first.find("Be kind."), first.find(r#""one""#));
-    assert!(rules.is_some() && rules < own, "{first}");
+    let first: serde_json::Value = serde_json::from_str(&first).expect("JSON");
+    let added = &first["prompt"][1];
+    assert_eq!(first["prompt"][0]["text"], "one");
+    assert_eq!(added["annotations"]["audience"][0], "assistant");
+    let added = added["text"].as_str().expect("a text");
+    assert!(added.contains("Be kind."), "{added}");
     chain.client.ask("session/prompt", &prompt("two"));
     let second = answer(&mut chain, r#"{"stopReason":"end_turn"}"#).await;
     assert_eq!(second.params.as_deref(), Some(&*prompt("two")));
+
+    // The agent joins its blocks, and cuts them elsewhere.
+    let id = chain.client.ask(
+        "session/load",
+        r#"{"sessionId":"s","cwd":"/project","mcpServers":[]}"#,
+    );
+    let load = chain.agent.receive().await.expect("the request");
+    let whole = format!("one{added}");
+    for part in [&whole[..20], &whole[20..60], &whole[60..]] {
+        let content = serde_json::json!({ "type": "text", "text": part });
+        let update = serde_json::json!({
+            "sessionId": "s",
+            "update": { "sessionUpdate": "user_message_chunk", "content": content },
+        });
+        chain.agent.notify("session/update", &update.to_string());
+    }
+    for line in load.result("{}") {
+        chain.agent.send(line);
+    }
+    let mut told = String::new();
+    loop {
+        let message = chain.client.receive().await.expect("a message");
+        if message.answers(&id) {
+            break;
+        }
+        if message.method.as_deref() == Some("session/update") {
+            told.push_str(&text(&message));
+        }
+    }
+    assert_eq!(told.trim_end(), "one");
 }
 
 #[tokio::test]

@@ -83,15 +83,15 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
     let rules = entry(
         "rules",
         "rules",
-        "powers = ['prompts.change', 'plans.read', 'files.read']",
+        "powers = ['prompts.change', 'plans.read', 'mcp.read', 'files.read']",
     );
     let (valid, said) = check(&rules).await;
     assert!(valid, "{said}");
     for part in [
         "asks for session/prompt requests from the client\n",
         "asks for initialize requests from the client, and does not see it: that takes `capabilities.read`",
-        "! never uses `plans.read`",
-        r#"powers = ["prompts.change", "turns.read", "files.read", "capabilities.read", "session-setup.read"]"#,
+        "! never uses `mcp.read`",
+        r#"powers = ["prompts.change", "plans.read", "turns.read", "files.read", "capabilities.read", "session-setup.read"]"#,
     ] {
         assert!(said.contains(part), "{said}\nlacks {part}");
     }

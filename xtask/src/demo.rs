@@ -94,11 +94,11 @@ fn tell_promises(heard: &Heard, received: &str) -> Result<bool> {
     let prompt = prompt_of(received)?;
     let promises = [
         (
-            "rules: the project's AGENTS.md comes before the prompt",
+            "rules: the project's AGENTS.md comes with the prompt, behind the question",
             prompt
                 .find(script::RULES.trim())
                 .zip(prompt.find(script::QUESTION))
-                .is_some_and(|(rules, question)| rules < question),
+                .is_some_and(|(rules, question)| question < rules),
         ),
         (
             "redact: the key in the prompt never reaches the agent",

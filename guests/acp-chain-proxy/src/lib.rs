@@ -151,6 +151,7 @@ mod tasks;
 pub mod testing;
 #[cfg(feature = "tools")]
 mod tools;
+mod version;
 
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
@@ -171,6 +172,7 @@ pub use tools::{
 #[cfg(feature = "tools")]
 #[doc(hidden)]
 pub use tools::{WithTools, has_tools};
+pub use version::Version;
 
 /// What a handler returns: anything that is an error may be thrown with `?`.
 pub type Result<T = Action> = std::result::Result<T, Box<dyn std::error::Error>>;

@@ -3,6 +3,9 @@
 use acp_chain_proxy::{Level, Peer, log, path};
 use serde_json::json;
 
+/// How much may be taken, so that all of it is found again in a replay.
+const MOST: usize = crate::mark::LONGEST / 2;
+
 /// Comes before all other names.
 const FIRST: &str = "AGENTS.md";
 
@@ -34,6 +37,12 @@ impl Files {
             if !names.contains(&name) {
                 names.push(name);
             }
+        }
+        if limit > MOST {
+            return Err(format!(
+                "`limit` is {limit}, expected at most {MOST}; agents read no more than a part of rules \
+                 that long"
+            ));
         }
         if limit == 0 {
             return Err(

@@ -1,10 +1,13 @@
-//! Puts the project's rule files (`AGENTS.md` and its like) before the first prompt of a session.
+//! Puts the project's rule files (`AGENTS.md` and its like) behind the user's words in the first prompt
+//! of a session, and takes them out again where an agent shows the user what he wrote.
 //!
 //! The files are read through the client, so a component that sees no files can do it. See the
 //! README for the configuration and the limits.
 
 mod files;
+mod mark;
 mod prompt;
+mod replay;
 mod seen;
 
 use std::cell::{Cell, RefCell};
@@ -12,13 +15,14 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use acp_chain_proxy::{
-    Action, Configure, Json, Level, Peer, Proxy, Request, Response, Result, Sessions, Subscription,
-    export, log, save,
+    Action, Configure, Json, Level, Notification, Peer, Proxy, Request, Response, Result, Sessions,
+    Subscription, Version, export, log, save,
 };
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use files::Files;
+use replay::Replay;
 use seen::Seen;
 
 /// What the user may set. Every key has a default.
@@ -52,7 +56,8 @@ impl Default for Config {
 struct Rules {
     files: Files,
     seen: Seen,
-    /// Whether the log has told that the client reads no files.
+    replay: Replay,
+    /// Whether the user knows that the client reads no files.
     told: Cell<bool>,
     /// By session, locked while its files are read: a prompt that comes meanwhile waits its turn.
     reading: RefCell<HashMap<String, Rc<Mutex<()>>>>,
@@ -65,6 +70,7 @@ impl Configure for Rules {
         Ok(Self {
             files: Files::new(config.files, config.all, config.limit)?,
             seen: Seen::default(),
+            replay: Replay::default(),
             told: Cell::default(),
             reading: RefCell::default(),
         })
@@ -83,6 +89,10 @@ impl Proxy for Rules {
         Subscription::responses("session/prompt")
             .from(Peer::Agent)
             .without_body(),
+        Subscription::notifications("session/update")
+            .from(Peer::Agent)
+            .without_body(),
+        Version::SUBSCRIPTION,
     ];
 
     fn subscriptions(&self) -> Vec<Subscription> {
@@ -104,7 +114,15 @@ impl Proxy for Rules {
         Ok(Action::Forward)
     }
 
+    async fn on_notification(&self, update: Notification) -> Result {
+        let session = update.head.session.as_deref().unwrap_or_default();
+        Ok(self.replay.on_update(session, &update.head))
+    }
+
     async fn on_response(&self, response: Response) -> Result {
+        if let Some(session) = &response.head.session {
+            self.replay.release(session);
+        }
         if self.seen.on_response(&response) {
             self.save();
         }
@@ -116,7 +134,7 @@ impl Rules {
     async fn prompt(&self, request: Request) -> Result {
         let session = request.head.session.clone().unwrap_or_default();
         if self.seen.without_rules(&session).is_none()
-            || !self.client_reads()
+            || !self.client_reads(&session)
             || prompt::is_command(&request.head)
         {
             return Ok(Action::Forward);
@@ -127,9 +145,10 @@ impl Rules {
             return Ok(Action::Forward);
         };
         let rules = self.files.read(&session, &cwd).await;
+        let action = prompt::with_rules(&session, &rules, self.seen.takes_resources());
         self.seen.give(session, request.head.id);
         self.save();
-        Ok(prompt::with_rules(&request.head, &rules))
+        Ok(action)
     }
 
     fn reading(&self, session: &str) -> Rc<Mutex<()>> {
@@ -137,14 +156,20 @@ impl Rules {
         Rc::clone(reading.entry(session.to_owned()).or_default())
     }
 
-    fn client_reads(&self) -> bool {
+    /// Where it reads none, the user is told once.
+    fn client_reads(&self, session: &str) -> bool {
         let reads = self.seen.client_reads();
         if !reads && !self.told.replace(true) {
+            let text = "this project's rules are not added to prompts, since this editor reads no \
+                        files for others; where the agent does not read them by itself, put them \
+                        into a prompt";
             log(
                 Level::Warn,
-                "no rules are added to prompts: this client reads no files for others \
-                 (`clientCapabilities.fs.readTextFile` in `initialize`)",
+                format_args!("{text} (`clientCapabilities.fs.readTextFile` in `initialize`)"),
             );
+            if let Err(error) = self.seen.version().tell(session, text) {
+                log(Level::Debug, format_args!("the user is not told: {error}"));
+            }
         }
         reads
     }

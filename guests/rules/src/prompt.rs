@@ -1,43 +1,45 @@
-//! Prompts, and the rules before them.
+//! Prompts, and the rules behind the user's words: agents name a session by what comes first.
 
-use acp_chain_proxy::{Action, Edit, Head, Json};
-use serde_json::json;
+use acp_chain_proxy::{Action, Edit, Head};
+use serde_json::{Value, json};
 
 use crate::files::File;
+use crate::mark;
 
-/// Whether a prompt is a slash command, which agents know only at the very beginning. The rules
-/// wait for a prompt that is not.
+/// Whether a prompt is a slash command, which takes all that follows for its arguments. The rules wait
+/// for a prompt that is not.
 pub(crate) fn is_command(head: &Head) -> bool {
     head.read::<String>("/prompt/0/text")
         .is_some_and(|text| text.trim_start().starts_with('/'))
 }
 
-/// The prompt with a block of text for every file before it. Its own blocks keep their spelling.
-pub(crate) fn with_rules(head: &Head, files: &[File]) -> Action {
-    let blocks = head.read::<Json>("/prompt").map(String::from);
-    let Some(rest) = blocks
-        .as_deref()
-        .and_then(|blocks| blocks.strip_prefix('['))
-    else {
-        return Action::Forward;
-    };
+/// The prompt with the rules behind it, in a block that is meant for the model alone.
+pub(crate) fn with_rules(session: &str, files: &[File], embedded: bool) -> Action {
     if files.is_empty() {
         return Action::Forward;
     }
-    let rules: Vec<String> = files.iter().map(|file| block(file).to_string()).collect();
-    let comma = if rest.trim_start().starts_with(']') {
-        ""
-    } else {
-        ","
-    };
-    let blocks = format!("[{}{comma}{rest}", rules.join(","));
-    match Json::try_from(blocks) {
-        Ok(blocks) => Action::Edit(vec![Edit::set("/prompt", blocks)]),
-        Err(_) => Action::Forward,
-    }
+    let files: Vec<String> = files.iter().map(shown).collect();
+    let text = mark::marked(session, &files.join("\n\n"));
+    Action::Edit(vec![Edit::set(
+        "/prompt/-",
+        block(session, &text, embedded),
+    )])
 }
 
-fn block(file: &File) -> Json {
+/// As a resource, where the agent takes those.
+fn block(session: &str, text: &str, embedded: bool) -> Value {
+    let annotations = json!({ "audience": ["assistant"] });
+    if embedded {
+        let uri = mark::uri(session);
+        let resource = json!({ "uri": uri, "mimeType": "text/markdown", "text": text });
+        return json!({ "type": "resource", "resource": resource, "annotations": annotations });
+    }
+    // Some agents put nothing between two blocks.
+    let text = format!("\n\n{text}");
+    json!({ "type": "text", "text": text, "annotations": annotations })
+}
+
+fn shown(file: &File) -> String {
     let File { name, text, size } = file;
     let text = text.trim_end();
     let end = if text.len() < *size && file.text.len() < *size {
@@ -48,6 +50,5 @@ fn block(file: &File) -> Json {
     } else {
         format!("(End of `{name}`.)")
     };
-    let text = format!("The rules of this project, from its file `{name}`:\n\n{text}\n\n{end}\n\n");
-    json!({ "type": "text", "text": text }).into()
+    format!("The rules of this project, from its file `{name}`:\n\n{text}\n\n{end}")
 }

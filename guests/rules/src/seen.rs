@@ -4,12 +4,15 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-use acp_chain_proxy::{MessageId, Origin, Request, Response, Sessions};
+use acp_chain_proxy::{Json, MessageId, Origin, Request, Response, Sessions, Version};
 use serde::{Deserialize, Serialize};
 
 #[derive(Default, Deserialize, Serialize)]
 pub(crate) struct Seen {
     client_reads: Cell<bool>,
+    version: Cell<Version>,
+    /// Whether the agent takes embedded resources.
+    takes_resources: Cell<bool>,
     sessions: Sessions,
     /// The prompt with which a session got its rules.
     given: RefCell<HashMap<String, MessageId>>,
@@ -18,17 +21,22 @@ pub(crate) struct Seen {
 impl Seen {
     /// Looks at a request that is no prompt. True if something changed.
     pub(crate) fn on_request(&self, request: &Request) -> bool {
-        if request.head.method != "initialize" {
+        let head = &request.head;
+        if head.method != "initialize" {
             return self.sessions.on_request(request);
         }
         // Version 2 has no such capability: there the client reads no files for an agent.
-        let reads = request.head.read("/clientCapabilities/fs/readTextFile");
+        let reads = head.read("/clientCapabilities/fs/readTextFile");
         self.client_reads.set(reads.unwrap_or_default());
         true
     }
 
     /// Looks at a response. True if something changed.
     pub(crate) fn on_response(&self, response: &Response) -> bool {
+        if let Some(version) = Version::agreed(response) {
+            self.on_agreed(version, response);
+            return true;
+        }
         let head = &response.head;
         if head.method != "session/prompt" {
             return self.sessions.on_response(response);
@@ -39,6 +47,26 @@ impl Seen {
         // The agent did not take the prompt, so it has not got the rules either.
         let mut given = self.given.borrow_mut();
         given.get(session) == Some(&head.id) && given.remove(session).is_some()
+    }
+
+    fn on_agreed(&self, version: Version, response: &Response) {
+        self.version.set(version);
+        let pointer = match version {
+            Version::V1 => "/agentCapabilities/promptCapabilities/embeddedContext",
+            Version::V2 => "/capabilities/session/prompt/embeddedContext",
+        };
+        // `true` in version 1; in version 2 an object.
+        let stated = response.head.read::<Json>(pointer).map(String::from);
+        let takes = stated.is_some_and(|stated| stated != "null" && stated != "false");
+        self.takes_resources.set(takes);
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.version.get()
+    }
+
+    pub(crate) fn takes_resources(&self) -> bool {
+        self.takes_resources.get()
     }
 
     pub(crate) fn client_reads(&self) -> bool {

@@ -3,6 +3,9 @@ use acp_chain_proxy::{Error, Level, MessageId, Peer};
 use serde_json::{Value, json};
 
 use super::Rules;
+use super::mark::marked;
+
+mod replay;
 
 /// Those of the README.
 const LEAST: &[&str] = &[
@@ -10,6 +13,9 @@ const LEAST: &[&str] = &[
     "session-setup.read",
     "prompts.read",
     "prompts.change",
+    "answers.read",
+    "answers.change",
+    "answers.send",
     "turns.read",
     "files.read",
 ];
@@ -81,15 +87,20 @@ fn texts(sent: &Sent) -> Vec<String> {
 
 const AGENTS: (&str, &str) = ("/proj/AGENTS.md", "Use tabs.\n");
 const CLAUDE: (&str, &str) = ("/proj/CLAUDE.md", "Use spaces.\n");
-const TABS: &str = "The rules of this project, from its file `AGENTS.md`:\n\nUse tabs.\n\n\
-                    (End of `AGENTS.md`.)\n\n";
+
+/// What is added for `AGENTS`, as text.
+fn tabs() -> String {
+    let text = "The rules of this project, from its file `AGENTS.md`:\n\nUse tabs.\n\n\
+                (End of `AGENTS.md`.)";
+    format!("\n\n{}", marked("s", text))
+}
 
 #[test]
 fn the_first_prompt_of_a_session_gets_the_rules_and_no_other() {
     let mut host = host(json!({}));
     prompt(&mut host, "hi");
     let (prompts, asked) = serve(&mut host, &[AGENTS, CLAUDE]);
-    assert_eq!(texts(&prompts[0]), [TABS, "hi"]);
+    assert_eq!(texts(&prompts[0]), ["hi", &tabs()]);
     assert_eq!(asked, ["/proj/AGENTS.md"]);
     prompt(&mut host, "again");
     let (prompts, asked) = serve(&mut host, &[AGENTS]);
@@ -108,7 +119,7 @@ fn the_names_are_tried_in_order() {
         asked,
         ["/proj/AGENTS.md", "/proj/docs/RULES.md", "/proj/CLAUDE.md"]
     );
-    assert!(texts(&prompts[0])[0].contains("`CLAUDE.md`:\n\nUse spaces."));
+    assert!(texts(&prompts[0])[1].contains("`CLAUDE.md`:\n\nUse spaces."));
 }
 
 #[test]
@@ -118,8 +129,9 @@ fn all_files_are_taken_on_demand() {
     let (prompts, asked) = serve(&mut host, &[AGENTS, CLAUDE]);
     assert_eq!(asked.len(), 5);
     let texts = texts(&prompts[0]);
-    assert_eq!(texts.len(), 3);
-    assert!(texts[0].contains("Use tabs.") && texts[1].contains("Use spaces."));
+    assert_eq!((texts.len(), &*texts[0]), (2, "hi"));
+    let places = [texts[1].find("Use tabs."), texts[1].find("Use spaces.")];
+    assert!(places[0].is_some() && places[0] < places[1]);
 }
 
 #[test]
@@ -142,7 +154,7 @@ fn what_is_too_long_is_cut_between_two_characters_and_says_so() {
         let mut host = host(json!({ "limit": limit }));
         prompt(&mut host, "hi");
         let (prompts, _) = serve(&mut host, &[("/proj/AGENTS.md", "äöü!")]);
-        let text = &texts(&prompts[0])[0];
+        let text = &texts(&prompts[0])[1];
         assert_eq!(
             text.contains("is cut here: it has 7 bytes"),
             limit < 7,
@@ -157,25 +169,78 @@ fn the_limit_is_for_all_files_together() {
     let mut host = host(json!({ "all": true, "limit": 15 }));
     prompt(&mut host, "hi");
     let (prompts, _) = serve(&mut host, &[AGENTS, CLAUDE]);
-    let texts = texts(&prompts[0]);
-    assert!(texts[0].contains("Use tabs.\n\n(End"));
-    assert!(texts[1].contains("\n\nUse s\n\n(`CLAUDE.md` is cut here"));
+    let text = &texts(&prompts[0])[1];
+    assert!(text.contains("Use tabs.\n\n(End"));
+    assert!(text.contains("\n\nUse s\n\n(`CLAUDE.md` is cut here"));
 }
 
 #[test]
-fn a_client_that_reads_no_files_is_told_of_once_and_left_alone() {
-    for capabilities in [
-        json!({}),
-        json!({ "clientCapabilities": { "fs": { "readTextFile": false } } }),
-        json!({ "capabilities": {}, "protocolVersion": 2 }),
+fn an_agent_that_takes_resources_gets_the_rules_as_one_that_is_meant_for_the_model() {
+    for (capabilities, version) in [
+        (
+            json!({ "agentCapabilities": { "promptCapabilities": { "embeddedContext": true } } }),
+            1,
+        ),
+        (
+            json!({ "capabilities": { "session": { "prompt": { "embeddedContext": {} } } } }),
+            2,
+        ),
     ] {
         let mut host = Host::start::<Rules>(json!({})).expect("right");
-        host.request(Peer::Client, "initialize", capabilities);
+        host.powers(LEAST);
+        let reads = json!({ "clientCapabilities": { "fs": { "readTextFile": true } } });
+        let id = host.request(Peer::Client, "initialize", reads);
+        let mut agreed = capabilities;
+        agreed["protocolVersion"] = version.into();
+        host.answer(id, agreed);
         open(&mut host, "/proj");
-        for _ in 0..2 {
-            prompt(&mut host, "hi");
-            assert_eq!(texts(&host.sent()[0]), ["hi"]);
+        prompt(&mut host, "hi");
+        let (prompts, _) = serve(&mut host, &[AGENTS]);
+        let expected = json!({
+            "type": "resource",
+            "resource": {
+                "uri": super::mark::uri("s"),
+                "mimeType": "text/markdown",
+                "text": tabs().trim_start(),
+            },
+            "annotations": { "audience": ["assistant"] },
+        });
+        assert_eq!(prompts[0].at("/prompt/0/text"), "hi");
+        assert_eq!(prompts[0].at("/prompt/1"), expected);
+        assert_eq!(prompts[0].at("/prompt/2"), Value::Null);
+    }
+}
+
+#[test]
+fn where_the_client_reads_no_files_the_user_is_told_once() {
+    for (capabilities, version) in [
+        (json!({}), 1),
+        (
+            json!({ "clientCapabilities": { "fs": { "readTextFile": false } } }),
+            1,
+        ),
+        (json!({ "capabilities": {}, "protocolVersion": 2 }), 2),
+    ] {
+        let mut host = Host::start::<Rules>(json!({})).expect("right");
+        host.powers(LEAST);
+        let id = host.request(Peer::Client, "initialize", capabilities);
+        host.answer(id, json!({ "protocolVersion": version }));
+        open(&mut host, "/proj");
+        prompt(&mut host, "hi");
+        let sent = host.sent();
+        let told: String = match version {
+            1 => sent[0].get("/update/content/text"),
+            _ => sent[0].get("/update/title"),
         }
+        .expect("a text");
+        assert_eq!(sent[0].to, Peer::Client);
+        assert!(
+            told.contains("this project's rules are not added"),
+            "{told}"
+        );
+        assert_eq!(texts(&sent[1]), ["hi"]);
+        prompt(&mut host, "again");
+        assert_eq!(texts(&host.sent()[0]), ["again"]);
         let warnings = host
             .log()
             .into_iter()
@@ -205,7 +270,7 @@ fn a_slash_command_stays_first_and_the_rules_wait() {
     assert_eq!(texts(&host.sent()[0]), ["/compact"]);
     prompt(&mut host, "hi");
     let (prompts, _) = serve(&mut host, &[AGENTS]);
-    assert_eq!(texts(&prompts[0]), [TABS, "hi"]);
+    assert_eq!(texts(&prompts[0]), ["hi", &tabs()]);
 }
 
 #[test]
@@ -216,7 +281,7 @@ fn prompts_that_come_while_reading_wait_for_their_turn() {
     assert_eq!(host.held(), [first, second]);
     let (prompts, asked) = serve(&mut host, &[AGENTS]);
     assert_eq!(asked.len(), 1);
-    assert_eq!(texts(&prompts[0]), [TABS, "first"]);
+    assert_eq!(texts(&prompts[0]), ["first", &tabs()]);
     assert_eq!(texts(&prompts[1]), ["second"]);
 }
 
@@ -236,7 +301,7 @@ fn a_prompt_that_is_withdrawn_while_reading_leaves_the_rules_to_the_next() {
     // The second prompt reads for itself.
     assert_eq!(sent[2].method, "fs/read_text_file");
     host.answer(sent[2].id, json!({ "content": "Use tabs." }));
-    assert_eq!(texts(&host.sent()[0]), [TABS, "second"]);
+    assert_eq!(texts(&host.sent()[0]), ["second", &tabs()]);
 }
 
 #[test]
@@ -248,7 +313,7 @@ fn a_prompt_that_the_agent_did_not_take_leaves_the_rules_to_the_next() {
     host.sent();
     let second = prompt(&mut host, "second");
     let (prompts, _) = serve(&mut host, &[AGENTS]);
-    assert_eq!(texts(&prompts[0]), [TABS, "second"]);
+    assert_eq!(texts(&prompts[0]), ["second", &tabs()]);
     host.answer(second, json!({ "stopReason": "end_turn" }));
     let third = prompt(&mut host, "third");
     host.sent();
@@ -267,7 +332,7 @@ fn a_new_instance_knows_the_client_its_sessions_and_who_has_got_the_rules() {
     host.restart().expect("takes up what was saved");
     let first = prompt(&mut host, "first");
     let (prompts, _) = serve(&mut host, &[AGENTS]);
-    assert_eq!(texts(&prompts[0]), [TABS, "first"]);
+    assert_eq!(texts(&prompts[0]), ["first", &tabs()]);
 
     host.restart().expect("takes up what was saved");
     prompt(&mut host, "second");
@@ -278,7 +343,7 @@ fn a_new_instance_knows_the_client_its_sessions_and_who_has_got_the_rules() {
     host.sent();
     prompt(&mut host, "third");
     let (prompts, _) = serve(&mut host, &[AGENTS]);
-    assert_eq!(texts(&prompts[0]), [TABS, "third"]);
+    assert_eq!(texts(&prompts[0]), ["third", &tabs()]);
 }
 
 #[test]
@@ -301,7 +366,7 @@ fn files_that_were_being_read_when_the_proxy_broke_are_read_again() {
     host.sent();
     prompt(&mut host, "second");
     let (prompts, _) = serve(&mut host, &[AGENTS]);
-    assert_eq!(texts(&prompts[0]), [TABS, "second"]);
+    assert_eq!(texts(&prompts[0]), ["second", &tabs()]);
 }
 
 #[test]
@@ -343,6 +408,7 @@ fn what_is_wrong_with_the_configuration_is_named() {
         ),
         (json!({ "files": [""] }), "`files` has ``"),
         (json!({ "limit": 0 }), "`limit` is 0"),
+        (json!({ "limit": 1_000_000 }), "`limit` is 1000000"),
     ] {
         let error = Host::start::<Rules>(config).expect_err("refused");
         assert!(error.contains(expected), "{error}");

@@ -1,0 +1,59 @@
+//! Which version of the protocol a connection speaks, and how the user is told something in each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{ChannelError, Peer, Response, Subscription, id};
+
+/// A version of the protocol, as client and agent have agreed on it.
+///
+/// Give [`SUBSCRIPTION`](Self::SUBSCRIPTION) to the host, and responses to [`agreed`](Self::agreed).
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+pub enum Version {
+    /// The first, and what is spoken until something else is agreed on.
+    #[default]
+    V1,
+    /// The second, or a later one.
+    V2,
+}
+
+impl Version {
+    /// The message that tells it, for which a proxy needs the power `capabilities.read`.
+    pub const SUBSCRIPTION: Subscription = Subscription::responses("initialize")
+        .from(Peer::Agent)
+        .without_body();
+
+    /// What was agreed on by this response; none if it is no answer to `initialize`.
+    #[must_use]
+    pub fn agreed(response: &Response) -> Option<Self> {
+        if response.head.method != "initialize" || response.outcome.is_err() {
+            return None;
+        }
+        let version = response.head.read::<u64>("/protocolVersion");
+        Some(match version.unwrap_or(1) {
+            0 | 1 => Self::V1,
+            _ => Self::V2,
+        })
+    }
+
+    /// Tells the user something in one sentence, during a turn of this session, under the name of the
+    /// proxy. It takes the power `answers.send`.
+    ///
+    /// In version 2 it is a notice. In version 1 few clients show notices, so there it is a message.
+    pub fn tell(self, session: &str, text: &str) -> Result<(), ChannelError> {
+        let name = id();
+        let update = match self {
+            Self::V1 => json!({
+                "sessionUpdate": "agent_message_chunk",
+                "content": { "type": "text", "text": format!("\n\n**{name}**: {text}\n\n") },
+            }),
+            Self::V2 => json!({
+                "sessionUpdate": "notice",
+                "severity": "warning",
+                "title": format!("{name}: {text}"),
+            }),
+        };
+        let params = json!({ "sessionId": session, "update": update });
+        Peer::Client.notify("session/update", params)
+    }
+}

@@ -1,0 +1,165 @@
+//! What this proxy adds to a prompt, and how it is found again in what an agent made of it.
+//!
+//! The text stands between two marks, which hold a checksum of it and of its session. So nothing that
+//! a user wrote is ever taken for it, a mark that he typed or an altered copy of the text included.
+//! White space does not count, for some agents change it.
+
+use std::hash::Hasher;
+use std::ops::Range;
+
+use fnv::FnvHasher;
+
+const BEGIN: &str = "[project rules ";
+const END: &str = "[end of project rules ";
+const URI: &str = "acp-chain:rules/";
+/// Of a checksum, in hexadecimal.
+const DIGITS: usize = 16;
+
+/// The longest text that is looked for, with its marks, in bytes.
+pub(crate) const LONGEST: usize = 1024 * 1024;
+
+/// Whether more of the text may follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum More {
+    May,
+    Never,
+}
+
+/// A text without what was added to it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// All that is left of it.
+    pub(crate) text: String,
+    /// Whether something was taken out.
+    pub(crate) found: bool,
+    /// Whether it has the beginning of what may have been added, whose end may be still to come.
+    pub(crate) open: bool,
+}
+
+impl Cut {
+    /// Whether there was nothing in the text but what was added to it.
+    pub(crate) fn is_all(&self) -> bool {
+        self.found && self.text.trim().is_empty()
+    }
+}
+
+/// The text between its marks.
+pub(crate) fn marked(session: &str, text: &str) -> String {
+    let within = format!(": from files of this project, not from the user]\n\n{text}\n\n");
+    let sum = checksum(session, &within);
+    format!("{BEGIN}{sum}{within}{END}{sum}]")
+}
+
+/// The URI of the text where it is a resource. It leads nowhere.
+pub(crate) fn uri(session: &str) -> String {
+    format!("{URI}{}", checksum(session, URI))
+}
+
+/// Takes out what was added, and what agents are known to write around a resource: a link to it, an
+/// `@` before it, a tag that names it.
+pub(crate) fn cut(session: &str, text: &str, more: More) -> Cut {
+    let (mut spans, open) = marked_in(session, text, more);
+    let uri = uri(session);
+    for (at, _) in text.match_indices(&uri) {
+        around(text, at..at + uri.len(), &mut spans);
+    }
+    spans.sort_by_key(|span| span.start);
+    let (mut left, mut copied) = (String::with_capacity(text.len()), 0);
+    for span in &spans {
+        left.push_str(&text[copied..span.start.max(copied)]);
+        copied = copied.max(span.end);
+    }
+    left.push_str(&text[copied..]);
+    Cut {
+        text: left,
+        found: !spans.is_empty(),
+        open,
+    }
+}
+
+/// Where marked text stands, and whether there is one whose end is missing.
+fn marked_in(session: &str, text: &str, more: More) -> (Vec<Range<usize>>, bool) {
+    let (mut spans, mut at) = (Vec::new(), 0);
+    while let Some(found) = text[at..].find(BEGIN) {
+        let start = at + found;
+        at = start + BEGIN.len();
+        let Some(sum) = digits(&text[at..]) else {
+            let cut_off = text[at..].len() < DIGITS && is_hexadecimal(&text[at..]);
+            if cut_off && more == More::May {
+                return (spans, true);
+            }
+            continue;
+        };
+        let within = at + DIGITS;
+        let end = format!("{END}{sum}]");
+        match text[within..].find(&end) {
+            Some(length) if checksum(session, &text[within..within + length]) == sum => {
+                at = within + length + end.len();
+                spans.push(start..at);
+            }
+            None if more == More::May && text.len() - start <= LONGEST => return (spans, true),
+            Some(_) | None => {}
+        }
+    }
+    let begins = |length: &usize| text[at..].ends_with(&BEGIN[..*length]);
+    let begun = (1..BEGIN.len()).any(|length| begins(&length));
+    (spans, begun && more == More::May)
+}
+
+/// Adds what stands around the URI, itself included.
+fn around(text: &str, uri: Range<usize>, spans: &mut Vec<Range<usize>>) {
+    let (before, behind) = (&text[..uri.start], &text[uri.end..]);
+    if let Some(label) = before.strip_suffix("](").and_then(|text| text.rfind('['))
+        && behind.starts_with(')')
+        && !text[label..uri.start].contains('\n')
+    {
+        return spans.push(label..uri.end + 1);
+    }
+    let opens = before.rfind(['<', '>', '\n']);
+    let closes = behind.find(['<', '>', '\n']);
+    if let (Some(opens), Some(closes)) = (opens, closes)
+        && text[opens..].starts_with('<')
+        && behind[closes..].starts_with('>')
+    {
+        let tag = opens..uri.end + closes + 1;
+        let name = text[opens + 1..].split([' ', '>']).next();
+        let end = format!("</{}>", name.unwrap_or_default());
+        let mut at = tag.end;
+        loop {
+            at = text.len() - text[at..].trim_start().len();
+            match spans.iter().find(|span| span.start == at) {
+                Some(span) => at = span.end,
+                None => break,
+            }
+        }
+        if text[at..].starts_with(&end) {
+            spans.push(at..at + end.len());
+        }
+        return spans.push(tag);
+    }
+    let at_sign = usize::from(before.ends_with('@'));
+    let colon = usize::from(behind.starts_with(":\n") || behind == ":");
+    spans.push(uri.start - at_sign..uri.end + colon);
+}
+
+fn digits(text: &str) -> Option<&str> {
+    text.get(..DIGITS).filter(|digits| is_hexadecimal(digits))
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn checksum(session: &str, text: &str) -> String {
+    let mut hasher = FnvHasher::default();
+    hasher.write(session.as_bytes());
+    // What no text has.
+    hasher.write_u8(0xff);
+    for part in text.split_whitespace() {
+        hasher.write(part.as_bytes());
+    }
+    format!("{:0DIGITS$x}", hasher.finish())
+}
+
+#[cfg(test)]
+mod tests;

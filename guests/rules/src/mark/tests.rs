@@ -1,0 +1,84 @@
+use super::*;
+
+const RULES: &str = "Use tabs.\n\n- and [brackets]";
+
+fn left(text: &str) -> String {
+    cut("s", text, More::Never).text
+}
+
+#[test]
+fn what_was_added_is_found_wherever_it_stands() {
+    let added = marked("s", RULES);
+    for (text, expected) in [
+        (added.clone(), ""),
+        (format!("hi{added}"), "hi"),
+        (format!("hi\n\n{added}\nbye"), "hi\n\n\nbye"),
+        (format!("{added}{added}"), ""),
+        // As an agent may keep it.
+        (added.replace('\n', "\r\n"), ""),
+        (added.split_whitespace().collect::<Vec<_>>().join(" "), ""),
+    ] {
+        assert_eq!(left(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_the_user_wrote_is_never_cut() {
+    let added = marked("s", RULES);
+    for text in [
+        "[project rules ",
+        "[project rules 0123456789abcdef: mine]",
+        "[end of project rules 0123456789abcdef]",
+        "acp-chain:rules/0123456789abcdef",
+        &added[..added.len() - 1],
+        &added[1..],
+        &added.replace("tabs", "spaces"),
+        &added.replace("[end of", "[and the end of"),
+        &marked("another", RULES),
+        &uri("another"),
+    ] {
+        assert_eq!(left(text), text);
+        // Nor does it hide what was added.
+        assert_eq!(left(&format!("{text}{added}")), text);
+    }
+}
+
+#[test]
+fn what_agents_write_around_a_resource_goes_with_it() {
+    let (added, uri) = (marked("s", RULES), uri("s"));
+    for (text, expected) in [
+        (format!("hi {uri}"), "hi "),
+        (format!("hi [@rules]({uri})"), "hi "),
+        (
+            format!("hi\n<context ref=\"{uri}\">\n{added}\n</context>"),
+            "hi\n\n\n",
+        ),
+        (format!("hi @{uri}\n\n@{uri}:\n{added}"), "hi \n\n\n"),
+        (
+            format!("a < b and [c]\n{uri}\nd > e"),
+            "a < b and [c]\n\nd > e",
+        ),
+    ] {
+        assert_eq!(left(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn the_beginning_of_what_may_have_been_added_is_told() {
+    let added = marked("s", RULES);
+    for length in 1..added.len() {
+        let text = format!("hi {}", &added[..length]);
+        let cut = cut("s", &text, More::May);
+        assert!(cut.open && !cut.found, "{text}");
+    }
+    for text in [
+        "hi",
+        "hi [proj",
+        "hi [project rules 0123x",
+        &format!("hi {added}"),
+    ] {
+        assert!(!cut("s", &format!("{text} "), More::May).open, "{text}");
+    }
+    let long = format!("{}{}", &added[..60], "x".repeat(LONGEST));
+    assert!(!cut("s", &long, More::May).open, "it is never that long");
+}

@@ -1,0 +1,147 @@
+//! What the agent says that the user wrote, without what this proxy added to it.
+//!
+//! Agents replay a prompt in one chunk or in several, cut anywhere. A chunk with the beginning of a mark
+//! is held until it is known what it is: its text goes on in the next chunk, or as it was before
+//! anything else of the conversation. There is one at most for a session, and few in all.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use acp_chain_proxy::{Action, Edit, Head, MessageId, settle};
+
+use crate::mark::{More, cut};
+
+/// For so many sessions a chunk is held at the same time.
+const MOST: usize = 16;
+
+const TEXT: &str = "/update/content/text";
+const RESOURCE: &str = "/update/content/resource/text";
+
+#[derive(Default)]
+pub(crate) struct Replay {
+    held: RefCell<HashMap<String, Held>>,
+}
+
+struct Held {
+    id: MessageId,
+    /// Its own text.
+    text: String,
+    /// The same, with that of the chunks before it that is not decided either.
+    all: String,
+    /// Of the message that it is a part of, where chunks have one.
+    message: Option<String>,
+}
+
+impl Replay {
+    /// What becomes of an update.
+    pub(crate) fn on_update(&self, session: &str, head: &Head) -> Action {
+        let kind = head.read::<String>("/update/sessionUpdate");
+        let text = match kind.as_deref() {
+            Some("user_message_chunk") => head.read(TEXT),
+            _ => None,
+        };
+        if let Some(text) = text {
+            return self.on_text(session, head, text);
+        }
+        self.release(session);
+        match kind.as_deref() {
+            Some("user_message_chunk") => of_resource(session, head),
+            Some("user_message") => of_message(session, head),
+            _ => Action::Forward,
+        }
+    }
+
+    /// Nothing more of the text that is held will come.
+    pub(crate) fn release(&self, session: &str) {
+        let held = self.held.borrow_mut().remove(session);
+        let Some(Held { id, text, all, .. }) = held else {
+            return;
+        };
+        // Should the host have taken it, it has decided about it too.
+        let _ = settle(id, of_text(session, TEXT, &text, &all));
+    }
+
+    fn on_text(&self, session: &str, head: &Head, text: String) -> Action {
+        let message = head.read::<String>("/update/messageId");
+        let is_other = |chunk: &Held| chunk.message != message;
+        if self.held.borrow().get(session).is_some_and(is_other) {
+            self.release(session);
+        }
+        let before = self.held.borrow_mut().remove(session);
+        let all = match before {
+            Some(Held { id, all, .. }) => {
+                // Its text goes on with this one's.
+                let _ = settle(id, Action::Discard);
+                all + &text
+            }
+            None => text.clone(),
+        };
+        let mut waiting = self.held.borrow_mut();
+        if waiting.len() < MOST && cut(session, &all, More::May).open {
+            let chunk = Held {
+                id: head.id,
+                text,
+                all,
+                message,
+            };
+            waiting.insert(session.to_owned(), chunk);
+            return Action::Hold;
+        }
+        of_text(session, TEXT, &text, &all)
+    }
+}
+
+/// A chunk that had this text, and is to have all of that one but for what was added.
+fn of_text(session: &str, pointer: &str, text: &str, all: &str) -> Action {
+    let cut = cut(session, all, More::Never);
+    if cut.is_all() {
+        Action::Discard
+    } else if cut.text == text {
+        Action::Forward
+    } else {
+        Action::Edit(vec![Edit::set(pointer, &*cut.text)])
+    }
+}
+
+/// A chunk that holds no text: the resource that was added, or something of the user's.
+fn of_resource(session: &str, head: &Head) -> Action {
+    match head.read::<String>(RESOURCE) {
+        Some(text) => of_text(session, RESOURCE, &text, &text),
+        None if is_link(session, head, "/update/content") => Action::Discard,
+        None => Action::Forward,
+    }
+}
+
+/// A whole message, as version 2 has them.
+fn of_message(session: &str, head: &Head) -> Action {
+    let (mut edits, mut left) = (Vec::new(), 0);
+    for index in 0.. {
+        let block = format!("/update/content/{index}");
+        if head.read::<String>(&format!("{block}/type")).is_none() {
+            break;
+        }
+        let places = [format!("{block}/text"), format!("{block}/resource/text")];
+        let texts = places.into_iter().filter_map(|place| {
+            let text = head.read::<String>(&place)?;
+            Some((place, cut(session, &text, More::Never)))
+        });
+        let Some((place, cut)) = texts.into_iter().next() else {
+            left += usize::from(!is_link(session, head, &block));
+            continue;
+        };
+        left += usize::from(!cut.is_all());
+        if cut.found {
+            edits.push(Edit::set(place, &*cut.text));
+        }
+    }
+    match (edits.is_empty(), left) {
+        (true, _) => Action::Forward,
+        (false, 0) => Action::Discard,
+        (false, _) => Action::Edit(edits),
+    }
+}
+
+fn is_link(session: &str, head: &Head, block: &str) -> bool {
+    let uri = head.read::<String>(&format!("{block}/uri"));
+    uri.is_some_and(|uri| uri == crate::mark::uri(session))
+}
