@@ -152,7 +152,7 @@ async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as
 }
 
 #[tokio::test]
-async fn a_permission_is_answered_by_rule_or_by_the_user() {
+async fn a_permission_is_answered_by_rule_where_the_user_sees_it_or_by_the_user() {
     let config = r#"{"rules":[{"decision":"allow","kind":"read","path":"/project/**"}]}"#;
     let mut chain = chain(&[("permissions", config)]).await;
     let ask = |path: &str| {
@@ -164,9 +164,21 @@ async fn a_permission_is_answered_by_rule_or_by_the_user() {
         .agent
         .ask("session/request_permission", &ask("/project/src/lib.rs"));
     let allowed = chain.agent.response(&id).await;
+    let allowed: serde_json::Value =
+        serde_json::from_str(&allowed.result.expect("a result")).expect("JSON");
+    assert_eq!(allowed["outcome"]["optionId"], "yes");
+    let mark = &allowed["_meta"]["acp-chain/permissions-0"];
+    assert_eq!(mark["rule"], 1, "{allowed}");
+    let shown = chain.client.receive().await.expect("the call is shown");
+    let shown: serde_json::Value =
+        serde_json::from_str(&shown.params.expect("params")).expect("JSON");
+    let update = &shown["update"];
+    assert_eq!(update["sessionUpdate"], "tool_call");
+    assert_eq!(update["toolCallId"], "c");
+    let words = update["content"][0]["content"]["text"].as_str();
     assert_eq!(
-        allowed.result.as_deref(),
-        Some(r#"{"outcome":{"optionId":"yes","outcome":"selected"}}"#)
+        words,
+        Some("Allowed by rule 1 of the proxy `permissions-0`, without asking you.")
     );
     chain
         .agent

@@ -18,6 +18,8 @@ pub(crate) struct Call {
     pub(crate) shown: BTreeSet<&'static str>,
     /// Of its locations and of the diffs in its content.
     pub(crate) paths: BTreeSet<String>,
+    /// It was said to have content.
+    pub(crate) has_content: bool,
     /// There is more of it than is kept, or some of it could not be read: no rule may allow it.
     pub(crate) unclear: bool,
     size: usize,
@@ -44,6 +46,7 @@ impl Call {
             }
         }
         for content in reader.all(&said, "content") {
+            self.has_content = true;
             for item in reader.items(content) {
                 self.hear_content(item, &mut reader);
             }
@@ -57,6 +60,7 @@ impl Call {
         let chunk = reader.object(json);
         let content = reader.all(&chunk, "content");
         reader.unclear |= content.is_empty();
+        self.has_content = true;
         for item in content {
             self.hear_content(item, &mut reader);
         }

@@ -13,6 +13,7 @@ mod protected;
 mod reading;
 mod request;
 mod rule;
+mod told;
 mod turns;
 
 use std::cell::Cell;
@@ -23,12 +24,13 @@ use acp_chain_proxy::{
     Result, Sessions, Subscription, export, log, save,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use place::{Directory, Place};
 use request::Asked;
 use rule::{Case, Decision, Entry, Rule};
-use turns::Turns;
+use told::{Known, Ruling, Told};
+use turns::{Turn, Turns};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +44,7 @@ struct Permissions {
     rules: Vec<Rule>,
     sessions: Sessions,
     turns: Turns,
+    told: Told,
     /// Whether an instance that comes after this one will know that it does.
     saved: Cell<bool>,
 }
@@ -59,6 +62,7 @@ impl Configure for Permissions {
             rules: rules.collect::<std::result::Result<_, _>>()?,
             sessions: Sessions::default(),
             turns: Turns::default(),
+            told: Told::default(),
             saved: Cell::new(false),
         })
     }
@@ -74,6 +78,9 @@ impl Proxy for Permissions {
             .without_body(),
         Subscription::responses("session/prompt")
             .from(Peer::Agent)
+            .without_body(),
+        Subscription::notifications("session/cancel")
+            .from(Peer::Client)
             .without_body(),
     ];
 
@@ -99,20 +106,33 @@ impl Proxy for Permissions {
         if request.head.method != PERMISSION {
             return Ok(Action::Forward);
         }
-        let asked = Asked::read(&String::from(request.params));
-        Ok(self.decide(request.head.session.as_deref(), asked))
+        let asked = Asked::read(&request.params.spelling());
+        Ok(self.answer(request.head.session.as_deref(), asked, &request.params))
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
+        let head = &update.head;
+        let session = head.session.as_deref().unwrap_or_default();
+        if head.method == "session/cancel" {
+            self.told.stopped(session);
+            return Ok(Action::Forward);
+        }
         self.keep(false)?;
-        self.turns.on_update(&update.head);
+        if self.turns.on_update(head) == Turn::Ended {
+            let reason = head.read::<String>("/update/stopReason");
+            self.told.ended(session, reason.as_deref());
+        }
         Ok(Action::Forward)
     }
 
     async fn on_response(&self, response: Response) -> Result {
         let head = &response.head;
         if head.method == "session/prompt" {
-            self.turns.on_answer(&response);
+            if self.turns.on_answer(&response) == Turn::Ended {
+                let session = head.session.as_deref().unwrap_or_default();
+                let reason = head.read::<String>("/stopReason");
+                self.told.ended(session, reason.as_deref());
+            }
             return Ok(Action::Forward);
         }
         if let Some(session) = head.read::<String>("/sessionId").or(head.session.clone()) {
@@ -134,7 +154,31 @@ impl Permissions {
         Ok(())
     }
 
-    fn decide(&self, session: Option<&str>, asked: Asked) -> Action {
+    /// What becomes of a request; the user and the agent are told of it if a rule decides.
+    fn answer(&self, session: Option<&str>, asked: Asked, params: &Json) -> Action {
+        let name = session.unwrap_or_default();
+        let known = self.known(name, &asked);
+        let Some((ruling, outcome)) = self.decide(session, asked) else {
+            return Action::Forward;
+        };
+        self.told.show(name, params, &ruling, known);
+        Action::Respond(json!({ "outcome": outcome, "_meta": ruling.meta() }).into())
+    }
+
+    /// What the client knows of the call that a request is about.
+    fn known(&self, session: &str, asked: &Asked) -> Known {
+        let any = |is: fn(&Turns, &str, &str) -> bool| {
+            let mut ids = asked.ids.iter();
+            ids.any(|id| is(&self.turns, session, id))
+        };
+        Known {
+            announced: any(Turns::heard),
+            content: any(|turns, session, id| turns.call(session, id).has_content),
+        }
+    }
+
+    /// Which rule decides, and the outcome. None if the user is asked.
+    fn decide(&self, session: Option<&str>, asked: Asked) -> Option<(Ruling, Value)> {
         let mut call = asked.call;
         for id in &asked.ids {
             call.add(&self.turns.call(session.unwrap_or_default(), id));
@@ -151,9 +195,7 @@ impl Permissions {
         };
         let title = Shown(call.titles.last().or(asked.question.as_ref()));
         let mut rules = (1..).zip(&self.rules);
-        let Some((number, rule)) = rules.find(|(_, rule)| rule.matches(&case)) else {
-            return Action::Forward;
-        };
+        let (number, rule) = rules.find(|(_, rule)| rule.matches(&case))?;
         let kinds = rule.options();
         let (done, option) = match rule.decision {
             Decision::Allow => ("allowed", asked.options.only(kinds)),
@@ -163,7 +205,7 @@ impl Permissions {
                     Level::Debug,
                     format_args!("rule {number}: the user is asked about {title}"),
                 );
-                return Action::Forward;
+                return None;
             }
         };
         let outcome = match option {
@@ -189,10 +231,15 @@ impl Permissions {
                         "rule {number}: {title} does not offer one `{kinds}`, the user is asked"
                     ),
                 );
-                return Action::Forward;
+                return None;
             }
         };
-        Action::Respond(json!({ "outcome": outcome }).into())
+        let ruling = Ruling {
+            number,
+            decision: rule.decision,
+            title: title.to_string(),
+        };
+        Some((ruling, outcome))
     }
 }
 

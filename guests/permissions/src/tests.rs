@@ -18,6 +18,7 @@ mod respelling;
 mod restart;
 mod said;
 mod spellings;
+mod told;
 
 /// Those of the README.
 const LEAST: &[&str] = &[
@@ -27,6 +28,8 @@ const LEAST: &[&str] = &[
     "other-updates.read",
     "permissions.read",
     "permissions.answer",
+    "tool-calls.send",
+    "answers.send",
 ];
 
 /// A host whose session `s` works in `/proj`.
@@ -66,7 +69,8 @@ fn ask(host: &mut Host, call: Value) -> String {
 
 fn choose(host: &mut Host, params: impl Serialize) -> String {
     host.request(Peer::Agent, "session/request_permission", params);
-    let sent = host.sent().remove(0);
+    // Before it, the user may be told what becomes of the call.
+    let sent = host.sent().pop().expect("the request or its answer");
     if sent.what == What::Request {
         assert_eq!(sent.to, Peer::Client);
         return "ask".into();

@@ -31,6 +31,13 @@ const LONGEST_NAME: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Turns(RefCell<Known>);
 
+/// Whether a turn ended with a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    Open,
+    Ended,
+}
+
 /// A session, and the `toolCallId`.
 type Name = (String, String);
 
@@ -55,14 +62,17 @@ impl Turns {
         Self(RefCell::new(Known::late()))
     }
 
-    pub(crate) fn on_update(&self, head: &Head) {
+    pub(crate) fn on_update(&self, head: &Head) -> Turn {
         let named = head
             .session
             .as_ref()
             .filter(|name| name.len() <= LONGEST_NAME);
-        let Some(session) = named else { return };
+        let Some(session) = named else {
+            return Turn::Open;
+        };
         let Some(update) = head.read::<String>("/update/sessionUpdate") else {
-            return self.0.borrow_mut().miss(session);
+            self.0.borrow_mut().miss(session);
+            return Turn::Open;
         };
         match &*update {
             "tool_call" | "tool_call_update" => self.hear(session, head, Call::hear),
@@ -70,26 +80,37 @@ impl Turns {
             // The end of a turn in version 2.
             "state_update" if head.read::<String>("/update/state").as_deref() == Some("idle") => {
                 self.0.borrow_mut().end(session);
+                return Turn::Ended;
             }
             _ => {}
         }
+        Turn::Open
     }
 
     /// The end of a turn in version 1, whose answer tells why it stopped, or a turn that failed. In
     /// version 2 the answer says only that the prompt has arrived.
-    pub(crate) fn on_answer(&self, response: &Response) {
+    pub(crate) fn on_answer(&self, response: &Response) -> Turn {
         let ended =
             response.outcome.is_err() || response.head.read::<Json>("/stopReason").is_some();
         if let (true, Some(session)) = (ended, &response.head.session)
             && session.len() <= LONGEST_NAME
         {
             self.0.borrow_mut().end(session);
+            return Turn::Ended;
         }
+        Turn::Open
     }
 
     /// A session was opened: what was said of its calls until now is history.
     pub(crate) fn on_open(&self, session: &str) {
         self.0.borrow_mut().forget(session);
+    }
+
+    /// Whether the agent has said anything of a call.
+    pub(crate) fn heard(&self, session: &str, id: &str) -> bool {
+        let known = self.0.borrow();
+        let name = (session.to_owned(), id.to_owned());
+        known.calls.contains_key(&name) || known.forgotten.contains(&hash(&name))
     }
 
     /// What is known of a call.

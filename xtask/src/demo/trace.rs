@@ -66,10 +66,22 @@ pub fn text_of(method: &str, params: &Value) -> String {
             let texts: Vec<String> = blocks.map(block).collect();
             texts.join("\n")
         }
-        "session/update" => string(&params["update"]["content"]["text"]),
+        "session/update" => update(&params["update"]),
         "session/request_permission" => string(&params["toolCall"]["title"]),
         "fs/read_text_file" => string(&params["path"]),
         _ => params.to_string(),
+    }
+}
+
+/// The text of a chunk, or the title of a tool call and what is said of it last.
+fn update(update: &Value) -> String {
+    let said = update["content"]
+        .as_array()
+        .and_then(|content| content.last());
+    match (update["title"].as_str(), said) {
+        (Some(title), Some(said)) => format!("{title}: {}", string(&said["content"]["text"])),
+        (Some(title), None) => title.to_owned(),
+        (None, _) => string(&update["content"]["text"]),
     }
 }
 

@@ -1,0 +1,211 @@
+//! What the user and the agent are told of a rule's decision.
+
+use acp_chain_proxy::testing::Sent;
+
+use super::*;
+
+const RULES: &str = r#"[
+    { "decision": "allow", "kind": "read" },
+    { "decision": "deny", "kind": "execute" }
+]"#;
+
+fn ruled() -> Host {
+    host(serde_json::from_str(RULES).expect("rules"))
+}
+
+/// All that leaves because of a request.
+fn request(host: &mut Host, params: Value) -> Vec<Sent> {
+    host.request(Peer::Agent, "session/request_permission", params);
+    host.sent()
+}
+
+fn v1(call: Value) -> Value {
+    json!({ "sessionId": "s", "toolCall": call, "options": options(ALL) })
+}
+
+fn words(text: &str) -> Value {
+    json!({ "type": "content", "content": { "type": "text", "text": text } })
+}
+
+const ALLOWED: &str = "Allowed by rule 1 of the proxy `proxy`, without asking you.";
+const DENIED: &str = "Denied by rule 2 of the proxy `proxy`, without asking you.";
+
+#[test]
+fn a_call_that_the_client_has_not_seen_is_shown_with_what_became_of_it() {
+    let mut host = ruled();
+    let diff = json!({ "type": "diff", "path": "/proj/a", "newText": "x" });
+    for (kind, content, status, expected) in [
+        ("read", json!([]), "in_progress", json!([words(ALLOWED)])),
+        ("execute", Value::Null, "failed", json!([words(DENIED)])),
+    ] {
+        let id = format!("call of {kind}");
+        let call = json!({
+            "toolCallId": id, "kind": kind, "title": "Do it", "status": "pending",
+            "content": content, "rawInput": { "n": 1 },
+        });
+        let sent = request(&mut host, v1(call));
+        assert_eq!((sent.len(), sent[0].to), (2, Peer::Client));
+        let shown = json!({
+            "sessionUpdate": "tool_call", "toolCallId": id, "kind": kind, "title": "Do it",
+            "status": status, "content": expected, "rawInput": { "n": 1 },
+        });
+        assert_eq!(sent[0].at("/update"), shown);
+        assert_eq!(sent[0].at("/sessionId"), "s");
+        assert_eq!(sent[1].to, Peer::Agent);
+    }
+    let call = json!({ "toolCallId": "edit", "kind": "read", "content": [diff] });
+    let sent = request(&mut ruled_for_edits(), v1(call));
+    assert_eq!(sent[0].at("/update/content/0"), diff);
+    assert_eq!(sent[0].at("/update/title"), "Tool call");
+}
+
+fn ruled_for_edits() -> Host {
+    host(json!([{ "decision": "allow", "kind": ["read", "edit"] }]))
+}
+
+#[test]
+fn a_call_that_the_client_has_seen_is_not_announced_again() {
+    let mut host = ruled();
+    update(
+        &mut host,
+        said(
+            "tool_call",
+            "t",
+            &json!({ "kind": "execute", "title": "rm" }),
+        ),
+    );
+    let sent = request(&mut host, v1(json!({ "toolCallId": "t" })));
+    assert_eq!(sent[0].at("/update/sessionUpdate"), "tool_call_update");
+    assert_eq!(sent[0].at("/update/status"), "failed");
+    assert_eq!(sent[0].at("/update/content"), json!([words(DENIED)]));
+    // Nor one that was shown from here.
+    request(
+        &mut host,
+        v1(json!({ "toolCallId": "u", "kind": "execute" })),
+    );
+    let sent = request(
+        &mut host,
+        v1(json!({ "toolCallId": "u", "kind": "execute" })),
+    );
+    assert_eq!(sent[0].at("/update/sessionUpdate"), "tool_call_update");
+}
+
+#[test]
+fn what_a_call_shows_already_stays() {
+    let mut host = ruled();
+    let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm -rf x" } }]);
+    let more = json!({ "kind": "execute", "title": "rm", "content": content });
+    update(&mut host, said("tool_call", "t", &more));
+    let sent = request(&mut host, v1(json!({ "toolCallId": "t" })));
+    assert_eq!(sent[0].at("/update/content"), Value::Null);
+    assert_eq!(sent[0].at("/update/status"), "failed");
+    let told: String = sent[1].get("/update/content/text").expect("a message");
+    assert!(told.contains(r#"rule 2 denied "rm""#), "{told}");
+}
+
+#[test]
+fn the_agent_is_told_that_it_was_a_rule() {
+    let mut host = ruled();
+    let sent = request(
+        &mut host,
+        v1(json!({ "toolCallId": "t", "kind": "execute" })),
+    );
+    let answer = sent.last().expect("the answer");
+    let told = json!({
+        "decision": "deny",
+        "rule": 2,
+        "message": "Denied by rule 2 of the user's settings (the proxy `proxy`); the user was not asked",
+    });
+    assert_eq!(answer.at("/_meta/acp-chain~1proxy"), told);
+}
+
+#[test]
+fn a_turn_that_ends_because_of_a_denial_is_explained() {
+    for (cancelled_by_user, reason, explained) in [
+        (false, "cancelled", true),
+        (true, "cancelled", false),
+        (false, "end_turn", false),
+    ] {
+        let mut host = ruled();
+        let id = host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
+        let call = json!({ "toolCallId": "t", "kind": "execute", "title": "rm -rf x" });
+        request(&mut host, v1(call));
+        if cancelled_by_user {
+            host.notify(Peer::Client, "session/cancel", json!({ "sessionId": "s" }));
+        }
+        host.sent();
+        host.answer(id, json!({ "stopReason": reason }));
+        let sent = host.sent();
+        assert_eq!(sent.len(), 1 + usize::from(explained), "{reason}");
+        if explained {
+            let told: String = sent[0].get("/update/content/text").expect("a message");
+            assert!(told.contains(r#"rule 2 denied "rm -rf x""#), "{told}");
+            assert_eq!(sent[1].what, What::Response);
+        }
+    }
+}
+
+#[test]
+fn in_version_2_a_call_is_shown_and_a_turn_explained_in_its_forms() {
+    let mut host = ruled();
+    let request_of = |subject: Value| json!({ "sessionId": "s", "title": "May I?", "subject": subject, "options": options(ALL) });
+    let command = json!({
+        "type": "command", "command": "rm", "cwd": "/proj", "toolCallId": "c",
+    });
+    let sent = request(&mut host, request_of(command));
+    assert_eq!(
+        sent[0].at("/update"),
+        json!({
+            "sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "rm",
+            "kind": "execute", "status": "failed", "content": [words(DENIED)],
+        })
+    );
+    // To what is shown already, something can be added here.
+    let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm" } }]);
+    let more = json!({ "kind": "execute", "content": content });
+    update(&mut host, said("tool_call_update", "t", &more));
+    let call = json!({ "type": "tool_call", "toolCall": { "toolCallId": "t" } });
+    let sent = request(&mut host, request_of(call));
+    assert_eq!(sent[0].at("/update/content"), Value::Null);
+    assert_eq!(
+        sent[1].at("/update"),
+        json!({
+            "sessionUpdate": "tool_call_content_chunk", "toolCallId": "t", "content": words(DENIED),
+        })
+    );
+    let idle =
+        json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "cancelled" });
+    let params = json!({ "sessionId": "s", "update": idle });
+    host.notify(Peer::Agent, "session/update", params);
+    let sent = host.sent();
+    assert_eq!(sent[0].at("/update/sessionUpdate"), "notice");
+    assert_eq!(sent[1].at("/update/state"), "idle");
+}
+
+#[test]
+fn a_command_that_belongs_to_no_call_is_told_of_if_it_is_denied() {
+    let mut host = ruled();
+    let subject = json!({ "type": "command", "command": "rm", "cwd": "/proj" });
+    let params =
+        json!({ "sessionId": "s", "title": "May I?", "subject": subject, "options": options(ALL) });
+    let sent = request(&mut host, params);
+    assert_eq!(sent[0].at("/update/sessionUpdate"), "notice");
+    assert_eq!(sent[0].at("/update/title"), r#"proxy: rule 2 denied "rm""#);
+    assert_eq!((sent.len(), sent[1].to), (2, Peer::Agent));
+}
+
+#[test]
+fn a_request_that_the_user_decides_shows_nothing() {
+    let mut host = ruled();
+    let sent = request(&mut host, v1(json!({ "toolCallId": "t", "kind": "edit" })));
+    assert_eq!((sent.len(), sent[0].what), (1, What::Request));
+}
+
+#[test]
+fn without_the_powers_to_tell_it_decides_all_the_same() {
+    let mut host = ruled();
+    let able = LEAST.iter().filter(|power| !power.contains(".send"));
+    host.powers(&able.copied().collect::<Vec<_>>());
+    let sent = request(&mut host, v1(json!({ "toolCallId": "t", "kind": "read" })));
+    assert_eq!((sent.len(), sent[0].what), (1, What::Response));
+}

@@ -1,0 +1,236 @@
+//! What the user and the agent are told of a rule's decision.
+//!
+//! A call that nobody has announced is shown to the user as if the agent had, with what became of it and
+//! by which rule. Nothing here decides anything: where it cannot be said, the decision stands.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use acp_chain_proxy::{Json, Level, Peer, Version, id, log, mark};
+use serde_json::{Value, json};
+
+use crate::rule::Decision;
+
+/// How many calls are remembered that were shown.
+const MOST_SHOWN: usize = 1024;
+/// In how many sessions a denial is remembered until the turn ends.
+const MOST_SESSIONS: usize = 256;
+
+/// Which rule decided, and what.
+pub(crate) struct Ruling {
+    pub(crate) number: usize,
+    pub(crate) decision: Decision,
+    /// The title of the call, as it can be shown.
+    pub(crate) title: String,
+}
+
+/// What the client knows of a call.
+#[derive(Clone, Copy)]
+pub(crate) struct Known {
+    /// It has seen it.
+    pub(crate) announced: bool,
+    /// It shows content in it.
+    pub(crate) content: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct Told {
+    /// The calls that were shown from here, as hashes, the oldest first.
+    shown: RefCell<VecDeque<u64>>,
+    /// The last denial in a turn that has not ended, by session.
+    denied: RefCell<BTreeMap<String, (Version, String)>>,
+}
+
+impl Ruling {
+    fn words(&self) -> String {
+        let (done, number, name) = (self.done(), self.number, id());
+        format!("{done} by rule {number} of the proxy `{name}`, without asking you.")
+    }
+
+    fn done(&self) -> &'static str {
+        match self.decision {
+            Decision::Allow => "Allowed",
+            Decision::Deny => "Denied",
+            Decision::Ask => "Left to you",
+        }
+    }
+
+    /// For the agent, beside the answer that it gets.
+    pub(crate) fn meta(&self) -> Value {
+        let decision = match self.decision {
+            Decision::Allow => "allow",
+            Decision::Deny => "deny",
+            Decision::Ask => "ask",
+        };
+        let message = format!(
+            "{} by rule {} of the user's settings (the proxy `{}`); the user was not asked",
+            self.done(),
+            self.number,
+            id()
+        );
+        json!({ mark(): { "decision": decision, "rule": self.number, "message": message } })
+    }
+}
+
+impl Told {
+    /// Shows the user the call that a request is about, and what a rule has decided.
+    pub(crate) fn show(&self, session: &str, params: &Json, ruling: &Ruling, known: Known) {
+        let denies = ruling.decision == Decision::Deny;
+        let (version, call) = call_of(params);
+        if denies {
+            self.keep(session, version, ruling);
+        }
+        let shown = match call.at::<String>("/toolCallId") {
+            Some(id) if known.announced || self.was_shown(session, &id) => {
+                again(session, version, &call, ruling, known.content)
+            }
+            Some(_) => first(session, version, call, ruling),
+            // A command, or a question, that belongs to no call.
+            None if denies => denied(session, version, ruling),
+            None => Ok(()),
+        };
+        if let Err(error) = shown {
+            log(
+                Level::Debug,
+                format_args!("the user is not shown what became of the call: {error}"),
+            );
+        }
+    }
+
+    /// The user has stopped the turn.
+    pub(crate) fn stopped(&self, session: &str) {
+        self.denied.borrow_mut().remove(session);
+    }
+
+    /// A turn ends. If the agent gave it up because of a denial, the user is told why.
+    pub(crate) fn ended(&self, session: &str, reason: Option<&str>) {
+        let denied = self.denied.borrow_mut().remove(session);
+        let Some((version, why)) = denied.filter(|_| reason == Some("cancelled")) else {
+            return;
+        };
+        if let Err(error) = version.tell(session, &why) {
+            log(
+                Level::Debug,
+                format_args!("the user is not told why the turn ended: {error}"),
+            );
+        }
+    }
+
+    fn keep(&self, session: &str, version: Version, ruling: &Ruling) {
+        let Ruling { number, title, .. } = ruling;
+        let why = format!(
+            "rule {number} denied {title}, and the agent ended the turn; you did not cancel it"
+        );
+        let mut denied = self.denied.borrow_mut();
+        if denied.len() < MOST_SESSIONS || denied.contains_key(session) {
+            denied.insert(session.to_owned(), (version, why));
+        }
+    }
+
+    /// Whether a call was shown before. From now on it was.
+    fn was_shown(&self, session: &str, id: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        (session, id).hash(&mut hasher);
+        let name = hasher.finish();
+        let mut shown = self.shown.borrow_mut();
+        let was_shown = shown.contains(&name);
+        if !was_shown {
+            shown.push_back(name);
+        }
+        if shown.len() > MOST_SHOWN {
+            shown.pop_front();
+        }
+        was_shown
+    }
+}
+
+type Sent = std::result::Result<(), Box<dyn std::error::Error>>;
+
+/// The call that a request is about, in the version whose form it has; an empty one if there is none.
+fn call_of(params: &Json) -> (Version, Json) {
+    if let Some(call) = params.at("/toolCall") {
+        return (Version::V1, call);
+    }
+    let command = || {
+        let command: String = params.at("/subject/command")?;
+        let id: Value = params.at("/subject/toolCallId").unwrap_or_default();
+        Some(json!({ "toolCallId": id, "title": command, "kind": "execute" }).into())
+    };
+    let call = params.at("/subject/toolCall").or_else(command);
+    (Version::V2, call.unwrap_or_else(|| json!({}).into()))
+}
+
+/// Shows a call that the client has not seen.
+fn first(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Sent {
+    let kind = match version {
+        Version::V1 => "tool_call",
+        Version::V2 => "tool_call_update",
+    };
+    call.put("/sessionUpdate", kind)?;
+    if call.at::<String>("/title").is_none() {
+        call.put("/title", "Tool call")?;
+    }
+    let given = call.at::<String>("/status");
+    match (ruling.decision, given.as_deref()) {
+        (Decision::Deny, _) => call.put("/status", "failed")?,
+        (_, None | Some("pending")) => call.put("/status", "in_progress")?,
+        _ => {}
+    }
+    let content = with_words(&call, ruling);
+    call.put("/content", content)?;
+    send(session, call)
+}
+
+/// Shows what became of a call that the client has seen.
+fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_content: bool) -> Sent {
+    let id: Value = call.at("/toolCallId").unwrap_or_default();
+    let mut update = json!({
+        "sessionUpdate": "tool_call_update", "toolCallId": id, "_meta": ruling.meta(),
+    });
+    if ruling.decision == Decision::Deny {
+        update["status"] = "failed".into();
+    }
+    // In place of what is shown there, so only where that is known.
+    let mut update = Json::from(update);
+    let own = call.at::<Vec<Json>>("/content").unwrap_or_default();
+    let is_place = !own.is_empty() || !has_content;
+    if is_place {
+        update.put("/content", with_words(call, ruling))?;
+    }
+    send(session, update)?;
+    if !is_place && version == Version::V2 {
+        let chunk = json!({
+            "sessionUpdate": "tool_call_content_chunk", "toolCallId": id, "content": words(ruling),
+        });
+        return send(session, chunk.into());
+    }
+    if !is_place && ruling.decision == Decision::Deny {
+        return denied(session, version, ruling);
+    }
+    Ok(())
+}
+
+/// Tells the user of a denial that no call can show.
+fn denied(session: &str, version: Version, ruling: &Ruling) -> Sent {
+    let text = format!("rule {} denied {}", ruling.number, ruling.title);
+    Ok(version.tell(session, &text)?)
+}
+
+/// The content of the call, and behind it which rule decided.
+fn with_words(call: &Json, ruling: &Ruling) -> Json {
+    let mut content: Vec<Json> = call.at("/content").unwrap_or_default();
+    content.push(words(ruling).into());
+    content.into()
+}
+
+fn words(ruling: &Ruling) -> Value {
+    json!({ "type": "content", "content": { "type": "text", "text": ruling.words() } })
+}
+
+fn send(session: &str, update: Json) -> Sent {
+    let mut params = Json::from(json!({ "sessionId": session }));
+    params.put("/update", update)?;
+    Peer::Client.notify("session/update", params)?;
+    Ok(())
+}
