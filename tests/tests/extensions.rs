@@ -96,6 +96,54 @@ async fn a_secret_in_a_prompt_never_reaches_the_agent_and_the_rest_keeps_its_spe
 }
 
 #[tokio::test]
+async fn a_file_with_a_secret_is_edited_through_the_editor_and_keeps_it() {
+    let mut chain = chain(&[("redact", "{}")]).await;
+    let id = chain.agent.ask(
+        "fs/read_text_file",
+        r#"{"sessionId":"s","path":"/project/.env"}"#,
+    );
+    let read = chain.client.receive().await.expect("the request");
+    for line in read.result(r#"{"content":"KEY=AKIAIOSFODNN7EXAMPLQ\nMODE=a\n"}"#) {
+        chain.client.send(line);
+    }
+    let seen = chain.agent.response(&id).await.result.expect("a result");
+    assert!(!seen.contains("AKIA"), "{seen}");
+    let seen: serde_json::Value = serde_json::from_str(&seen).expect("JSON");
+    let text = seen["content"].as_str().expect("a text");
+    let content = text.replace("MODE=a", "MODE=b");
+    let write = |path: &str| {
+        serde_json::json!({ "sessionId": "s", "path": path, "content": content }).to_string()
+    };
+    let refused = chain
+        .agent
+        .ask("fs/write_text_file", &write("/project/.env.copy"));
+    let refused = chain
+        .agent
+        .response(&refused)
+        .await
+        .error
+        .expect("an error");
+    assert!(refused.contains("stands for a secret"), "{refused}");
+    let told = text_of(&mut chain).await;
+    assert!(told.contains("/project/.env.copy"), "{told}");
+    chain
+        .agent
+        .ask("fs/write_text_file", &write("/project/.env"));
+    let written = chain.client.receive().await.expect("the request");
+    assert!(
+        written
+            .params
+            .expect("params")
+            .contains(r#""KEY=AKIAIOSFODNN7EXAMPLQ\nMODE=b\n""#)
+    );
+}
+
+/// The text that the client is told next.
+async fn text_of(chain: &mut InProcess) -> String {
+    text(&chain.client.receive().await.expect("a message"))
+}
+
+#[tokio::test]
 async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as_the_users() {
     let mut chain = chain(&[("rules", "{}"), ("pass", "{}")]).await;
     chain.client.ask("session/prompt", &prompt("one"));

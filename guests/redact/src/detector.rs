@@ -14,6 +14,7 @@ mod tests;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::mem;
+use std::ops::Range;
 
 use aho_corasick::dfa::DFA as Needles;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,14 @@ pub(crate) struct Redacted {
     pub(crate) text: String,
     /// What kinds of secret it had.
     pub(crate) names: Vec<&'static str>,
+    /// Where each of them was, in order.
+    pub(crate) places: Vec<Place>,
+}
+
+/// Where a secret was in a text, and what is shown in its place where.
+pub(crate) struct Place {
+    pub(crate) hidden: Range<usize>,
+    pub(crate) shown: Range<usize>,
 }
 
 impl Detector {

@@ -6,6 +6,7 @@ mod body;
 mod config;
 mod detector;
 mod effort;
+mod files;
 mod judge;
 mod machine;
 mod needles;
@@ -20,16 +21,16 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use acp_chain_proxy::{
-    Action, Configure, Error, FailurePolicy, Head, Json, Notification, Peer, Proxy, Request,
-    Response, Result, Subscription, export, save,
+    Action, Configure, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Notification,
+    Peer, Proxy, Request, Response, Result, Subscription, Version, export, log, save,
 };
-use memchr::memmem;
 use serde::{Deserialize, Serialize};
 
 use body::Findings;
 use config::Config;
-use detector::{Detector, MARKER};
+use detector::Detector;
 use effort::Effort;
+use files::{Files, Unclear};
 use streams::Streams;
 use update::Update;
 
@@ -37,6 +38,7 @@ struct Redact {
     detector: Detector,
     reads: bool,
     state: State,
+    files: Files,
 }
 
 /// What has to outlive an instance, so that a new one lets nothing through. What cannot be saved is
@@ -56,6 +58,7 @@ impl Configure for Redact {
             reads: config.reads,
             detector: config.detector()?,
             state: State::default(),
+            files: Files::default(),
         })
     }
 }
@@ -108,6 +111,9 @@ impl Proxy for Redact {
 
     fn subscriptions(&self) -> Vec<Subscription> {
         let reads = [
+            Subscription::requests(READ)
+                .from(Peer::Agent)
+                .without_body(),
             Subscription::responses(READ).from(Peer::Client),
             Subscription::responses(OUTPUT).from(Peer::Client),
         ];
@@ -123,7 +129,11 @@ impl Proxy for Redact {
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
             PROMPT => self.read(&request.params),
-            WRITE => Ok(self.write(&request.params)),
+            WRITE => Ok(self.write(&request)),
+            READ => {
+                self.files.on_read(session(&request.head), &request.head);
+                Ok(Action::Forward)
+            }
             method => {
                 self.flush(session(&request.head))?;
                 match method == PERMISSION {
@@ -162,8 +172,12 @@ impl Proxy for Redact {
             self.flush(session(&head))?;
         }
         match outcome {
+            Ok(result) if head.method == READ => self.read_file(head.id, &result),
             Ok(result) if head.sender == Peer::Client => self.read(&result),
-            Err(error) if COVERED.contains(&&*head.method) => self.error(error),
+            Err(error) if COVERED.contains(&&*head.method) => {
+                self.files.on_no_content(head.id);
+                self.error(error)
+            }
             Ok(_) | Err(_) => Ok(Action::Forward),
         }
     }
@@ -180,6 +194,14 @@ impl Redact {
         let findings = self.look(body, false)?;
         self.give(&findings)?;
         Ok(findings.action(body)?)
+    }
+
+    /// What the agent gets to read of a file, which it may write back.
+    fn read_file(&self, id: MessageId, body: &Json) -> Result {
+        let content: String = body.at("/content").unwrap_or_default();
+        let redacted = self.detector.redact(&content, &mut Effort::default())?;
+        self.files.on_content(id, &content, redacted.as_ref());
+        self.read(body)
     }
 
     /// What the user is shown.
@@ -253,31 +275,37 @@ impl Redact {
         Ok(Action::Reject(error))
     }
 
-    /// A marker that the agent has read would take the place of the secret if it were written.
-    fn write(&self, params: &Json) -> Action {
-        let Some(content) = params.at::<String>("/content") else {
+    /// A marker that the agent has read is written as the secret that it stands for, if it is clear
+    /// which one that is. Else it would destroy the secret, or carry it somewhere else.
+    fn write(&self, request: &Request) -> Action {
+        let Some(content) = request.params.at::<String>("/content") else {
             return Action::Forward;
         };
+        let path: String = request.params.at("/path").unwrap_or_default();
+        let session = session(&request.head);
         let given = self.state.given.borrow();
-        let mut markers = memmem::find_iter(content.as_bytes(), MARKER).filter_map(|at| {
-            let name = &content[at + MARKER.len()..];
-            let name = &name[..memchr::memchr(b']', name.as_bytes())?];
-            given.get(name)
-        });
-        match markers.next() {
-            None => Action::Forward,
-            Some(name) => Action::Reject(Error::new(
-                INVALID_PARAMS,
-                format!(
-                    "not written: `{}` stands for a secret that was kept from you, and \
-                     writing it would destroy the secret; edit the file without that line, or \
-                     ask the user to make this change",
-                    Detector::marker(name)
-                ),
-            )),
+        let is_given = |name: &str| given.contains(name);
+        match self.files.on_write(session, &path, &content, is_given) {
+            Ok(None) => Action::Forward,
+            Ok(Some(restored)) => Action::Edit(vec![Edit::set("/content", &*restored)]),
+            Err(unclear) => refuse(session, &path, &unclear),
         }
     }
 }
+
+/// Refuses a write, and tells the user too: of an error agents often show no more than that it is one.
+fn refuse(session: &str, path: &str, unclear: &Unclear) -> Action {
+    let shown: String = path.chars().take(LONGEST_PATH).collect();
+    let text = format!("the agent's change of {shown:?} was not written: {unclear}");
+    if let Err(error) = Version::V1.tell(session, &text) {
+        log(Level::Debug, format_args!("the user is not told: {error}"));
+    }
+    let message = format!("not written: {unclear}");
+    Action::Reject(Error::new(INVALID_PARAMS, message))
+}
+
+/// How much of a path the user is shown, in characters.
+const LONGEST_PATH: usize = 200;
 
 /// What becomes of texts by the default rules, and the names of what is found in each.
 pub fn look(texts: &[String]) -> std::result::Result<Vec<(String, Vec<&'static str>)>, String> {

@@ -298,18 +298,43 @@ fn a_permission_request_loses_the_secrets_that_it_shows() {
 }
 
 #[test]
-fn a_secret_is_never_overwritten_by_what_stands_for_it() {
+fn a_secret_is_put_back_into_the_file_that_it_was_read_from() {
     let mut host = host();
     let before = write(&mut host, MARKER);
     assert_eq!(before.what, What::Request, "the agent's own words");
     read(&mut host);
-    let refused = write(&mut host, &format!("KEY={MARKER}\nMORE=1\n"));
-    assert_eq!(refused.to, Peer::Agent);
-    let Err(Error { message, .. }) = refused.body else {
+    let written = write(&mut host, &format!("KEY={MARKER}\nMORE=1\n"));
+    assert_eq!(written.to, Peer::Client);
+    assert_eq!(written.at("/content"), format!("KEY={SECRET}\nMORE=1\n"));
+    assert_eq!(write(&mut host, "MORE=1\n").to, Peer::Client);
+}
+
+#[test]
+fn what_would_destroy_a_secret_is_refused_and_the_user_is_told() {
+    let mut host = host();
+    read(&mut host);
+    host.sent();
+    let params = json!({ "sessionId": "s", "path": "/p/other", "content": MARKER });
+    host.request(Peer::Agent, "fs/write_text_file", params);
+    let sent = host.sent();
+    let told: String = sent[0].get("/update/content/text").expect("a message");
+    assert!(
+        told.contains(r#"the agent's change of "/p/other" was not written: in line 1"#),
+        "{told}"
+    );
+    assert_eq!(sent[1].to, Peer::Agent);
+    let Err(Error { message, .. }) = &sent[1].body else {
         panic!("an error")
     };
     assert!(message.contains(MARKER), "{message}");
-    assert_eq!(write(&mut host, "MORE=1\n").to, Peer::Client);
+    // One that starts later knows no secrets, but what stands for one.
+    host.restart().expect("takes up what was saved");
+    let refused = write(&mut host, &format!("KEY={MARKER}\n"));
+    assert_eq!(refused.to, Peer::Agent);
+    read(&mut host);
+    host.sent();
+    let written = write(&mut host, &format!("KEY={MARKER}\n"));
+    assert_eq!(written.at("/content"), format!("KEY={SECRET}\n"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton, StateID};
 
-use super::{Detector, Kind, MARKER, Needed, Redacted, Search, UNCLEAR};
+use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
@@ -222,9 +222,10 @@ impl Scan {
     /// The decided part of the text without what was found.
     pub(super) fn redacted(&self, text: &str, from: usize) -> Redacted {
         let mut out = String::with_capacity(self.decided - from);
-        let (mut names, mut copied) = (Vec::new(), from);
+        let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
         for Span { range, name, .. } in &self.spans {
             out.push_str(&text[copied..range.start]);
+            let start = out.len();
             if let Some(name) = *name {
                 for part in [MARKER, name, "]"] {
                     out.push_str(part);
@@ -232,9 +233,17 @@ impl Scan {
                 names.push(name);
             }
             copied = range.end;
+            places.push(Place {
+                hidden: range.clone(),
+                shown: start..out.len(),
+            });
         }
         out.push_str(&text[copied..self.decided]);
-        Redacted { text: out, names }
+        Redacted {
+            text: out,
+            names,
+            places,
+        }
     }
 }
 

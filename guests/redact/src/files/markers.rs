@@ -1,0 +1,28 @@
+//! What stands for secrets in a text.
+
+use std::ops::Range;
+
+use memchr::memmem;
+
+use crate::detector::MARKER;
+
+/// No name of a rule is longer that stands in a marker.
+const LONGEST_NAME: usize = 256;
+
+/// Where in a text the markers are, whoever wrote them.
+pub(super) fn markers(text: &str) -> impl Iterator<Item = Range<usize>> {
+    memmem::find_iter(text.as_bytes(), MARKER).filter_map(|start| {
+        let name = &text.as_bytes()[start + MARKER.len()..];
+        let name = &name[..name.len().min(LONGEST_NAME)];
+        let end = name.iter().position(|byte| b"[]\n".contains(byte))?;
+        (name[end] == b']').then_some(start..start + MARKER.len() + end + 1)
+    })
+}
+
+/// The name in a marker.
+pub(super) fn name(marker: &str) -> &str {
+    marker
+        .strip_prefix(MARKER)
+        .and_then(|name| name.strip_suffix(']'))
+        .unwrap_or_default()
+}
