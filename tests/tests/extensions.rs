@@ -138,6 +138,35 @@ async fn a_file_with_a_secret_is_edited_through_the_editor_and_keeps_it() {
     );
 }
 
+#[tokio::test]
+async fn a_prompt_over_the_limit_of_bodies_passes_all_of_them_and_is_looked_at() {
+    let all = ["rules", "todo", "project-map", "permissions", "redact"];
+    let mut chain = chain(&all.map(|name| (name, "{}"))).await;
+    // It can be changed up to one size, and looked at up to another.
+    for (size, secret, expected) in [
+        (
+            23 << 20,
+            "AKIAIOSFODNN7EXAMPLQ",
+            "[redacted: aws-access-token]",
+        ),
+        (39 << 20, "nothing", "nothing"),
+    ] {
+        let params = |text: &str| {
+            let image = "A".repeat(size);
+            format!(
+                r#"{{"sessionId":"s","prompt":[{{"type":"image","mimeType":"image/png","data":"{image}"}},{{"type":"text","text":"{text}"}}]}}"#
+            )
+        };
+        chain.client.ask("session/prompt", &params(secret));
+        let came = tokio::select! {
+            came = chain.agent.receive() => came.expect("the prompt"),
+            told = chain.client.receive() => panic!("refused: {told:?}"),
+        };
+        let expected = params(expected);
+        assert!(came.params.as_deref() == Some(&*expected), "not as it was");
+    }
+}
+
 /// The text that the client is told next.
 async fn text_of(chain: &mut InProcess) -> String {
     text(&chain.client.receive().await.expect("a message"))

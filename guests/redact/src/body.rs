@@ -117,6 +117,11 @@ impl Findings {
         self.changes.is_empty()
     }
 
+    /// Where the first of them is, as a JSON Pointer.
+    pub(crate) fn first(&self) -> Option<&str> {
+        self.changes.first().map(|change| &*change.pointer)
+    }
+
     /// The body with the changes.
     pub(crate) fn applied(&self, body: &str) -> String {
         applied(&self.changes, body)

@@ -16,6 +16,7 @@ mod rules;
 mod streams;
 mod text;
 mod update;
+mod whole;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -84,7 +85,10 @@ const ASIDE: &[&str] = &[
 
 impl Proxy for Redact {
     const SUBSCRIPTIONS: &[Subscription] = &[
-        Subscription::requests(PROMPT).from(Peer::Client),
+        // However long it is, see `whole`.
+        Subscription::requests(PROMPT)
+            .from(Peer::Client)
+            .without_body(),
         Subscription::notifications(UPDATE).from(Peer::Agent),
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(WRITE).from(Peer::Agent),
@@ -128,7 +132,7 @@ impl Proxy for Redact {
 
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
-            PROMPT => self.read(&request.params),
+            PROMPT => self.prompt(&request.head),
             WRITE => Ok(self.write(&request)),
             READ => {
                 self.files.on_read(session(&request.head), &request.head);
@@ -194,6 +198,17 @@ impl Redact {
         let findings = self.look(body, false)?;
         self.give(&findings)?;
         Ok(findings.action(body)?)
+    }
+
+    /// What the agent gets to read of what the user wrote.
+    fn prompt(&self, head: &Head) -> Result {
+        let Some(body) = whole::prompt(head)? else {
+            return Ok(Action::Forward);
+        };
+        let findings = self.look(&body, false)?;
+        whole::check(&findings, head)?;
+        self.give(&findings)?;
+        Ok(findings.action(&body)?)
     }
 
     /// What the agent gets to read of a file, which it may write back.

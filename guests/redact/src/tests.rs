@@ -111,6 +111,53 @@ fn prompts_lose_their_secrets_in_text_and_embedded_resources() {
 }
 
 #[test]
+fn a_prompt_is_looked_at_however_long_its_images_are() {
+    let image =
+        |size: usize| json!({ "type": "image", "mimeType": "image/png", "data": "A".repeat(size) });
+    let text = |text: String| json!({ "type": "text", "text": text });
+    let mib = 1024 * 1024;
+    let mut host = host();
+    let mut ask = |prompt: Value| {
+        let params = json!({ "sessionId": "s", "prompt": prompt });
+        host.request(Peer::Client, "session/prompt", params);
+        host.sent().remove(0)
+    };
+    let sent = ask(json!([image(20 * mib), text(SECRET.into())]));
+    assert_eq!(
+        (sent.to, sent.at("/prompt/1/text")),
+        (Peer::Agent, MARKER.into())
+    );
+    for (prompt, expected) in [
+        (
+            json!([image(16 * mib), text("a ".repeat(3 * mib))]),
+            "block 2 of the prompt has a text of 6291456 bytes",
+        ),
+        (json!([image(41 * mib)]), "leave out its largest attachment"),
+        (
+            json!([image(25 * mib), text(SECRET.into())]),
+            "block 2 of the prompt has a secret (acme)",
+        ),
+    ] {
+        let Err(Error { message, .. }) = ask(prompt).body else {
+            panic!("an error")
+        };
+        assert!(message.contains(expected), "{message}");
+    }
+    let sent = ask(json!([text("a ".repeat(3 * mib))]));
+    assert_eq!(sent.to, Peer::Agent, "alone it is");
+}
+
+#[test]
+fn a_prompt_that_no_power_lets_it_read_goes_on() {
+    let mut host = host();
+    host.powers(&["prompts.answer", "answers.send"]);
+    let text = json!({ "type": "text", "text": SECRET });
+    let params = json!({ "sessionId": "s", "prompt": [text] });
+    host.request(Peer::Client, "session/prompt", &params);
+    assert_eq!(host.sent()[0].at("/prompt/0/text"), SECRET);
+}
+
+#[test]
 fn a_secret_in_two_chunks_is_found_and_the_rest_is_not_delayed() {
     let mut host = host();
     prompt(&mut host);

@@ -135,7 +135,7 @@ impl Rules {
         let session = request.head.session.clone().unwrap_or_default();
         if self.seen.without_rules(&session).is_none()
             || !self.client_reads(&session)
-            || prompt::is_command(&request.head)
+            || prompt::has_to_be_alone(&request.head)
         {
             return Ok(Action::Forward);
         }

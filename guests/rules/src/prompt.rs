@@ -6,11 +6,14 @@ use serde_json::{Value, json};
 use crate::files::File;
 use crate::mark;
 
-/// Whether a prompt is a slash command, which takes all that follows for its arguments. The rules wait
+/// A longer one is not looked at, in bytes. It would not fit into the memory of this proxy.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// Whether a prompt may be a slash command, which takes all that follows for its arguments. The rules wait
 /// for a prompt that is not.
-pub(crate) fn is_command(head: &Head) -> bool {
-    head.read::<String>("/prompt/0/text")
-        .is_some_and(|text| text.trim_start().starts_with('/'))
+pub(crate) fn has_to_be_alone(head: &Head) -> bool {
+    let text = || head.read::<String>("/prompt/0/text");
+    head.size > LONGEST || text().is_some_and(|text| text.trim_start().starts_with('/'))
 }
 
 /// The prompt with the rules behind it, in a block that is meant for the model alone.

@@ -274,6 +274,17 @@ fn a_slash_command_stays_first_and_the_rules_wait() {
 }
 
 #[test]
+fn a_very_long_prompt_goes_on_and_the_rules_wait() {
+    let mut host = host(json!({}));
+    let long = "x".repeat(17 * 1024 * 1024);
+    prompt(&mut host, &long);
+    assert_eq!(texts(&host.sent()[0]), [long]);
+    prompt(&mut host, "hi");
+    let (prompts, _) = serve(&mut host, &[AGENTS]);
+    assert_eq!(texts(&prompts[0]), ["hi", &tabs()]);
+}
+
+#[test]
 fn prompts_that_come_while_reading_wait_for_their_turn() {
     let mut host = host(json!({}));
     let first = prompt(&mut host, "first");

@@ -1,0 +1,77 @@
+//! A prompt as a whole, also one that is longer than the limit `body`: images make it so, and their data is
+//! not looked into. What would not fit into the memory of this proxy is refused before it is read there.
+
+use acp_chain_proxy::{ChannelError, Head, Json, Step, Strings, read};
+
+use crate::body::{self, Findings};
+
+/// The longest prompt that is looked at, in bytes.
+const LONGEST: u64 = 40 * 1024 * 1024;
+/// The longest one that can be changed: the host reads it several times for that.
+const CHANGED: u64 = 24 * 1024 * 1024;
+/// In one of more bytes than this, the longest text that is looked at.
+const LONG: u64 = 16 * 1024 * 1024;
+const LONGEST_TEXT: usize = 4 * 1024 * 1024;
+
+/// The parameters of a prompt; none where no power lets this proxy read them.
+pub(crate) fn prompt(head: &Head) -> Result<Option<Json>, String> {
+    let size = head.size;
+    if size > LONGEST {
+        return Err(format!(
+            "a prompt of {size} bytes is too long to be looked at for secrets; leave out its largest \
+             attachment, for {LONGEST} bytes are the most"
+        ));
+    }
+    let body = match read(head.id, "") {
+        Err(ChannelError::Denied(_)) => return Ok(None),
+        body => body.map_err(|error| error.to_string())?,
+    };
+    let body = body.ok_or("the prompt has no parameters")?;
+    match longest_text(&body, size)? {
+        None => Ok(Some(body)),
+        Some((block, length)) => Err(format!(
+            "block {block} of the prompt has a text of {length} bytes, too long to be looked at for \
+             secrets in a prompt of {size}; {LONGEST_TEXT} bytes are the most in one of more than {LONG}"
+        )),
+    }
+}
+
+/// An error if a prompt has secrets, and is too long to be changed.
+pub(crate) fn check(findings: &Findings, head: &Head) -> Result<(), String> {
+    let Some(place) = findings.first().filter(|_| head.size > CHANGED) else {
+        return Ok(());
+    };
+    let block = place
+        .strip_prefix("/prompt/")
+        .and_then(|rest| rest.split('/').next());
+    let block = block.and_then(|block| block.parse::<usize>().ok());
+    let place = block.map_or_else(|| place.to_owned(), |block| format!("block {}", block + 1));
+    let (size, name) = (
+        head.size,
+        findings.names.first().copied().unwrap_or_default(),
+    );
+    Err(format!(
+        "{place} of the prompt has a secret ({name}), and a prompt of {size} bytes is too long to be \
+         changed; take the secret out, or attach less than {CHANGED} bytes"
+    ))
+}
+
+/// The block of a long prompt that has too long a text, counted from 1, and how long that is.
+fn longest_text(body: &Json, size: u64) -> Result<Option<(usize, usize)>, String> {
+    if size <= LONG {
+        return Ok(None);
+    }
+    let spelling = body.spelling();
+    let mut strings = Strings::of(&spelling);
+    while let Some(string) = strings.next().map_err(|error| error.to_string())? {
+        let length = string.range().len();
+        if length > LONGEST_TEXT && body::is_text(strings.path(), false) {
+            let block = match strings.path().get(1) {
+                Some(Step::Item(index)) => index + 1,
+                Some(Step::Member(_)) | None => 0,
+            };
+            return Ok(Some((block, length)));
+        }
+    }
+    Ok(None)
+}
