@@ -12,7 +12,7 @@ mod walk;
 
 use acp_chain_proxy::{
     Action, Call, Json, Level, Peer, Proxy, Request, Response, Result, Sessions, Structured,
-    Subscription, Tool, Tools, export, log, save,
+    Subscription, Tool, Tools, Version, export, log, save,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,9 +94,16 @@ struct Found {
 }
 
 impl Proxy for ProjectMap {
-    const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("initialize")
-        .from(Peer::Client)
-        .without_body()];
+    const SUBSCRIPTIONS: &[Subscription] = &[
+        Subscription::requests("initialize")
+            .from(Peer::Client)
+            .without_body(),
+        Version::SUBSCRIPTION,
+        // A turn, in which the user can be told something.
+        Subscription::responses("session/prompt")
+            .from(Peer::Agent)
+            .without_body(),
+    ];
 
     fn subscriptions(&self) -> Vec<Subscription> {
         Sessions::beside(Self::SUBSCRIPTIONS)
@@ -115,6 +122,10 @@ impl Proxy for ProjectMap {
     }
 
     async fn on_response(&self, response: Response) -> Result {
+        if response.head.method == "session/prompt" {
+            self.tell(response.head.session.as_deref().unwrap_or_default());
+            return Ok(Action::Forward);
+        }
         if self.seen.on_response(&response) {
             self.save();
         }
@@ -252,6 +263,19 @@ impl ProjectMap {
             })
             .await;
         Ok(outcome)
+    }
+
+    /// Tells the user once if there are no tools.
+    fn tell(&self, session: &str) {
+        let Some(version) = self.seen.to_tell() else {
+            return;
+        };
+        self.save();
+        let text =
+            "the agent has no tools from this proxy, since this editor reads no files for others";
+        if let Err(error) = version.tell(session, text) {
+            log(Level::Debug, format_args!("the user is not told: {error}"));
+        }
     }
 
     fn project(&self, session: &str) -> std::result::Result<Project, &'static str> {

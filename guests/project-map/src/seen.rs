@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use acp_chain_proxy::{Request, Response, Sessions};
+use acp_chain_proxy::{Request, Response, Sessions, Version};
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
@@ -11,6 +11,9 @@ use crate::project::Project;
 #[derive(Default, Deserialize, Serialize)]
 pub(crate) struct Seen {
     client_reads: Cell<bool>,
+    version: Cell<Version>,
+    /// Whether the user knows that there are no tools.
+    told: Cell<bool>,
     sessions: Sessions,
 }
 
@@ -28,7 +31,17 @@ impl Seen {
 
     /// Looks at a response. True if something changed.
     pub(crate) fn on_response(&self, response: &Response) -> bool {
+        if let Some(version) = Version::agreed(response) {
+            self.version.set(version);
+            return true;
+        }
         self.sessions.on_response(response)
+    }
+
+    /// The version of the protocol, if the user is to be told now that there are no tools.
+    pub(crate) fn to_tell(&self) -> Option<Version> {
+        let told = self.client_reads.get() || self.told.replace(true);
+        (!told).then_some(self.version.get())
     }
 
     pub(crate) fn client_reads(&self) -> bool {

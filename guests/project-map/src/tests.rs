@@ -10,6 +10,8 @@ use super::ProjectMap;
 const LEAST: &[&str] = &[
     "capabilities.read",
     "session-setup.read",
+    "turns.read",
+    "answers.send",
     "files.read",
     "tools",
 ];
@@ -346,4 +348,27 @@ fn a_pattern_that_takes_too_much_ends_the_search_and_not_the_proxy() {
         found["stopped"],
         "`pattern` takes too much; make it simpler"
     );
+}
+
+#[test]
+fn where_there_are_no_tools_the_user_is_told_once_in_the_first_turn() {
+    for (reads, version, told) in [
+        (true, 1, Value::Null),
+        (false, 1, json!("agent_message_chunk")),
+        (false, 2, json!("notice")),
+    ] {
+        let mut host = host_that(reads);
+        let params = json!({ "clientCapabilities": { "fs": { "readTextFile": reads } } });
+        let id = host.request(Peer::Client, "initialize", params);
+        host.answer(id, json!({ "protocolVersion": version }));
+        for expected in [told.clone(), Value::Null] {
+            let prompt = json!({ "sessionId": "s", "prompt": [] });
+            let id = host.request(Peer::Client, "session/prompt", prompt);
+            host.sent();
+            host.answer(id, json!({}));
+            let sent = host.sent();
+            assert_eq!(sent[0].at("/update/sessionUpdate"), expected);
+            assert_eq!(sent.last().expect("the answer").what, What::Response);
+        }
+    }
 }

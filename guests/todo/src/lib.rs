@@ -3,11 +3,11 @@
 
 mod list;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use acp_chain_proxy::{
-    Call, ChannelError, Json, Level, NoArguments, Peer, Proxy, Result, Structured, Tool, Tools,
-    export, log, save,
+    Action, Call, ChannelError, Json, Level, NoArguments, Peer, Proxy, Response, Result,
+    Structured, Subscription, Tool, Tools, Version, export, log, mark, save,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,7 @@ const MOST_LISTS: usize = 16;
 struct Todo {
     /// By session; the one that changed last stands last.
     lists: RefCell<Vec<(String, List)>>,
+    version: Cell<Version>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -63,9 +64,19 @@ struct Shown {
 }
 
 impl Proxy for Todo {
+    const SUBSCRIPTIONS: &[Subscription] = &[Version::SUBSCRIPTION];
+
     fn restore(&mut self, saved: Json) -> Result<()> {
         *self = saved.parse()?;
         Ok(())
+    }
+
+    async fn on_response(&self, response: Response) -> Result {
+        if let Some(version) = Version::agreed(&response) {
+            self.version.set(version);
+            self.keep();
+        }
+        Ok(Action::Forward)
     }
 }
 
@@ -163,14 +174,10 @@ impl Todo {
         let tasks = list.tasks().to_vec();
         self.put(&session, list);
         let mut notes = Vec::new();
-        if let Err(error) = save(self) {
-            log(
-                Level::Warn,
-                format_args!("the lists are not saved: {error}"),
-            );
+        if !self.keep() {
             notes.push("The list is lost should this server break.".into());
         }
-        if let Err(error) = show(&session, &tasks) {
+        if let Err(error) = show(self.version.get(), &session, &tasks) {
             notes.push(match error {
                 ChannelError::Denied(_) => {
                     "The user does not see this list as a plan: this proxy lacks the power `plans.show`."
@@ -180,6 +187,18 @@ impl Todo {
             });
         }
         Ok(shown(&tasks, notes))
+    }
+
+    /// Saves the lists. False if that fails.
+    fn keep(&self) -> bool {
+        let saved = save(self);
+        if let Err(error) = &saved {
+            log(
+                Level::Warn,
+                format_args!("the lists are not saved: {error}"),
+            );
+        }
+        saved.is_ok()
     }
 
     fn of(&self, session: &str) -> List {
@@ -212,11 +231,17 @@ fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<Shown> {
     })
 }
 
-/// Sends the user the list as the plan of the session.
-fn show(session: &str, tasks: &[Task]) -> std::result::Result<(), ChannelError> {
+/// Sends the user the list as the plan of the session; in version 2, which has several, as one of its own.
+fn show(version: Version, session: &str, tasks: &[Task]) -> std::result::Result<(), ChannelError> {
     let entry = |task: &Task| json!({ "content": task.text, "priority": task.priority, "status": task.status });
     let entries: Vec<Value> = tasks.iter().map(entry).collect();
-    let update = json!({ "sessionUpdate": "plan", "entries": entries });
+    let update = match version {
+        Version::V1 => json!({ "sessionUpdate": "plan", "entries": entries }),
+        Version::V2 => json!({
+            "sessionUpdate": "plan_update",
+            "plan": { "type": "items", "planId": mark(), "entries": entries },
+        }),
+    };
     let params = json!({ "sessionId": session, "update": update });
     Peer::Client.notify("session/update", params)
 }

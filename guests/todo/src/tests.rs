@@ -6,7 +6,7 @@ use super::Todo;
 use super::list::{LONGEST_TASK, MOST_TASKS};
 
 /// Those of the README.
-const LEAST: &[&str] = &["plans.show", "tools"];
+const LEAST: &[&str] = &["capabilities.read", "plans.show", "tools"];
 
 fn host() -> Host {
     let mut host = Host::start_with_tools::<Todo>(json!({})).expect("takes no configuration");
@@ -215,4 +215,27 @@ fn the_lists_of_many_sessions_fit_into_what_can_be_saved() {
         call_for(&mut host, "39", "list", json!({}))["structuredContent"]["open"],
         MOST_TASKS
     );
+}
+
+#[test]
+fn in_version_2_the_list_is_a_plan_of_its_own_also_after_a_restart() {
+    let mut host = host();
+    let id = host.request(Peer::Client, "initialize", json!({ "protocolVersion": 2 }));
+    host.answer(id, json!({ "protocolVersion": 2 }));
+    host.sent();
+    for restart in [false, true] {
+        if restart {
+            host.restart().expect("takes up what was saved");
+            host.sent();
+        }
+        add(&mut host, &["build"]);
+        let update = host.sent()[0].at("/update");
+        assert_eq!(update["sessionUpdate"], "plan_update");
+        assert_eq!(
+            (&update["plan"]["type"], &update["plan"]["planId"]),
+            (&json!("items"), &json!("acp-chain/proxy"))
+        );
+        let entry = json!({ "content": "build", "priority": "medium", "status": "pending" });
+        assert_eq!(update["plan"]["entries"][0], entry);
+    }
 }
