@@ -172,7 +172,7 @@ impl Proxy for Redact {
 
     async fn on_response(&self, response: Response) -> Result {
         let Response { head, outcome } = response;
-        if head.sender == Peer::Agent {
+        if head.sender == Peer::Agent && !is_receipt(&head, &outcome) {
             self.flush(session(&head))?;
         }
         match outcome {
@@ -185,6 +185,13 @@ impl Proxy for Redact {
             Ok(_) | Err(_) => Ok(Action::Forward),
         }
     }
+}
+
+/// Whether a response says only that a prompt has arrived, as in version 2. Then the agent may be in the
+/// middle of a text.
+fn is_receipt(head: &Head, outcome: &std::result::Result<Json, Error>) -> bool {
+    let has = |place: &str| head.read::<Json>(place).is_some();
+    head.method == PROMPT && outcome.is_ok() && has("/messageId") && !has("/stopReason")
 }
 
 /// Updates that belong to no session, if there are any, make one text.

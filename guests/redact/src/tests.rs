@@ -226,6 +226,68 @@ fn what_is_kept_back_goes_out_before_anything_else_is_shown() {
 }
 
 #[test]
+fn in_version_2_a_prompt_that_arrives_in_a_turn_does_not_cut_a_secret_in_two() {
+    let mut host = host();
+    chunk(&mut host, "agent_message_chunk", "1", "acme-01234");
+    let id = prompt(&mut host);
+    host.answer(id, json!({ "messageId": "2" }));
+    chunk(&mut host, "agent_message_chunk", "1", "56789");
+    let idle =
+        json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" });
+    update(&mut host, idle);
+    assert_eq!(streamed(&host.sent()), MARKER);
+}
+
+#[test]
+fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
+    let text = json!({ "type": "text", "text": SECRET });
+    let items = json!({ "type": "items", "planId": "p", "entries": [{ "content": SECRET }] });
+    for (shown, place) in [
+        (
+            json!({ "sessionUpdate": "agent_message", "content": [text] }),
+            "/content/0/text",
+        ),
+        (
+            json!({ "sessionUpdate": "user_message", "content": [text] }),
+            "/content/0/text",
+        ),
+        (
+            json!({ "sessionUpdate": "plan_update", "plan": items }),
+            "/plan/entries/0/content",
+        ),
+        (
+            json!({ "sessionUpdate": "notice", "title": SECRET }),
+            "/title",
+        ),
+        (
+            json!({ "sessionUpdate": "terminal_update", "command": SECRET }),
+            "/command",
+        ),
+        (
+            json!({
+                "sessionUpdate": "state_update", "state": "idle", "stopReason": "error",
+                "error": { "code": -32603, "message": SECRET, "data": { "why": SECRET } },
+            }),
+            "/error/message",
+        ),
+    ] {
+        let mut host = host();
+        update(&mut host, shown.clone());
+        let sent = host.sent().remove(0);
+        assert_eq!(sent.at(&format!("/update{place}")), MARKER, "{shown}");
+    }
+    let mut host = host();
+    let subject = json!({ "type": "command", "command": SECRET, "cwd": "/p" });
+    let params = json!({ "sessionId": "s", "title": SECRET, "subject": subject, "options": [] });
+    host.request(Peer::Agent, "session/request_permission", params);
+    let sent = host.sent().remove(0);
+    assert_eq!(
+        (sent.at("/title"), sent.at("/subject/command")),
+        (MARKER.into(), MARKER.into())
+    );
+}
+
+#[test]
 fn news_that_is_no_part_of_the_conversation_does_not_cut_a_secret_in_two() {
     let mut host = host();
     prompt(&mut host);

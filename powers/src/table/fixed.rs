@@ -287,7 +287,7 @@ pub const FIXED: &[Fixed] = &[
             "how a turn goes, the agent says",
             &["session/update"],
             Kinds::NOTIFICATION,
-            &["/update/state", "/update/error"],
+            &["/update/state", "/update/error/code"],
         )
     },
 ];

@@ -116,6 +116,12 @@ pub(super) const POWERS: &[Power] = &[
                 ],
             ),
             errors(Agent, PROMPT),
+            // Of a turn that failed, in version 2.
+            updates(
+                Actions::CHANGE,
+                Updates::Of(&["state_update"]),
+                &["/update/error/message", "/update/error/data"],
+            ),
         ],
     },
     Power {
