@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use acp_chain_proxy::{Action, Edit, Json, Spelt, Step, Strings};
 
+use crate::coding::Coding;
 use crate::detector::Detector;
 use crate::effort::Effort;
 
@@ -92,6 +93,24 @@ impl Findings {
     ) -> Result<(), String> {
         if let Some(redacted) = detector.redact(&string.decoded(), effort)? {
             self.change(string, pointer(), &redacted.text);
+            self.names.extend(redacted.names);
+        }
+        Ok(())
+    }
+
+    /// Looks into one string that is Base64. What cannot be read shows nothing to anybody.
+    pub(crate) fn look_into(
+        &mut self,
+        detector: &Detector,
+        string: &Spelt,
+        pointer: impl FnOnce() -> String,
+        effort: &mut Effort,
+    ) -> Result<(), String> {
+        let text = Coding::Base64.decoded(string.decoded());
+        if let Some(text) = text
+            && let Some(redacted) = detector.redact(&text, effort)?
+        {
+            self.change(string, pointer(), &Coding::Base64.encoded(&redacted.text));
             self.names.extend(redacted.names);
         }
         Ok(())

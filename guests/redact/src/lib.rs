@@ -3,6 +3,7 @@
 //! See the README for what is covered and what is not.
 
 mod body;
+mod coding;
 mod config;
 mod detector;
 mod effort;
@@ -165,7 +166,7 @@ impl Proxy for Redact {
         if let Some(decided) = decided.filter(|decided| *decided != chunk.text) {
             update
                 .findings
-                .change(&chunk.string, chunk.pointer.clone(), &decided);
+                .change(&chunk.string, chunk.pointer.clone(), &chunk.spelt(&decided));
         }
         Ok(update.findings.action(&params)?)
     }

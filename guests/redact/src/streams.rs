@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 use acp_chain_proxy::{Json, Peer};
 use serde::{Deserialize, Serialize};
 
+use crate::coding::Coding;
 use crate::detector::{Detector, Tail, UNCLEAR};
 use crate::text::End;
 
@@ -44,6 +45,7 @@ struct Last {
     params: String,
     /// Where the text is in them.
     pointer: String,
+    coding: Coding,
 }
 
 /// A piece of a running text.
@@ -52,6 +54,7 @@ pub(crate) struct Chunk<'c> {
     /// Where the text is in the parameters.
     pub(crate) pointer: String,
     pub(crate) text: &'c str,
+    pub(crate) coding: Coding,
 }
 
 impl Streams {
@@ -68,6 +71,7 @@ impl Streams {
             identity,
             pointer,
             text,
+            coding,
         } = chunk;
         let is_other = |stream: &Stream| stream.identity != identity;
         if self.0.borrow().get(session).is_some_and(is_other) {
@@ -82,6 +86,7 @@ impl Streams {
             false => Some(Last {
                 params: params(),
                 pointer,
+                coding,
             }),
         };
         if stream.size() - stream.tail.len() > AROUND {
@@ -134,12 +139,17 @@ impl Stream {
 
 /// Sends a text in a chunk like the last one of its running text.
 fn send(last: Option<Last>, text: &str) -> Result<(), String> {
-    let Some(Last { params, pointer }) = last else {
+    let Some(Last {
+        params,
+        pointer,
+        coding,
+    }) = last
+    else {
         return Ok(());
     };
     let mut params = Json::try_from(params).map_err(|error| error.to_string())?;
     params
-        .put(&pointer, text)
+        .put(&pointer, coding.encoded(text))
         .map_err(|error| error.to_string())?;
     let sent = Peer::Client.notify("session/update", params);
     sent.map_err(|error| error.to_string())

@@ -239,6 +239,52 @@ fn in_version_2_a_prompt_that_arrives_in_a_turn_does_not_cut_a_secret_in_two() {
 }
 
 #[test]
+fn the_output_of_terminals_in_version_2_loses_its_secrets_however_it_is_cut() {
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+
+    let text = format!("ä {SECRET} \u{1f600}\n").into_bytes();
+    let bytes = |sent: &Sent, place: &str| {
+        let data: String = sent.get(place).expect("data");
+        BASE64_STANDARD.decode(data).expect("Base64")
+    };
+    let expected = format!("ä {MARKER} \u{1f600}\n").into_bytes();
+    for size in 1..text.len() {
+        let mut host = host();
+        for piece in text.chunks(size) {
+            let data = BASE64_STANDARD.encode(piece);
+            let chunk = json!({
+                "sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data,
+            });
+            update(&mut host, chunk);
+        }
+        update(
+            &mut host,
+            json!({ "sessionUpdate": "state_update", "state": "idle" }),
+        );
+        let sent = host.sent();
+        let (_, chunks) = sent.split_last().expect("the state");
+        let shown: Vec<u8> = chunks
+            .iter()
+            .flat_map(|sent| bytes(sent, "/update/data"))
+            .collect();
+        assert_eq!(shown, expected, "{size}");
+    }
+    let mut host = host();
+    let output = json!({ "data": BASE64_STANDARD.encode(&text) });
+    let whole = json!({ "sessionUpdate": "terminal_update", "terminalId": "t", "output": output });
+    update(&mut host, whole);
+    assert_eq!(bytes(&host.sent()[0], "/update/output/data"), expected);
+    // What is no Base64, and what has no secret, stays as it is.
+    for data in ["%", "IQ"] {
+        let chunk =
+            json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data });
+        update(&mut host, chunk);
+        assert_eq!(host.sent()[0].at("/update/data"), data);
+    }
+}
+
+#[test]
 fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
     let text = json!({ "type": "text", "text": SECRET });
     let items = json!({ "type": "items", "planId": "p", "entries": [{ "content": SECRET }] });

@@ -1,8 +1,11 @@
 //! What an update of a session holds, read in one pass.
 
+use std::borrow::Cow;
+
 use acp_chain_proxy::{Spelt, Step, Strings};
 
 use crate::body::{self, Findings};
+use crate::coding::Coding;
 use crate::detector::Detector;
 use crate::effort::Effort;
 use crate::streams;
@@ -13,6 +16,10 @@ const TEXTS: [&[&str]; 2] = [
     &["update", "content", "text"],
     &["update", "content", "content", "text"],
 ];
+
+/// Where terminals have their output, as Base64: in a piece of it, and as a whole.
+const OUTPUT_CHUNK: &[&str] = &["update", "data"];
+const OUTPUT: &[&str] = &["update", "output", "data"];
 
 pub(crate) struct Update<'u> {
     pub(crate) kind: String,
@@ -29,13 +36,14 @@ pub(crate) struct Chunk<'u> {
     identity: String,
     pub(crate) pointer: String,
     pub(crate) string: Spelt<'u>,
-    pub(crate) text: std::borrow::Cow<'u, str>,
+    pub(crate) text: Cow<'u, str>,
+    coding: Coding,
 }
 
 impl<'u> Update<'u> {
     pub(crate) fn of(detector: &Detector, params: &'u str) -> Result<Self, String> {
         let (mut kind, mut child) = (String::new(), None);
-        let (mut identity, mut text) = (String::new(), None);
+        let (mut identity, mut text, mut output) = (String::new(), None, None);
         let mut findings = Findings::default();
         let mut effort = Effort::default();
         let mut strings = Strings::of(params);
@@ -43,6 +51,7 @@ impl<'u> Update<'u> {
             let path = strings.path();
             if let [Step::Member(update), Step::Member(name)] = path
                 && update.is("update")
+                && !leads(path, OUTPUT_CHUNK)
             {
                 identity.extend([&*name.decoded(), "=", &*string.decoded(), ";"]);
                 if name.is("sessionUpdate") {
@@ -56,19 +65,41 @@ impl<'u> Update<'u> {
                 if let Some((other, pointer)) = text.replace((string, strings.pointer())) {
                     findings.look(detector, &other, || pointer, &mut effort)?;
                 }
+            } else if leads(path, OUTPUT) {
+                findings.look_into(detector, &string, || strings.pointer(), &mut effort)?;
+            } else if leads(path, OUTPUT_CHUNK) {
+                // Of two the last one counts, as above.
+                if let Some((other, pointer)) = output.replace((string, strings.pointer())) {
+                    findings.look_into(detector, &other, || pointer, &mut effort)?;
+                }
             } else if body::is_text(path, false) {
                 findings.look(detector, &string, || strings.pointer(), &mut effort)?;
             }
         }
         let mut chunk = None;
+        if let Some((string, pointer)) = output {
+            let text = Coding::Base64.decoded(string.decoded());
+            if let (Some(text), "terminal_output_chunk") = (text, &*kind) {
+                chunk = Some(Chunk {
+                    identity: identity.clone(),
+                    pointer,
+                    string,
+                    text: text.into(),
+                    coding: Coding::Base64,
+                });
+            } else {
+                findings.look_into(detector, &string, || pointer, &mut effort)?;
+            }
+        }
         if let Some((string, pointer)) = text {
             let text = string.decoded();
-            if kind.ends_with("_chunk") {
+            if kind.ends_with("_chunk") && chunk.is_none() {
                 chunk = Some(Chunk {
                     identity,
                     pointer,
                     string,
                     text,
+                    coding: Coding::Text,
                 });
             } else {
                 findings.look(detector, &string, || pointer, &mut effort)?;
@@ -94,7 +125,13 @@ impl Chunk<'_> {
             identity: self.identity.clone(),
             pointer: self.pointer.clone(),
             text: &self.text,
+            coding: self.coding,
         }
+    }
+
+    /// The string for this text in place of its own.
+    pub(crate) fn spelt<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.coding.encoded(text)
     }
 }
 

@@ -1,0 +1,51 @@
+//! Text that stands in a body as Base64, as the output of terminals does in version 2. It need not be UTF-8,
+//! and may be cut within a character: so every byte is read as the character of its number, and written
+//! back as that byte. What rules look for is ASCII, and the same in both.
+
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::{Deserialize, Serialize};
+
+/// Reads what any decoder may read.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// How a text stands in a string.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+pub(crate) enum Coding {
+    Text,
+    Base64,
+}
+
+impl Coding {
+    /// The text in a string; none if it cannot be read.
+    pub(crate) fn decoded(self, string: Cow<str>) -> Option<String> {
+        match self {
+            Self::Text => Some(string.into_owned()),
+            Self::Base64 => {
+                let visible = string.bytes().filter(|byte| !byte.is_ascii_whitespace());
+                let bytes = BASE64.decode(visible.collect::<Vec<_>>()).ok()?;
+                Some(bytes.into_iter().map(char::from).collect())
+            }
+        }
+    }
+
+    /// The string for a text.
+    pub(crate) fn encoded(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Text => text.into(),
+            Self::Base64 => {
+                // There is no other character in what was decoded, nor in a marker.
+                let bytes = text.chars().filter_map(|char| u8::try_from(char).ok());
+                BASE64.encode(bytes.collect::<Vec<_>>()).into()
+            }
+        }
+    }
+}
