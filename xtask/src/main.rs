@@ -4,6 +4,7 @@
 //! left alone.
 
 mod bench;
+mod conformance;
 mod demo;
 mod fetch;
 mod guests;
@@ -61,6 +62,8 @@ enum Command {
     },
     /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
     Portable,
+    /// Run the public MCP conformance suite, and write into the book what passes.
+    Conformance,
     /// Make the rules of `redact` anew, from the catalogue that they are taken from.
     Rules,
     /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
@@ -91,6 +94,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
+        Command::Conformance => conformance::run(&Workspace::find()?)?,
         Command::Rules => rules::make(&Workspace::find()?)?,
         Command::Secrets => secrets::compare(&Workspace::find()?)?,
         Command::Bench(options) => return bench::run(&Workspace::find()?, &options),

@@ -13,6 +13,9 @@
 //! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
+//! | `npm-conformance`       | the public MCP conformance suite, from npm                        |
+//! | `npm-conformance-front` | `tests/peers/npm/conformance-front.mjs`, what stands before a server |
+//! | `npm-conformance-server`| `tests/peers/npm/conformance-server.mjs`, a server for that suite |
 //! | `echo-agent`            | the example agent of the Python SDK                               |
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
@@ -111,7 +114,15 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         workspace.target("peers/npm"),
     );
     let programs = npm::install(workspace, progress, &sources, &into)?;
-    for name in ["agent", "mcp-agent", "mcp-client", "proxy"] {
+    for name in [
+        "agent",
+        "conformance",
+        "conformance-front",
+        "conformance-server",
+        "mcp-agent",
+        "mcp-client",
+        "proxy",
+    ] {
         // Beside `node_modules`, where it finds the SDK.
         let file = format!("{name}.mjs");
         let program = into.join(&file);

@@ -26,7 +26,10 @@ pub fn main() -> ExitCode {
         Err(error) => Err(format!("the runtime does not start: {error}")),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(why) => {
+            eprintln!("acp-chain: the MCP connection ends: {why}");
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("acp-chain: {error}");
             ExitCode::FAILURE
@@ -34,7 +37,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-async fn serve() -> Result<(), String> {
+/// Serves until one side goes, and says which.
+async fn serve() -> Result<&'static str, String> {
     let variable = |name: &str| {
         std::env::var(name).map_err(|_| {
             format!(
@@ -57,15 +61,20 @@ async fn serve() -> Result<(), String> {
     );
     let (mut from_host, mut to_host) = tokio::io::split(host);
     // Whoever goes first ends it: there is nobody left to speak to.
-    let ended = tokio::select! {
-        ended = copy(&mut input, &mut to_host) => ended,
-        ended = copy(&mut from_host, &mut output) => ended,
+    let (ended, why) = tokio::select! {
+        ended = copy(&mut input, &mut to_host) => (ended, "the agent closed standard input"),
+        ended = copy(&mut from_host, &mut output) => (
+            ended,
+            "the host closed the connection: the session or `acp-chain run` is over, or the log of the \
+             latter says why",
+        ),
     };
     match ended {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("the connection broke: {error}"))
         }
-        _ => Ok(()),
+        Err(_) => Ok("the other side is gone"),
+        Ok(()) => Ok(why),
     }
 }
 

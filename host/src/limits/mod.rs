@@ -214,6 +214,9 @@ pub const MCP_KEPT_OF_ALL: usize = 128 * MIB;
 /// The longest list of tools of a proxy, in bytes.
 pub const MCP_TOOLS: usize = MIB;
 
+/// How many tools such a list may have.
+pub const MCP_TOOLS_COUNT: usize = 1000;
+
 /// The longest message of an MCP client of the agent's, and the longest body of its HTTP requests, in
 /// bytes.
 pub const MCP_MESSAGE: usize = 16 * MIB;
@@ -226,7 +229,7 @@ pub const MCP_UNREAD: usize = 16 * MIB;
 
 /// So many bytes of each connection to the bridges, and for each MCP client, are not counted with
 /// those of all: the number of either is bounded.
-pub const MCP_FREE: usize = 64 * KIB;
+pub const MCP_FREE: usize = 16 * KIB;
 
 /// How many bytes of what MCP clients say may there be that was not taken in yet, past the first of
 /// each connection.
@@ -238,14 +241,15 @@ pub const MCP_UNREAD_OF_ALL: usize = 128 * MIB;
 /// How many bytes of MCP clients' messages may wait for connections to servers.
 pub const MCP_CONNECTING: usize = 32 * MIB;
 
-/// How many MCP clients there may be.
+/// How many MCP clients there may be, beside requests that stand alone.
 pub const MCP_LINKS: usize = 256;
 
 /// How many MCP clients one server may have.
 pub const MCP_LINKS_OF_SERVER: usize = 64;
 
-/// How many connections there may be to the socket of the bridges, and to their HTTP port.
-pub const MCP_CONNECTIONS: usize = 512;
+/// How many connections there may be to the socket of the bridges, and to their HTTP port. Over HTTP
+/// each open request has one.
+pub const MCP_CONNECTIONS: usize = 1536;
 
 /// Every limit that cannot be set.
 pub const FIXED: &[Fixed] = &[
@@ -372,6 +376,13 @@ pub const FIXED: &[Fixed] = &[
         passing: "it counts as none, and the error says so",
     },
     Fixed {
+        name: "mcp tools of a list",
+        quantity: Quantity::Count,
+        value: MCP_TOOLS_COUNT as u64,
+        what: "tools in such a list",
+        passing: "the others are left out, and the user is told",
+    },
+    Fixed {
         name: "mcp message",
         quantity: Quantity::Size,
         value: MCP_MESSAGE as u64,
@@ -396,7 +407,8 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp unread of all",
         quantity: Quantity::Size,
         value: MCP_UNREAD_OF_ALL as u64,
-        what: "bytes that wait for all MCP clients, past the first 64 KiB of each, which make 16 MiB",
+        what: "bytes that wait for all MCP clients, past the first 16 KiB of each, and of each \
+               request that stands alone, which make 28 MiB",
         passing: "a client is disconnected when more comes for it",
     },
     Fixed {
@@ -404,7 +416,7 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: MCP_LOAD as u64,
         what: "bytes of messages of MCP clients that are not whole yet, or wait outside, past the first \
-               64 KiB of each connection, which make 64 MiB",
+               16 KiB of each connection, which make 48 MiB",
         passing: "over HTTP the message is refused; over stdio the client is disconnected",
     },
     Fixed {
@@ -418,7 +430,7 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp clients",
         quantity: Quantity::Count,
         value: MCP_LINKS as u64,
-        what: "MCP clients on the bridges",
+        what: "MCP clients on the bridges; a request of MCP 2026-07-28 over HTTP is none",
         passing: "an HTTP session that nobody uses makes room, or the new client is refused",
     },
     Fixed {
@@ -433,7 +445,7 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Count,
         value: MCP_CONNECTIONS as u64,
         what: "connections to the socket, or to the HTTP port, of the bridges",
-        passing: "more are closed at once",
+        passing: "one that has shown no secret makes room, or the new one is closed at once",
     },
 ];
 
@@ -483,9 +495,10 @@ mod tests {
 
     #[test]
     fn what_is_free_for_each_makes_what_the_table_says() {
-        assert_eq!(MCP_FREE * MCP_LINKS, 16 * MIB);
+        // Over HTTP an open request has a connection of its own.
+        assert_eq!(MCP_FREE * (MCP_LINKS + MCP_CONNECTIONS), 28 * MIB);
         // To the socket, and to the port.
-        assert_eq!(MCP_FREE * 2 * MCP_CONNECTIONS, 64 * MIB);
+        assert_eq!(MCP_FREE * 2 * MCP_CONNECTIONS, 48 * MIB);
     }
 
     #[test]

@@ -225,6 +225,7 @@ impl Ledger {
                 Output::Withdraw { question } => {
                     assert!(self.questions.contains(&question), "{question} is not open");
                 }
+                Output::Notice { text } => assert!(text.len() < 8 * 1024, "{text}"),
                 Output::ListTools { question } => self.question(question),
                 Output::CallTool {
                     question,
@@ -289,6 +290,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                     id: &format!("{id:?}"),
                     method,
                     params: params.as_deref(),
+                    falls_back: ask % 2 == 0,
                 })
             }
             Step::Notification(index, method, params) => seat.take(Input::Notification {

@@ -12,6 +12,7 @@ pub mod declaration;
 pub mod door;
 #[cfg(test)]
 mod hostile;
+pub mod mirrored;
 pub mod protocol;
 pub mod seat;
 pub mod stateless;

@@ -76,6 +76,8 @@ pub mod code {
     pub use crate::rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND};
     /// What MCP called a resource that is not there, before 2026-07-28.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// The headers of a request over HTTP do not say what its body says (MCP 2026-07-28).
+    pub const HEADER_MISMATCH: i64 = -32020;
     /// The version of a request is none that the server speaks (MCP 2026-07-28).
     pub const UNSUPPORTED_VERSION: i64 = -32022;
     /// Too much is open (schema 1.15, outer errors of `mcp/message`).
@@ -133,6 +135,12 @@ pub(super) fn heavy(server: &str) -> Error {
          one to end"
     );
     Error::new(code::LIMIT, text)
+}
+
+/// That the server of this name is no longer there.
+pub(super) fn unavailable(server: &str) -> Error {
+    let text = format!("The MCP server {server:?} went with its session");
+    Error::new(code::UNAVAILABLE, text)
 }
 
 /// That the provider of this name forgot what was open with it.
@@ -256,9 +264,15 @@ pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> S
     }
 }
 
-/// Checks what every request of 2026-07-28 says in its `_meta`. `spoken` are the versions that the
-/// answer to another one names.
-pub(super) fn stands_alone(params: Option<&str>, spoken: &[Version]) -> Result<(), Error> {
+/// That a request is of a version which is not spoken.
+pub(super) fn unsupported(version: &str) -> Error {
+    let supported = Version::ALL.map(Version::as_str);
+    let data = serde_json::json!({"supported": supported, "requested": clipped(version)});
+    Error::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(&data)
+}
+
+/// Checks what every request of 2026-07-28 says in its `_meta`.
+pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
     let version = meta(params, key::VERSION).and_then(|text| serde_json::from_str(text).ok());
     let Some(version): Option<String> = version else {
         let lacks = format!(
@@ -268,10 +282,7 @@ pub(super) fn stands_alone(params: Option<&str>, spoken: &[Version]) -> Result<(
         return Err(invalid(lacks));
     };
     if version != Version::Stateless.as_str() {
-        let spoken: Vec<_> = spoken.iter().map(|version| version.as_str()).collect();
-        let data = serde_json::json!({"supported": spoken, "requested": clipped(&version)});
-        let error = Error::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version");
-        return Err(error.with_data(&data));
+        return Err(unsupported(&version));
     }
     match meta(params, key::CAPABILITIES).is_some_and(is_object) {
         true => Ok(()),
@@ -303,7 +314,7 @@ pub(super) fn connection_version(
         (Some(version), None) => Ok(version),
         // Some clients name the version that they negotiated.
         (Some(version), Some(named)) if named == quoted(version.as_str()) => Ok(version),
-        (_, Some(_)) => stands_alone(params, &Version::ALL).map(|()| Version::Stateless),
+        (_, Some(_)) => stands_alone(params).map(|()| Version::Stateless),
         (None, None) if method == "ping" => Ok(Version::V2025November),
         (None, None) => Err(invalid_request(format!(
             "{} comes before `initialize`, and names no {} in params._meta",

@@ -12,7 +12,8 @@
 
 use std::sync::Arc;
 
-use crate::rpc::Message;
+use super::mirrored::Mirrored;
+use crate::rpc::{Error, Message};
 
 /// The number of a request that came in and is to be answered.
 pub type Asked = u64;
@@ -62,6 +63,9 @@ pub enum Input<'a> {
         method: &'a str,
         /// MCP's parameters.
         params: Option<&'a str>,
+        /// Whether who asks can begin with `initialize` instead. Then it hears itself from a provider
+        /// that does not know its version.
+        falls_back: bool,
     },
     /// An MCP notification of a caller that has connected.
     Notification {
@@ -97,6 +101,9 @@ pub enum Input<'a> {
         /// The params of the ACP notification.
         params: &'a str,
     },
+    /// The server went with its session, and whoever asked it was told: connections that the seat made
+    /// for itself are to be closed.
+    Over,
     /// The provider was started again, and knows nothing any more of what it had: connections, and
     /// requests of either side. Whatever is open with it fails with -33002, and it is told nothing
     /// of that. For the tools of a component it means nothing: their calls are answered as it breaks,
@@ -173,6 +180,11 @@ pub enum Output {
         /// The seat's number for it.
         question: Question,
     },
+    /// (Tools of a component only.) Tells the user something, if it was not told before.
+    Notice {
+        /// A sentence.
+        text: String,
+    },
     /// (Tools of a component only.) Calls a tool. The answer is what the component says is a
     /// `CallToolResult`, unchecked but for being JSON; or an error.
     CallTool {
@@ -192,6 +204,13 @@ pub trait Seat: Send {
 
     /// What it keeps of what others said, in bytes.
     fn weight(&self) -> usize;
+
+    /// Whether the headers of a `tools/call` over HTTP repeat what its params say, as the tool wants it.
+    /// Only a server that is ours knows.
+    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        let _ = (params, headers);
+        Ok(())
+    }
 
     /// Whether the provider knows by these ids something that is open here: a connection, or a
     /// request that stands alone. Of both a seat knows but one.

@@ -33,7 +33,14 @@ impl<S: Seat> Table<S> {
         self.take(Input::Disconnect { ask, connection })
     }
 
-    fn request(&mut self, caller: Caller, id: &str, method: &str, params: &str) -> Vec<String> {
+    fn request(
+        &mut self,
+        caller: Caller,
+        id: &str,
+        method: &str,
+        params: &str,
+        falls_back: bool,
+    ) -> Vec<String> {
         self.asked += 1;
         let ask = self.asked;
         self.take(Input::Request {
@@ -42,20 +49,28 @@ impl<S: Seat> Table<S> {
             id,
             method,
             params: Some(params).filter(|params| *params != "null"),
+            falls_back,
         })
     }
 
     /// A request on a connection. Its id is the number by which it is asked, with an `m` before.
     pub fn on(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
         let id = format!(r#""m{}""#, self.asked + 1);
-        self.request(Caller::Connection(connection), &id, method, params)
+        self.request(Caller::Connection(connection), &id, method, params, false)
     }
 
     /// A request that stands alone. `params` lack the braces, and `_meta` what all have.
     pub fn alone(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
         let params = alone(params);
         let text = format!(r#""{id}""#);
-        self.request(Caller::Request(id.into()), &text, method, &params)
+        self.request(Caller::Request(id.into()), &text, method, &params, false)
+    }
+
+    /// The same by a caller that can begin with `initialize` instead.
+    pub fn falls_back(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
+        let params = alone(params);
+        let text = format!(r#""{id}""#);
+        self.request(Caller::Request(id.into()), &text, method, &params, true)
     }
 
     pub fn tell(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
@@ -139,6 +154,7 @@ fn line(output: &Output) -> String {
             Caller::Request(id) => format!("tell {id}: {method}{}", spelt(params)),
         },
         Output::Withdraw { question } => format!("withdraw {question}"),
+        Output::Notice { text } => format!("notice: {text}"),
         Output::ListTools { question } => format!("list tools {question}"),
         Output::CallTool {
             question,

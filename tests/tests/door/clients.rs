@@ -147,7 +147,7 @@ async fn a_call_that_is_cancelled_is_withdrawn_or_its_link_goes() {
             let sent = client.send_cancellable_request(request, options);
             let pending = watched("the request", sent).await.unwrap();
             let link = loop {
-                if let Arrival::Message { link, message } = served.next().await
+                if let Arrival::Message { link, message, .. } = served.next().await
                     && &**message.method() == "tools/call"
                 {
                     break link;

@@ -34,7 +34,7 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
     assert_eq!(said.kind(), Kind::Notification);
 
     // Ids come back as they were spelt.
-    for id in ["0", "1e3", r#""a\u0062""#, "null"] {
+    for id in ["0", "1e3", r#""a\u0062""#] {
         let answer = sent(web.say(&session, ping(id))).await;
         assert_eq!(events(answer).await, [pong(id)]);
         served.said("ping").await;
@@ -59,15 +59,13 @@ async fn every_client_has_a_session_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_session_that_the_server_refuses_is_over() {
+async fn a_session_that_the_server_refuses_is_over_and_has_no_id() {
     let mut served = Served::start();
     let web = served.web().await;
     let refused = sent(web.post(INITIALIZE.replace("\"t\"", "\"unwelcome\""))).await;
-    let session = refused.headers()["mcp-session-id"].to_str().unwrap();
-    let again = web.say(session, ping("1"));
+    assert!(refused.headers().get("mcp-session-id").is_none());
     assert!(events(refused).await[0].contains("not you"));
     assert_eq!(served.closed().await, 1);
-    assert_eq!(status(again).await, 404);
 }
 
 #[tokio::test]
@@ -179,7 +177,9 @@ async fn what_is_no_message_is_told_apart() {
 async fn a_batch_is_answered_on_one_stream() {
     let mut served = Served::start();
     let web = served.web().await;
-    let session = web.begin().await;
+    let session = web
+        .begin_with(INITIALIZE.replace("2025-11-25", "2025-03-26"))
+        .await;
     let batch = format!("[{},\r\n{INITIALIZED},\n{}]", ping("1"), ping("2"));
     let answer = sent(web.say(&session, batch.clone())).await;
     assert_eq!(events(answer).await, [pong("1"), pong("2")]);
@@ -200,10 +200,36 @@ async fn a_batch_is_answered_on_one_stream() {
     let array = answer.text().await.unwrap();
     assert_eq!(array, format!("[{},{}]", pong("1"), pong("2")));
 
-    // Later versions have no batches.
-    let later = web.say(&session, batch);
+    // Later versions have no batches, whether they are named or agreed on.
+    let later = web.say(&session, batch.clone());
     let later = later.header("mcp-protocol-version", "2025-06-18");
-    assert_eq!(status(later).await, 400);
+    assert_eq!(error_code(sent(later).await).await, -32600);
+    let session = web.begin().await;
+    let refused = sent(web.say(&session, batch)).await;
+    assert_eq!(refused.status(), 400);
+    assert_eq!(error_code(refused).await, -32600);
+}
+
+#[tokio::test]
+async fn refusals_are_errors_of_json_rpc() {
+    let served = Served::start();
+    let web = served.web().await;
+    for (request, status) in [
+        (web.post(ping("1")), 400),
+        (web.say("unknown", ping("1")), 404),
+        (web.listen("unknown"), 404),
+        (web.request(Method::PUT), 405),
+    ] {
+        let refused = sent(request).await;
+        assert_eq!(refused.status(), status);
+        assert_eq!(error_code(refused).await, -32600);
+    }
+    let refused = sent(web.say("unknown", ping("1"))).await;
+    let text = refused.text().await.unwrap();
+    assert!(
+        text.starts_with(r#"{"jsonrpc":"2.0","error":{"code":-32600,"#),
+        "{text}"
+    );
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
+use super::server::{INITIALIZE, SERVER, Served, error_code, sent, status, watched};
 
 /// A client that was let in by the socket.
 async fn let_in(declared: &Value) -> UnixStream {
@@ -167,7 +167,9 @@ async fn a_session_that_nobody_uses_makes_room_and_others_do_not() {
     assert_eq!(status(web.listen(&first)).await, 404);
     streams.push(sent(web.listen(&last)).await);
     // Now all are in use.
-    assert_eq!(status(web.post(INITIALIZE)).await, 503);
+    let refused = sent(web.post(INITIALIZE)).await;
+    assert_eq!(refused.status(), 503);
+    assert_eq!(error_code(refused).await, -33000);
     drop(streams);
 }
 
@@ -209,4 +211,35 @@ async fn clients_wait_while_nobody_listens_at_the_door() {
         }
     }
     assert!(came <= sent, "{came} of {sent}");
+}
+
+#[tokio::test]
+async fn strangers_make_room_for_who_comes_next() {
+    let mut served = Served::start();
+    let declared = served.offer(Transport::Stdio).await;
+    let web = served.web().await;
+    let mut strangers = Vec::new();
+    for _ in 0..limits::MCP_CONNECTIONS {
+        strangers.push(TcpStream::connect(web.address()).await.unwrap());
+    }
+    assert_eq!(status(web.post(INITIALIZE)).await, 200);
+    served.opened().await;
+    // Nor do those who are gone keep anybody out.
+    drop(strangers);
+    assert_eq!(status(web.post(INITIALIZE)).await, 200);
+    let mut strangers = Vec::new();
+    for _ in 0..limits::MCP_CONNECTIONS {
+        let stranger = UnixStream::connect(variable(&declared, SOCKET)).await;
+        strangers.push(stranger.unwrap());
+    }
+    let_in(&declared).await;
+}
+
+#[tokio::test]
+async fn a_head_is_refused_at_its_bound() {
+    let served = Served::start();
+    let web = served.web().await;
+    let with = |length: usize| web.post(INITIALIZE).header("x", "x".repeat(length));
+    assert_eq!(status(with(60 << 10)).await, 200);
+    assert_eq!(status(with(64 << 10)).await, 431);
 }

@@ -1,15 +1,19 @@
 //! Streamable HTTP without sessions (MCP 2026-07-28), on exact texts.
 
 use acp_chain::mcp::door::Arrival;
+use acp_chain::rpc::Message;
 use reqwest::{Method, RequestBuilder};
 
 use super::server::{Served, Web, error_code, event, events, sent, status};
 
 const VERSION: &str = "2026-07-28";
 
+/// What a request says its client can do, behind its version.
+const CAN: &str = r#","io.modelcontextprotocol/clientCapabilities":{}"#;
+
 fn request(web: &Web, method: &str, name: &str) -> RequestBuilder {
     let body = format!(
-        r#"{{"jsonrpc":"2.0","id":"x","method":"{method}","params":{{"name":"{name}","_meta":{{"progressToken":5,"io.modelcontextprotocol/protocolVersion":"{VERSION}"}}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":"x","method":"{method}","params":{{"name":"{name}","_meta":{{"progressToken":5,"io.modelcontextprotocol/protocolVersion":"{VERSION}","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
     );
     let request = web.post(body).header("mcp-protocol-version", VERSION);
     let request = request.header("mcp-method", method);
@@ -71,14 +75,47 @@ async fn errors_have_the_status_that_is_theirs() {
 async fn headers_that_contradict_the_body_are_refused() {
     let mut served = Served::start();
     let web = served.web().await;
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
-    for (version, method, code) in [
-        (Some(VERSION), Some("tools/call"), -32020),
-        (Some(VERSION), None, -32020),
-        (None, Some("tools/list"), -32020),
-        (Some("2031-01-01"), Some("tools/list"), -32022),
+    let meta = |version: &str, more: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}"{more}}}}}}}"#
+        )
+    };
+    for (version, method, body, code) in [
+        (
+            Some(VERSION),
+            Some("tools/call"),
+            meta(VERSION, CAN),
+            -32020,
+        ),
+        (Some(VERSION), None, meta(VERSION, CAN), -32020),
+        (None, Some("tools/list"), meta(VERSION, CAN), -32020),
+        (
+            Some("2031-01-01"),
+            Some("tools/list"),
+            meta(VERSION, CAN),
+            -32020,
+        ),
+        (
+            Some("2025-11-25"),
+            Some("tools/list"),
+            meta(VERSION, CAN),
+            -32020,
+        ),
+        (
+            Some(VERSION),
+            Some("tools/list"),
+            meta("2025-11-25", CAN),
+            -32020,
+        ),
+        (Some(VERSION), Some("tools/list"), meta(VERSION, ""), -32602),
+        (
+            Some(VERSION),
+            Some("tools/list"),
+            meta(VERSION, CAN).replace(":1,", ":null,"),
+            -32600,
+        ),
     ] {
-        let mut said = web.post(body);
+        let mut said = web.post(body.clone());
         if let Some(version) = version {
             said = said.header("mcp-protocol-version", version);
         }
@@ -86,12 +123,60 @@ async fn headers_that_contradict_the_body_are_refused() {
             said = said.header("mcp-method", method);
         }
         let answer = sent(said).await;
-        assert_eq!(answer.status(), 400);
-        assert_eq!(error_code(answer).await, code);
+        assert_eq!(answer.status(), 400, "{version:?} {method:?} {body}");
+        assert_eq!(
+            error_code(answer).await,
+            code,
+            "{version:?} {method:?} {body}"
+        );
     }
     // None of it came in.
     assert_eq!(status(request(&web, "tools/list", "")).await, 200);
     assert_eq!(served.opened().await, 1);
+}
+
+#[tokio::test]
+async fn initialize_is_no_method_and_begins_no_session() {
+    let mut served = Served::start();
+    let web = served.web().await;
+    let refused = sent(request(&web, "initialize", "")).await;
+    assert_eq!(refused.status(), 404);
+    assert!(refused.headers().get("mcp-session-id").is_none());
+    assert_eq!(error_code(refused).await, -32601);
+    // It never came in.
+    assert_eq!(status(request(&web, "tools/list", "")).await, 200);
+    served.opened().await;
+    served.said("tools/list").await;
+}
+
+#[tokio::test]
+async fn open_requests_are_no_clients() {
+    const CALLS: usize = 1000;
+    let mut served = Served::start();
+    let web = served.web().await;
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..CALLS {
+        calls.spawn(request(&web, "tools/call", "wait").send());
+    }
+    let mut links = Vec::new();
+    while links.len() < CALLS {
+        if let Arrival::Message { link, .. } = served.next().await {
+            links.push(link);
+        }
+    }
+    // Beside them there is room for clients.
+    let session = web.begin().await;
+    assert_eq!(status(web.listen(&session)).await, 200);
+    served
+        .door(move |door| {
+            for link in links {
+                door.send(link, &Message::result("{}"), Some("\"x\""));
+            }
+        })
+        .await;
+    while let Some(answer) = calls.join_next().await {
+        assert_eq!(answer.unwrap().unwrap().status(), 200);
+    }
 }
 
 #[tokio::test]

@@ -54,7 +54,7 @@ impl Served {
                         None => return,
                     },
                     arrival = door.next() => {
-                        if let Arrival::Message { link, message } = &arrival {
+                        if let Arrival::Message { link, message, .. } = &arrival {
                             script.answer(&mut door, *link, message);
                         }
                         let _ = told.send(arrival);
@@ -113,7 +113,9 @@ impl Served {
     /// A client says something with this method.
     pub async fn said(&mut self, method: &str) -> (LinkId, Message) {
         match self.next().await {
-            Arrival::Message { link, message } if &**message.method() == method => (link, message),
+            Arrival::Message { link, message, .. } if &**message.method() == method => {
+                (link, message)
+            }
             other => panic!("not {method}: {other:?}"),
         }
     }
@@ -172,7 +174,7 @@ impl Script {
                 return Some(Message::error(&Error::new(-32602, "not you")));
             }
             "initialize" => json!({
-                "protocolVersion": "2025-11-25",
+                "protocolVersion": params["protocolVersion"],
                 "capabilities": {"tools": {}},
                 "serverInfo": about,
             }),
@@ -271,7 +273,12 @@ impl Web {
 
     /// Begins a session.
     pub async fn begin(&self) -> String {
-        let begun = sent(self.post(INITIALIZE)).await;
+        self.begin_with(INITIALIZE.to_owned()).await
+    }
+
+    /// The same with these first words.
+    pub async fn begin_with(&self, initialize: String) -> String {
+        let begun = sent(self.post(initialize)).await;
         assert_eq!(begun.status(), 200);
         let session = begun.headers()["mcp-session-id"].to_str();
         let session = session.expect("a session").to_owned();
@@ -292,8 +299,11 @@ pub async fn status(request: RequestBuilder) -> u16 {
     sent(request).await.status().as_u16()
 }
 
-/// All messages of a stream that ends.
+/// All messages of an answer that ends: those of a stream, or the one of a body.
 pub async fn events(response: Response) -> Vec<String> {
+    if response.headers()["content-type"] == "application/json" {
+        return vec![response.text().await.expect("a text")];
+    }
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let text = watched("the end of a stream", response.text()).await;
     let text = text.expect("a whole stream");

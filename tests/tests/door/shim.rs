@@ -63,7 +63,11 @@ async fn it_carries_lines_both_ways_and_no_secret_in_its_arguments() {
     served.said("initialize").await;
     drop(input);
     assert_eq!(served.closed().await, link);
-    assert_eq!(end(shim).await, (true, String::new()));
+    let (well, why) = end(shim).await;
+    assert!(
+        well && why.contains("the agent closed standard input"),
+        "{why}"
+    );
 }
 
 #[tokio::test]
@@ -84,7 +88,11 @@ async fn it_ends_when_the_host_hangs_up_and_gives_what_was_said_before() {
         said,
         "{\"jsonrpc\":\"2.0\",\"method\":\"goodbye\",\"params\":{}}\n"
     );
-    assert_eq!(end(shim).await, (true, String::new()));
+    let (well, why) = end(shim).await;
+    assert!(
+        well && why.contains("the host closed the connection"),
+        "{why}"
+    );
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What callers and tools say that makes no sense: each gets the error that is right for it.
 
+use acp_chain_tests::client::prompt;
 use serde_json::json;
 
 use super::agent::{SESSION, alone, connect, error, id, native, result, session, with_tools};
@@ -11,7 +12,7 @@ async fn listed(config: &str) -> (i64, String) {
 }
 
 #[tokio::test]
-async fn a_list_that_is_wrong_is_an_error_that_names_the_proxy_and_the_tool() {
+async fn a_tool_that_is_wrong_is_left_out_and_the_user_is_told_which() {
     for (config, words) in [
         (
             r#"{"bad-schema":{"type":"object","properties":7}}"#,
@@ -20,8 +21,28 @@ async fn a_list_that_is_wrong_is_an_error_that_names_the_proxy_and_the_tool() {
         (r#"{"bad-schema":{"type":"array"}}"#, "bad-schema"),
         (r#"{"bad-schema":"what"}"#, "bad-schema"),
         (r#"{"duplicate":true}"#, "echo"),
+        (r#"{"bad-tool":"7"}"#, "is no object"),
+    ] {
+        let (mut chain, _, connection) = with_tools(config).await;
+        let agent = &mut chain.agent;
+        let listed = result(&connection.request(agent, "tools/list", "{}").await);
+        let tools = listed["tools"].as_array().unwrap();
+        let named = |name: &str| tools.iter().filter(|tool| tool["name"] == name).count();
+        assert_eq!(
+            (named("echo"), named("add"), named("bad-schema")),
+            (1, 1, 0)
+        );
+        // It is told with the next turn.
+        chain.client.ask("session/prompt", &prompt(SESSION, "go"));
+        let told = chain.client.receive().await.unwrap().line;
+        assert!(told.contains("tools-0") && told.contains(words), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
+    for (config, words) in [
         (r#"{"list-error":"nothing to list"}"#, "nothing to list"),
-        (r#"{"bad-tool":"7"}"#, "tools-0"),
         (r#"{"bad-tool":"{"}"#, "tools-0"),
     ] {
         let (code, text) = listed(config).await;

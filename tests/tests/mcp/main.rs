@@ -1,6 +1,7 @@
 //! MCP over ACP: servers of proxies and of the client, and agents of every kind that use them.
 
 mod agent;
+mod alone;
 mod bad_input;
 mod declared;
 mod ends;

@@ -7,6 +7,7 @@
 )]
 
 use acp_chain_tests::host::InProcess;
+use acp_chain_tests::provider::Provider;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, GetPromptRequestParams, LoggingLevel,
     ReadResourceRequestParams, SetLevelRequestParams, SubscribeRequestParams,
@@ -16,8 +17,10 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::json;
 
 use super::caller::{BOTH, Caller, HTTP, SAMPLE, STDIO, Told, either, legacy, text, watched};
-use super::provider::{EVERYTHING, Provider};
 use super::turns::Turns;
+
+/// The declaration of the reference server.
+const EVERYTHING: &str = r#"[{"type":"acp","name":"everything","id":"everything-id"}]"#;
 
 /// A client of the agent's for the reference server. Both are there as long as the task is.
 async fn connected(
@@ -28,7 +31,7 @@ async fn connected(
     let declared = chain.session("session-1", EVERYTHING).await;
     let mut tasks = tokio::task::JoinSet::new();
     let InProcess { client, agent, .. } = chain;
-    tasks.spawn(Provider::new().serve(client));
+    tasks.spawn(Provider::of("mcp-server-everything").serve(client));
     tasks.spawn(async move { drop(agent.serve().await) });
     (Caller::connect(&declared[0], mode).await, tasks)
 }
@@ -213,7 +216,7 @@ async fn a_client_that_goes_ends_its_connection() {
             let caller = Caller::connect(&declared[0], legacy()).await;
             watched("the end", caller.client.cancel()).await.unwrap();
         });
-        let mut provider = Provider::new();
+        let mut provider = Provider::of("mcp-server-everything");
         let mut connections = 0;
         while connections == 0 || provider.connections() > 0 {
             let lines = tokio::select! {
@@ -264,7 +267,7 @@ async fn turn(
 async fn an_agent_whose_requests_stand_alone_uses_a_server_of_an_older_version() {
     let servers = serde_json::from_str(EVERYTHING).unwrap();
     let mut turns = Turns::start("", &["npm-mcp-agent"], &servers).await;
-    let mut provider = Provider::new();
+    let mut provider = Provider::of("mcp-server-everything");
     for (prompt, expected) in [
         ("List tools from everything", r#""name":"get-sum""#),
         (

@@ -8,6 +8,5 @@ mod everything;
 mod inspector;
 mod nested;
 mod npm;
-mod provider;
 mod turns;
 mod workshop;

@@ -136,6 +136,15 @@ impl Connected {
         }
     }
 
+    /// The server is gone: so are the connections that are left.
+    pub(super) fn close(&mut self, out: &mut Vec<Output>) {
+        let gone = protocol::unavailable(&self.name);
+        for place in self.links.keys().copied().collect::<Vec<_>>() {
+            self.withdraw_connect(place, out);
+            self.fail(place, &Message::error(&gone), out);
+        }
+    }
+
     pub(super) fn withdraw_connect(&self, place: Place, out: &mut Vec<Output>) {
         let connects = |open: &Open| matches!(open, Open::Connect(of) if *of == place);
         let found = self.questions.iter().find(|(_, open)| connects(open));

@@ -2,8 +2,8 @@
 //!
 //! What a caller on a connection and the provider say to each other passes as it is: only the
 //! connection's id is exchanged, and the `subscriptionId` of `subscriptions/listen`, which is an id of
-//! one hop. Callers whose requests stand alone share one connection of the seat's own; `own.rs` says
-//! what becomes of theirs.
+//! one hop. Callers whose requests stand alone share one connection of the seat's own, which is closed
+//! with the server; `own.rs` says what becomes of theirs.
 //!
 //! What always holds beside what every [seat](super::seat) promises: a request that was withdrawn is
 //! answered as well, once; the provider reaches no connection but those that it has accepted and that
@@ -35,7 +35,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use self::listens::Listens;
 use self::own::Legacy;
-use super::protocol::{self, Dropped, Version, key, quoted};
+use super::protocol::{self, Dropped, key, quoted};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
 use crate::rpc::{Error, Id, Message, code, member};
 
@@ -89,11 +89,27 @@ enum Waits {
     },
 }
 
+impl Waits {
+    /// The request that is to be answered, if it is one.
+    fn ask(&self) -> Option<Asked> {
+        match self {
+            Self::Request(said) => Some(said.ask),
+            Self::Notification { .. } => None,
+        }
+    }
+
+    /// Whether whoever says it can begin with `initialize` instead.
+    fn falls_back(&self) -> bool {
+        matches!(self, Self::Request(said) if said.falls_back)
+    }
+}
+
 /// A caller's request.
 #[derive(Debug)]
 struct Said<'a> {
     ask: Asked,
     caller: Caller,
+    falls_back: bool,
     id: Option<Id>,
     method: Cow<'a, str>,
     params: Option<Cow<'a, str>>,
@@ -104,6 +120,7 @@ impl Said<'_> {
         Said {
             ask: self.ask,
             caller: self.caller,
+            falls_back: self.falls_back,
             id: self.id,
             method: Cow::Owned(self.method.into_owned()),
             params: self.params.map(|params| Cow::Owned(params.into_owned())),
@@ -168,10 +185,12 @@ impl Seat for Connected {
                 id,
                 method,
                 params,
+                falls_back,
             } => {
                 let said = Said {
                     ask,
                     caller,
+                    falls_back,
                     id: protocol::token(Some(id)),
                     method: method.into(),
                     params: params.map(Cow::Borrowed),
@@ -197,6 +216,7 @@ impl Seat for Connected {
                     self.note_dropped("a notification of its provider's", &error.message);
                 }
             }
+            Input::Over => self.close(&mut out),
             Input::ProviderLost => self.lose(&mut out),
             Input::ToolsChanged | Input::Progress { .. } => {}
         }
@@ -261,7 +281,11 @@ impl Connected {
         let place = match &said.caller {
             Caller::Connection(connection) => Place::Caller(*connection),
             Caller::Request(_) => {
-                protocol::stands_alone(said.params.as_deref(), &[Version::Stateless])?;
+                match protocol::stands_alone(said.params.as_deref()) {
+                    // The provider says itself which versions it knows.
+                    Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => {}
+                    other => other?,
+                }
                 if !self.links.contains_key(&Place::Own) {
                     self.connect(Place::Own, None, out);
                 }

@@ -2,8 +2,9 @@
 //!
 //! They share one connection, which is made when the first of them asks, and stays. On it the
 //! provider's MCP server is asked with `server/discover` what it speaks. If that is 2026-07-28, what
-//! the callers say passes. Any other answer means that it is legacy: then the seat says `initialize`
-//! (2025-11-25), and adapts:
+//! the callers say passes. Any other answer means that it is legacy. A caller that can fall back to
+//! `initialize` gets that answer, since it has more of the server by then; if all can, the connection
+//! is closed again. For others the seat says `initialize` (2025-11-25), and adapts:
 //!
 //! - `server/discover` is answered with what `initialize` gave;
 //! - the keys of 2026-07-28 are taken out of the `_meta` of requests, and what it requires is put into
@@ -24,7 +25,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Connected, Open, Place, Said, envelope};
+use super::{Connected, Open, Place, Said, Waits, envelope};
 use crate::mcp::protocol::{
     self, LISTS, Version, invalid, key, no_method, quoted, with, with_meta,
 };
@@ -152,6 +153,26 @@ impl Connected {
         {
             return self.open(Place::Own, out);
         }
+        let refusal = refusal(outcome);
+        let Some(link) = self.links.get_mut(&Place::Own) else {
+            return;
+        };
+        let waiting = std::mem::take(&mut link.waiting).into_iter();
+        let (refused, waiting): (Vec<_>, Vec<_>) = waiting.partition(Waits::falls_back);
+        link.waiting = waiting.into();
+        let nobody_waits = link.waiting.is_empty();
+        out.extend(
+            refused
+                .iter()
+                .filter_map(Waits::ask)
+                .map(|ask| Output::Answer {
+                    ask,
+                    outcome: refusal.clone(),
+                }),
+        );
+        if nobody_waits {
+            return self.fail(Place::Own, &refusal, out);
+        }
         let software = self.first_meta(&[key::CLIENT_INFO]).pop();
         let software = software.map_or_else(
             || {
@@ -223,6 +244,14 @@ impl Connected {
             return Some(said);
         };
         let ask = said.ask;
+        if let Err(error) = protocol::stands_alone(said.params.as_deref()) {
+            out.push(protocol::failed(ask, &error));
+            return None;
+        }
+        if said.falls_back {
+            out.push(protocol::failed(ask, &no_method(&said.method)));
+            return None;
+        }
         match &*said.method {
             "server/discover" => out.push(protocol::result(ask, &legacy.discovered)),
             "subscriptions/listen" => out.push(match legacy.listen(&said) {
@@ -317,6 +346,14 @@ impl Connected {
             _ => return Err(whose(&method)),
         }
         Ok(())
+    }
+}
+
+/// What a caller hears of a provider that answered `server/discover` so, and is legacy.
+fn refusal(outcome: &Message) -> Message {
+    match outcome.kind() {
+        Kind::Error => outcome.clone(),
+        _ => Message::error(&no_method("server/discover")),
     }
 }
 

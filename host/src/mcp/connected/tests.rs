@@ -1,7 +1,7 @@
 //! What callers and a provider that is connected to say to the seat, line by line.
 
 use super::Connected;
-use crate::mcp::seat::Seat;
+use crate::mcp::seat::{Caller, Input, Seat};
 use crate::mcp::transcript::{META, Table, alone};
 
 fn seat() -> Table<Connected> {
@@ -265,12 +265,13 @@ fn requests_that_stand_alone_share_a_connection_of_the_seats_own() {
     );
     let token = r#""_meta":{"progressToken":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let params = format!("{{{token}}}");
-    table.take(crate::mcp::seat::Input::Request {
+    table.take(Input::Request {
         ask: 50,
-        caller: crate::mcp::seat::Caller::Request("b".into()),
+        caller: Caller::Request("b".into()),
         id: "\"b\"",
         method: "tools/call",
         params: Some(&params),
+        falls_back: false,
     });
     assert_eq!(
         table.result(1, r#"{"connectionId":"p"}"#),
@@ -432,14 +433,75 @@ fn a_provider_that_can_nothing_is_asked_again_by_the_next_caller() {
         table.alone("a", "tools/list", ""),
         [r#"ask provider 6: mcp/connect {"acpId":"srv"}"#]
     );
-    let refused = table.take(crate::mcp::seat::Input::Request {
+    let refused = table.take(Input::Request {
         ask: 9,
-        caller: crate::mcp::seat::Caller::Request("b".into()),
+        caller: Caller::Request("b".into()),
         id: "\"b\"",
         method: "tools/call",
         params: None,
+        falls_back: false,
     });
     assert!(refused[0].contains("-32602"));
+}
+
+#[test]
+fn a_caller_that_can_fall_back_hears_itself_from_a_legacy_provider() {
+    let mut table = seat();
+    table.falls_back("f", "server/discover", "");
+    table.result(1, r#"{"connectionId":"p"}"#);
+    assert_eq!(
+        table.error(2, r#"{"code":-32601,"message":"?","data":1}"#),
+        [
+            r#"answer 1: error {"code":-32601,"message":"?","data":1}"#,
+            r#"ask provider 3: mcp/disconnect {"connectionId":"p"}"#,
+        ]
+    );
+    // Others are adapted to beside it.
+    table.falls_back("f", "tools/list", "");
+    table.alone("a", "tools/list", "");
+    table.result(4, r#"{"connectionId":"q"}"#);
+    let probed = table.error(5, r#"{"code":-32601,"message":"?"}"#);
+    assert_eq!(
+        probed[0],
+        r#"answer 2: error {"code":-32601,"message":"?"}"#
+    );
+    assert!(probed[1].contains("initialize") && probed.len() == 2);
+    table.result(6, INITIALIZED);
+    assert!(table.falls_back("f", "tools/list", "")[0].contains("-32601"));
+}
+
+#[test]
+fn callers_that_can_fall_back_share_a_connection_to_a_provider_that_knows_their_version() {
+    let mut table = seat();
+    for id in ["a", "b"] {
+        table.falls_back(id, "tools/call", r#""name":"t""#);
+    }
+    table.result(1, r#"{"connectionId":"p"}"#);
+    let calls = table.result(2, DISCOVERED);
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|call| call.contains("tools/call")));
+}
+
+#[test]
+fn with_the_server_the_seats_own_connection_is_closed() {
+    let mut table = seat();
+    table.alone("d", "server/discover", "");
+    table.result(1, r#"{"connectionId":"p"}"#);
+    table.result(2, DISCOVERED);
+    assert_eq!(
+        table.take(Input::Over),
+        [r#"ask provider 4: mcp/disconnect {"connectionId":"p"}"#]
+    );
+    // One that is being made is withdrawn, and closed if it is made all the same.
+    let mut table = seat();
+    table.alone("d", "server/discover", "");
+    let over = table.take(Input::Over);
+    assert_eq!(over[0], "withdraw 1");
+    assert!(over[1].contains("-33001"));
+    assert_eq!(
+        table.result(1, r#"{"connectionId":"p"}"#),
+        [r#"ask provider 2: mcp/disconnect {"connectionId":"p"}"#]
+    );
 }
 
 /// Params of so many bytes, or a few more.

@@ -19,6 +19,7 @@ use super::load::Load;
 use super::secret::Secret;
 use super::{Arrival, Transport};
 use crate::limits::{self, Account, Charge};
+use crate::mcp::mirrored::Mirrored;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
 
@@ -186,14 +187,19 @@ impl Hall {
         if !table.servers.contains_key(&server) {
             return Err(NotAdmitted::Gone);
         }
-        let of_server = table.links.values().filter(|link| link.server == server);
-        if of_server.count() >= limits::MCP_LINKS_OF_SERVER {
-            self.make_room(&mut table, Some(server))?;
+        let stands_alone = matches!(shape, Shape::Single);
+        // It has a connection of its own as long as it is open, and those are counted.
+        if !stands_alone {
+            let clients = || table.links.values().filter(|link| link.is_client());
+            let of_server = clients().filter(|link| link.server == server).count();
+            let of_all = clients().count();
+            if of_server >= limits::MCP_LINKS_OF_SERVER {
+                self.make_room(&mut table, Some(server))?;
+            } else if of_all >= limits::MCP_LINKS {
+                self.make_room(&mut table, None)?;
+            }
         }
-        if table.links.len() >= limits::MCP_LINKS {
-            self.make_room(&mut table, None)?;
-        }
-        if table.closing >= limits::MCP_LINKS {
+        if table.closing >= limits::MCP_LINKS + limits::MCP_CONNECTIONS {
             return Err(NotAdmitted::Full);
         }
         table.admitted += 1;
@@ -205,7 +211,12 @@ impl Hall {
         }
         let new = Link::new(server, shape, self.unread.clone());
         table.links.insert(link, new);
-        self.tell(&mut table, Arrival::Opened { link, server }, None);
+        let opened = Arrival::Opened {
+            link,
+            server,
+            stands_alone,
+        };
+        self.tell(&mut table, opened, None);
         Ok(link)
     }
 
@@ -263,17 +274,35 @@ impl Hall {
 
     /// Takes in what a client says, as soon as there is room. False if its link is over.
     pub async fn hear(&self, link: LinkId, message: Message) -> bool {
+        self.hear_mirrored(link, message, Mirrored::default()).await
+    }
+
+    /// The same with headers that repeat a part of it.
+    pub async fn hear_mirrored(&self, link: LinkId, message: Message, mirrored: Mirrored) -> bool {
         let units = (message.len() / UNIT + 1).min(UNITS);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let mut table = self.table();
-        let open = table.links.contains_key(&link);
-        if open {
+        let entry = table.links.get_mut(&link);
+        let open = entry.is_some();
+        if let Some(entry) = entry {
+            entry.hears(&message);
             let charge = self.heard.charge_anyway(message.cost());
             let room = room.ok().map(|room| (room, charge));
-            self.tell(&mut table, Arrival::Message { link, message }, room);
+            let said = Arrival::Message {
+                link,
+                message,
+                mirrored,
+            };
+            self.tell(&mut table, said, room);
         }
         open
+    }
+
+    /// Whether a client may say several messages at once.
+    pub fn takes_batches(&self, link: LinkId) -> bool {
+        let table = self.table();
+        table.links.get(&link).is_some_and(Link::takes_batches)
     }
 
     /// A client does not wait for an answer any more.

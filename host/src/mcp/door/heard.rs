@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use crate::rpc::{Error, Malformed, Message, code};
+use crate::rpc::{Error, Id, Kind, Malformed, Message, code};
 
 /// The longest batch, in messages.
 const LONGEST_BATCH: usize = 1000;
@@ -24,7 +24,7 @@ impl Heard {
     pub fn read(text: Bytes) -> Result<Self, Error> {
         let text = one_line(text);
         match Message::parse(text.clone()) {
-            Ok(message) => Ok(Self::One(message)),
+            Ok(message) => has_id(message).map(Self::One),
             Err(Malformed::Batch) => Self::batch(&text),
             Err(malformed) => Err(malformed.to_error()),
         }
@@ -43,9 +43,16 @@ impl Heard {
         let messages = elements.into_iter().map(|element| {
             // A line of its own, which keeps nothing of the rest.
             let line = Bytes::copy_from_slice(element.get().as_bytes());
-            Message::parse(line).map_err(|malformed| malformed.to_error())
+            let message = Message::parse(line);
+            has_id(message.map_err(|malformed| malformed.to_error())?)
         });
         messages.collect::<Result<_, _>>().map(Self::Batch)
+    }
+
+    /// That there are no batches, for a client that may not say any.
+    pub fn no_batches() -> Error {
+        let why = "only MCP 2025-03-26 has batches; send one message";
+        Error::new(code::INVALID_REQUEST, why)
     }
 
     /// All messages, in order.
@@ -54,6 +61,18 @@ impl Heard {
             Self::One(message) => vec![message],
             Self::Batch(messages) => messages,
         }
+    }
+}
+
+/// Lets pass what is no request, or one whose id is not null: in MCP that is none.
+fn has_id(message: Message) -> Result<Message, Error> {
+    let is_null = message.id().is_some_and(|id| id == Id::null());
+    match message.kind() == Kind::Request && is_null {
+        true => Err(Error::new(
+            code::INVALID_REQUEST,
+            "the id of a request is a string or a number, not null",
+        )),
+        false => Ok(message),
     }
 }
 
@@ -95,8 +114,18 @@ mod tests {
     fn what_is_neither_is_told_apart() {
         assert_eq!(read("hello").unwrap_err(), code::PARSE_ERROR);
         assert_eq!(read("[{]").unwrap_err(), code::PARSE_ERROR);
-        for no_message in ["7", "{}", "[]", "[7]", "[[]]"] {
+        for no_message in [
+            "7",
+            "{}",
+            "[]",
+            "[7]",
+            "[[]]",
+            r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+            r#"[{"jsonrpc":"2.0","id":null,"method":"m"}]"#,
+        ] {
             assert_eq!(read(no_message).unwrap_err(), code::INVALID_REQUEST);
         }
+        let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
+        assert_eq!(read(refused).unwrap()[0].kind(), Kind::Error);
     }
 }

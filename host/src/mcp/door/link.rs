@@ -17,6 +17,9 @@ use crate::rpc::{self, Id, Kind, Message};
 /// The number of a stream within its link.
 pub type StreamId = u64;
 
+/// The version of MCP that has batches, as JSON.
+const WITH_BATCHES: &str = r#""2025-03-26""#;
+
 /// How a client is connected.
 #[derive(Debug)]
 pub enum Shape {
@@ -115,6 +118,10 @@ pub struct Link {
     pub server: ServerId,
     /// How the client is connected.
     pub shape: Shape,
+    /// The `initialize` that is not answered yet.
+    begins: Option<Id>,
+    /// Whether the version that was agreed on has batches.
+    batches: bool,
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
     /// What came while no stream was open.
@@ -131,6 +138,8 @@ impl Link {
         Self {
             server,
             shape,
+            begins: None,
+            batches: false,
             streams: BTreeMap::new(),
             opened: 0,
             backlog: VecDeque::new(),
@@ -139,9 +148,26 @@ impl Link {
         }
     }
 
+    /// Whether it is a client's, and not only one request.
+    pub fn is_client(&self) -> bool {
+        !matches!(self.shape, Shape::Single)
+    }
+
     /// Whether the client is there at the moment.
     pub fn is_idle(&self) -> bool {
         self.streams.is_empty()
+    }
+
+    /// Whether the client may say several messages at once: in one version it may.
+    pub fn takes_batches(&self) -> bool {
+        self.batches
+    }
+
+    /// The client says something.
+    pub fn hears(&mut self, message: &Message) {
+        if message.kind() == Kind::Request && &**message.method() == "initialize" {
+            self.begins = message.id();
+        }
     }
 
     /// Opens a stream.
@@ -202,6 +228,14 @@ impl Link {
         if !kind.is_response() {
             self.pass_on(letter);
             return Fate::GoesOn;
+        }
+        if self
+            .begins
+            .take_if(|begins| letter.id().as_ref() == Some(begins))
+            .is_some()
+        {
+            let version = rpc::member(letter.message.body(), "protocolVersion");
+            self.batches = kind == Kind::Result && version == Some(WITH_BATCHES);
         }
         let answered = self.send_answer(letter);
         match &mut self.shape {

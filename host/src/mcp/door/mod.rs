@@ -6,6 +6,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `connections` | those by one way in, counted |
 //! | `hall` | what all tasks share: servers, links, and what came in |
 //! | `link` | one client's conversation: on which stream a message leaves |
 //! | `lane` | the way of messages out to a client, counted |
@@ -14,6 +15,7 @@
 //! | `socket` | where those connect |
 //! | `http` | clients that speak streamable HTTP |
 
+mod connections;
 mod hall;
 mod heard;
 mod http;
@@ -35,6 +37,7 @@ use self::hall::Hall;
 use self::http::Listener;
 use self::lane::Letter;
 use self::socket::Socket;
+use super::mirrored::Mirrored;
 use super::{LinkId, ServerId};
 use crate::limits::Account;
 use crate::rpc::Message;
@@ -60,6 +63,8 @@ pub enum Arrival {
         link: LinkId,
         /// The server that it is with.
         server: ServerId,
+        /// Whether it is only one request, by a client of MCP 2026-07-28 over HTTP.
+        stands_alone: bool,
     },
     /// A client said something: a JSON-RPC request, notification or response, in one line.
     Message {
@@ -67,6 +72,8 @@ pub enum Arrival {
         link: LinkId,
         /// What was said.
         message: Message,
+        /// What headers repeat of it.
+        mirrored: Mirrored,
     },
     /// A conversation is over, whoever ended it. Once for each that was opened, and last.
     Closed {
@@ -136,7 +143,7 @@ impl Door {
                 Ok(json!({
                     "type": "http",
                     "name": name,
-                    "url": format!("http://127.0.0.1:{port}{}{}", http::PATH, token.reveal()),
+                    "url": format!("http://127.0.0.1:{port}/{}{}", token.reveal(), http::ENDPOINT),
                     "headers": [{"name": "Authorization", "value": bearer}],
                 }))
             }

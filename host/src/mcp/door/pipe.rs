@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Notify;
 
+use super::connections::Known;
 use super::hall::{Hall, NotAdmitted, Place};
 use super::heard::Heard;
 use super::lane::{LaneEnd, Letter};
@@ -64,7 +65,7 @@ where
 }
 
 /// Our side, for one connection. It ends when the client's link does.
-pub(super) async fn serve<S>(hall: Arc<Hall>, stream: S)
+pub(super) async fn serve<S>(hall: Arc<Hall>, stream: S, known: Arc<Known>)
 where
     S: AsyncRead + AsyncWrite + Send,
 {
@@ -90,6 +91,7 @@ where
         }
         Err(_) => return hall.turned_away("it did not say who it is"),
     };
+    known.show();
     tracing::debug!(link, "an MCP client is connected");
     tokio::select! {
         () = listen(&hall, link, input) => {}
@@ -139,7 +141,11 @@ async fn listen(hall: &Hall, link: LinkId, input: impl AsyncRead + Unpin) {
                 // Of an answer that is lost, the server would wait for ever.
                 return hall.turned_away("it sent too much in one line, or half a line");
             };
-            match Heard::read(text) {
+            let heard = match Heard::read(text) {
+                Ok(Heard::Batch(_)) if !hall.takes_batches(link) => Err(Heard::no_batches()),
+                heard => heard,
+            };
+            match heard {
                 Ok(heard) => {
                     for message in heard.into_messages() {
                         if !hall.hear(link, message).await {

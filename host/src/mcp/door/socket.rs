@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
 
+use super::connections::Connections;
 use super::hall::Hall;
 use super::pipe;
 use super::secret::Secret;
-use crate::limits;
 use crate::system::Supervisor;
 use crate::system::local::{Address, Listener};
 
@@ -55,16 +55,15 @@ impl Drop for Socket {
 
 /// Lets clients in; ends with all of them when it is dropped.
 async fn accept(hall: &Arc<Hall>, mut listener: Listener) {
-    let mut clients = JoinSet::new();
+    let mut connections = Connections::default();
     loop {
-        while clients.try_join_next().is_some() {}
         match listener.accept().await {
             Ok(None) => hall.turned_away("it is of another user"),
-            Ok(Some(_)) if clients.len() >= limits::MCP_CONNECTIONS => {
-                hall.turned_away("there are too many connections");
-            }
             Ok(Some(stream)) => {
-                clients.spawn(pipe::serve(Arc::clone(hall), stream));
+                let serve = |known| pipe::serve(Arc::clone(hall), stream, known);
+                if !connections.serve(serve).await {
+                    hall.turned_away("there are too many connections");
+                }
             }
             Err(error) => {
                 tracing::warn!("no MCP client gets in for a while: {error}");

@@ -112,6 +112,7 @@ impl Seat for Stateless {
                 id,
                 method,
                 params,
+                falls_back: _,
             } => {
                 let id = protocol::token(Some(id));
                 if let Err(error) = self.request(ask, caller, id, method, params, &mut out) {
@@ -141,7 +142,7 @@ impl Seat for Stateless {
             }
             Input::ProviderNotification { params } => self.provider_tells(params, &mut out),
             Input::ProviderLost => self.lose(&mut out),
-            Input::ToolsChanged | Input::Progress { .. } => {}
+            Input::ToolsChanged | Input::Progress { .. } | Input::Over => {}
         }
         out
     }

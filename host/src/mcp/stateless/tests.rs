@@ -107,6 +107,7 @@ fn a_subscription_that_stands_alone_has_the_id_that_its_client_gave_it() {
             id,
             method: "subscriptions/listen",
             params: Some(&alone("")),
+            falls_back: false,
         });
         let tells = r#"{"serverId":"srv","requestId":"r","method":"x","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"r"}}}"#;
         let expected =

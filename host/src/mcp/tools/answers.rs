@@ -6,7 +6,7 @@ use super::catalog::Catalog;
 use super::schema::{Refused, WORK};
 use super::{Call, Request, Server, Waiting, Wants, outcome};
 use crate::mcp::protocol::{self, Version, invalid, key, quoted};
-use crate::mcp::seat::{Caller, Output};
+use crate::mcp::seat::Output;
 use crate::rpc::{Error, Id, Kind, Message, code};
 
 /// What the server can.
@@ -32,7 +32,7 @@ impl Server {
             let ask = request.ask;
             let served = match wants {
                 Wants::Initialize => Ok(self.initialized(request.version, catalog)),
-                Wants::Discover => Ok(self.discovered(&request, catalog)),
+                Wants::Discover => Ok(self.discovered(catalog)),
                 Wants::Page(cursor) => self.page(&request, cursor, catalog),
                 Wants::Call {
                     name,
@@ -78,15 +78,8 @@ impl Server {
         )
     }
 
-    pub(super) fn discovered(&self, request: &Request, catalog: Result<&Catalog, &str>) -> String {
-        let spoken = match request.caller {
-            Caller::Request(_) => &Version::ALL[..1],
-            Caller::Connection(_) => &Version::ALL[..],
-        };
-        let spoken: Vec<_> = spoken
-            .iter()
-            .map(|version| quoted(version.as_str()))
-            .collect();
+    pub(super) fn discovered(&self, catalog: Result<&Catalog, &str>) -> String {
+        let spoken = Version::ALL.map(|version| quoted(version.as_str()));
         format!(
             r#"{{"supportedVersions":[{}],{CAPABILITIES}{}{}}}"#,
             spoken.join(","),

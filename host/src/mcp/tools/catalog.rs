@@ -1,14 +1,17 @@
 //! The tools that a component says it has.
 //!
-//! What is in a catalog is checked: every tool has a name of its own and schemas that are ones. The
-//! text of each tool goes to the clients as the component wrote it.
+//! What is in a catalog is checked: every tool has a name of its own and schemas that are ones. A tool
+//! that is not so is left out, and the others stay. The text of each tool goes to the clients as the
+//! component wrote it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::mirrors::{self, Mirror};
 use super::schema::Schema;
 use crate::limits;
 use crate::mcp::protocol::{clipped, is_object};
@@ -18,13 +21,16 @@ use crate::rpc::member;
 const LARGEST: usize = limits::MCP_TOOLS;
 
 /// The most tools that one has.
-const TOOLS: usize = 1000;
+const TOOLS: usize = limits::MCP_TOOLS_COUNT;
 
 /// The longest name of a tool, in bytes (MCP 2025-11-25, tool names).
 const NAME: usize = 128;
 
 /// What all schemas of a catalog that are checked against may weigh, in values.
 const WEIGHT: usize = 25_000;
+
+/// Of so many tools that were left out it is told why.
+const TOLD: usize = 4;
 
 /// How many tools a page of `tools/list` has.
 pub const PAGE: usize = 100;
@@ -38,6 +44,8 @@ pub struct Catalog {
     /// What clients see of them. Not kept by calls, which may outlive the catalog.
     texts: Vec<Box<str>>,
     places: HashMap<Box<str>, usize>,
+    /// Why tools were left out: of some of them, and of how many.
+    left_out: (Vec<String>, usize),
 }
 
 /// A tool.
@@ -49,6 +57,8 @@ pub struct Tool {
     pub input: Schema,
     /// What `structuredContent` matches.
     pub output: Option<Schema>,
+    /// The arguments that headers repeat.
+    pub mirrors: Vec<Mirror>,
 }
 
 #[derive(Deserialize)]
@@ -72,9 +82,6 @@ impl Catalog {
         }
         let listed: Listed = serde_json::from_str(listed)
             .map_err(|error| format!("its list is none: {}", clipped(&error.to_string())))?;
-        if listed.tools.len() > TOOLS {
-            return Err(format!("it lists more than {TOOLS} tools"));
-        }
         let instructions = listed.instructions.map(RawValue::get);
         if instructions.is_some_and(|text| serde_json::from_str::<String>(text).is_err()) {
             return Err(String::from("its instructions are no text"));
@@ -84,17 +91,49 @@ impl Catalog {
             tools: Vec::with_capacity(listed.tools.len()),
             texts: Vec::with_capacity(listed.tools.len()),
             places: HashMap::new(),
+            left_out: (Vec::new(), 0),
         };
         let mut weight = WEIGHT;
         for (place, text) in listed.tools.iter().enumerate() {
-            let tool = Tool::read(text.get(), place, &mut weight)?;
-            if catalog.places.insert(tool.name.clone(), place).is_some() {
-                return Err(format!("it lists two tools {:?}", tool.name));
+            if let Err(reason) = catalog.add(text.get(), place, &mut weight) {
+                catalog.leave_out(reason);
             }
-            catalog.tools.push(Arc::new(tool));
-            catalog.texts.push(text.get().into());
         }
         Ok(catalog)
+    }
+
+    fn add(&mut self, text: &str, place: usize, weight: &mut usize) -> Result<(), String> {
+        if self.tools.len() == TOOLS {
+            return Err(format!(
+                "tool {place} of its list is one of more than {TOOLS}"
+            ));
+        }
+        let tool = Tool::read(text, place, weight)?;
+        let Entry::Vacant(vacant) = self.places.entry(tool.name.clone()) else {
+            return Err(format!("it lists two tools {:?}", tool.name));
+        };
+        vacant.insert(self.tools.len());
+        self.tools.push(Arc::new(tool));
+        self.texts.push(text.into());
+        Ok(())
+    }
+
+    fn leave_out(&mut self, reason: String) {
+        let (reasons, count) = &mut self.left_out;
+        *count += 1;
+        if reasons.len() < TOLD {
+            reasons.push(reason);
+        }
+    }
+
+    /// Why tools were left out, if any were.
+    pub fn left_out(&self) -> Option<String> {
+        let (reasons, count) = &self.left_out;
+        let more = match count - reasons.len() {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        (*count > 0).then(|| format!("{}{more}", reasons.join("; ")))
     }
 
     /// The tool of this name.
@@ -138,9 +177,12 @@ impl Tool {
         let Some(input) = input else {
             return Err(format!("its tool {name:?} lacks an inputSchema"));
         };
+        let mirrors = mirrors::read(member(text, "inputSchema").unwrap_or_default())
+            .map_err(|reason| format!("the inputSchema of its tool {name:?} {reason}"))?;
         Ok(Self {
             input,
             output,
+            mirrors,
             name: name.into(),
         })
     }

@@ -9,8 +9,9 @@
 //! - What the component lists is asked for when a client first needs it, and kept until the component
 //!   says that it has changed. Clients are then told, though not twice before one of them looks, and
 //!   not twice in a row because of what it says while it lists.
-//! - A list that is wrong, or an error of the component's, is the error -32603 of `tools/list` and
-//!   `tools/call`, which names the proxy, the tool and what is wrong; the next request asks again.
+//! - A tool that is wrong is left out of the list, and the user is told why.
+//! - A list that is none, or an error of the component's, is the error -32603 of `tools/list` and
+//!   `tools/call`, which names the proxy and what is wrong; the next request asks again.
 //!   `initialize` and `server/discover` then go without `instructions`.
 //! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on
 //!   (SEP-1303), and the error -32602 before. A schema that refers to itself or elsewhere, that is
@@ -27,6 +28,7 @@
 
 mod answers;
 mod catalog;
+mod mirrors;
 mod notices;
 mod outcome;
 mod schema;
@@ -37,6 +39,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::catalog::{Catalog, Tool};
+use super::mirrored::Mirrored;
 use super::protocol::{self, Dropped, Version, connection_version, invalid, key, no_method};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
 use crate::rpc::{Error, Id, Kind, Message, code, member};
@@ -153,6 +156,7 @@ impl Seat for Server {
                 id,
                 method,
                 params,
+                falls_back: _,
             } => {
                 let id = protocol::token(Some(id));
                 if let Err(error) = self.request(ask, caller, id, method, params, &mut out) {
@@ -169,7 +173,7 @@ impl Seat for Server {
             Input::ProviderRequest { ask, .. } => {
                 out.push(protocol::failed(ask, &no_method("mcp/message")));
             }
-            Input::ProviderNotification { .. } | Input::ProviderLost => {}
+            Input::ProviderNotification { .. } | Input::ProviderLost | Input::Over => {}
             Input::ToolsChanged => self.changed(&mut out),
             Input::Progress {
                 question,
@@ -179,6 +183,20 @@ impl Seat for Server {
             } => out.extend(self.progress(question, progress, total, message)),
         }
         out
+    }
+
+    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        // Of a list that is not known here no client can know.
+        let Listed::Known(catalog) = &self.listed else {
+            return Ok(());
+        };
+        let name = protocol::string(Some(params), "name").unwrap_or_default();
+        let Some(tool) = catalog.tool(&name) else {
+            return Ok(());
+        };
+        let arguments = member(params, "arguments").unwrap_or("{}");
+        mirrors::check(&tool.mirrors, arguments, headers)
+            .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
     }
 
     fn weight(&self) -> usize {
@@ -303,9 +321,7 @@ impl Server {
             };
         match connection {
             Some(connection) => connection_version(&mut connection.version, method, params),
-            None => {
-                protocol::stands_alone(params, &[Version::Stateless]).map(|()| Version::Stateless)
-            }
+            None => protocol::stands_alone(params).map(|()| Version::Stateless),
         }
     }
 
@@ -415,6 +431,14 @@ impl Server {
         self.generation += 1;
         match catalog {
             Ok(catalog) => {
+                if let Some(reasons) = catalog.left_out() {
+                    let text = format!("tools that it lists are left out: {reasons}");
+                    self.dropped.note(&self.name, &text);
+                    let name = &self.name;
+                    out.push(Output::Notice {
+                        text: format!("of the proxy `{name}`, {text}."),
+                    });
+                }
                 self.serve(Ok(&catalog), out);
                 // One that has changed serves those who asked before, and nobody after.
                 if !stale {

@@ -91,7 +91,8 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
     assert_eq!(
         table.result(1, TOOLS),
         [concat!(
-            r#"answer 1: result {"supportedVersions":["2026-07-28"],"#,
+            r#"answer 1: result {"#,
+            r#""supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"#,
             r#""capabilities":{"tools":{"listChanged":true}},"instructions":"Be nice","#,
             r#""resultType":"complete","ttlMs":0,"cacheScope":"private","#,
             r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"calc","version":"0.1.0"}}}"#
@@ -112,13 +113,15 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
             id: "\"r\"",
             method: "tools/list",
             params: Some(params),
+            falls_back: false,
         })
     };
     assert_eq!(
         say(r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01"}}"#),
         [concat!(
             r#"answer 9: error {"code":-32022,"message":"Unsupported protocol version","#,
-            r#""data":{"requested":"2030-01-01","supported":["2026-07-28"]}}"#
+            r#""data":{"requested":"2030-01-01","#,
+            r#""supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]}}"#
         )]
     );
     for lacks in [
@@ -237,35 +240,64 @@ fn arguments_that_do_not_match_are_told_to_the_model_or_to_old_clients_as_an_err
 }
 
 #[test]
-fn a_list_that_is_wrong_is_an_error_that_names_proxy_and_tool() {
+fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
+    for (wrong, told) in [
+        ("7", "tool 1 of its list is no object"),
+        (r#"{"name":"a b"}"#, "tool 1 of its list lacks a name"),
+        (r#"{"name":""}"#, "tool 1 of its list lacks a name"),
+        (r#"{"name":"a"}"#, r#"its tool "a" lacks an inputSchema"#),
+        (
+            r#"{"name":"a","inputSchema":{"type":"array"}}"#,
+            r#"the inputSchema of its tool "a" is not a JSON Schema object"#,
+        ),
+        (
+            r#"{"name":"a","inputSchema":{"type":"object"},"outputSchema":true}"#,
+            r#"the outputSchema of its tool "a" is not a JSON Schema object"#,
+        ),
+        (
+            r#"{"name":"a","inputSchema":{"type":"object","x-mcp-header":"A"}}"#,
+            r#"the inputSchema of its tool "a" has the x-mcp-header"#,
+        ),
+        (
+            r#"{"name":"\u0066ine","inputSchema":{"type":"object"}}"#,
+            r#"it lists two tools "fine""#,
+        ),
+    ] {
+        let fine = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+        let list = format!(r#"{{"tools":[{},{wrong},{}]}}"#, fine("fine"), fine("too"));
+        let mut table = server();
+        table.alone("r", "tools/list", "");
+        let listed = table.result(1, &list);
+        let notice =
+            format!("notice: of the proxy `calc`, tools that it lists are left out: {told}");
+        assert!(listed[0].starts_with(&notice), "{listed:?}");
+        let tools = format!(
+            r#"answer 1: result {{"tools":[{},{}],"#,
+            fine("fine"),
+            fine("too")
+        );
+        assert!(listed[1].starts_with(&tools), "{listed:?}");
+        assert_eq!(
+            table.alone("r", "tools/call", r#""name":"too""#),
+            ["call tool 2: too {}"]
+        );
+    }
+    let tool = |at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#);
+    let many: Vec<_> = (0..1010).map(tool).collect();
+    let mut table = server();
+    table.alone("r", "tools/list", "");
+    let listed = table.result(1, &format!(r#"{{"tools":[{}]}}"#, many.join(",")));
+    assert!(
+        listed[0].ends_with("is one of more than 1000; and 6 more."),
+        "{}",
+        listed[0]
+    );
+}
+
+#[test]
+fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
     for (listed, told) in [
         ("7", "its list is none"),
-        (r#"{"tools":[7]}"#, "tool 0 of its list is no object"),
-        (
-            r#"{"tools":[{"name":"a b"}]}"#,
-            "tool 0 of its list lacks a name",
-        ),
-        (
-            r#"{"tools":[{"name":""}]}"#,
-            "tool 0 of its list lacks a name",
-        ),
-        (
-            r#"{"tools":[{"name":"a"}]}"#,
-            r#"its tool \"a\" lacks an inputSchema"#,
-        ),
-        (
-            r#"{"tools":[{"name":"a","inputSchema":{"type":"array"}}]}"#,
-            r#"the inputSchema of its tool \"a\" is not a JSON Schema object"#,
-        ),
-        (
-            r#"{"tools":[{"name":"a","inputSchema":{"type":"object"},"outputSchema":true}]}"#,
-            r#"the outputSchema of its tool \"a\" is not a JSON Schema object"#,
-        ),
-        (
-            r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}},
-                {"inputSchema":{"type":"object"},"name":"\u0061"}]}"#,
-            r#"it lists two tools \"a\""#,
-        ),
         (
             r#"{"instructions":7,"tools":[]}"#,
             "its instructions are no text",

@@ -134,6 +134,7 @@ impl Router {
                     id: &own,
                     method,
                     params: wrapped.params,
+                    falls_back: matches!(parcel.via, Via::Link(_)),
                 };
                 self.seat_takes(id, input);
             }

@@ -2,7 +2,9 @@
 //! agent, and the other way round.
 //!
 //! A client of MCP 2026-07-28 sends requests that stand alone, and so they travel. Any other has a
-//! connection, from its first message on.
+//! connection, from its first message on; and so has one on a pipe whose server is connected to. Over
+//! HTTP each such request is a link of its own: with a connection each, a provider that starts a
+//! program for a connection would start one for a call.
 
 use std::collections::HashMap;
 
@@ -15,6 +17,7 @@ use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
 use crate::limits::LONGEST_ID;
 use crate::mcp::door::Arrival;
+use crate::mcp::mirrored::Mirrored;
 use crate::mcp::protocol::{self, CANCELLED, Version};
 use crate::mcp::wire::{self, Wrapped};
 use crate::mcp::{Dialect, LinkId, declaration};
@@ -30,17 +33,26 @@ impl Router {
     /// Takes in what came by the door.
     pub fn receive_from_door(&mut self, arrival: Arrival) {
         match arrival {
-            Arrival::Opened { link, server } => {
+            Arrival::Opened {
+                link,
+                server,
+                stands_alone,
+            } => {
                 let new = Link {
                     server,
+                    stands_alone,
                     line: Line::Idle,
                     open: HashMap::new(),
                     alone: 0,
                 };
                 self.servers.links.insert(link, new);
             }
-            Arrival::Message { link, message } => match message.kind() {
-                Kind::Request => self.link_asks(link, message),
+            Arrival::Message {
+                link,
+                message,
+                mirrored,
+            } => match message.kind() {
+                Kind::Request => self.link_asks(link, message, &mirrored),
                 Kind::Notification => self.link_tells(link, message),
                 Kind::Result | Kind::Error => self.link_answers(link, message),
             },
@@ -48,7 +60,7 @@ impl Router {
         }
     }
 
-    fn link_asks(&mut self, link: LinkId, message: Message) {
+    fn link_asks(&mut self, link: LinkId, message: Message, mirrored: &Mirrored) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
         let Some(entry) = self.servers.links.get(&link) else {
@@ -70,6 +82,11 @@ impl Router {
             let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
             return self.door.send(link, &error, Some(id.as_str()));
         }
+        if let Err(error) = self.check_headers(link, &message, mirrored) {
+            return self
+                .door
+                .send(link, &Message::error(&error), Some(id.as_str()));
+        }
         if self.stands_alone(link, &message) {
             return self.ask_alone(link, id, &message);
         }
@@ -78,12 +95,34 @@ impl Router {
         }
     }
 
-    /// Whether a request needs no connection. A provider that knows connections only gets one for it,
-    /// and says itself that it does not know the version.
+    /// Whether headers say what a call says, as its client said it: proxies on the way may change it.
+    fn check_headers(
+        &self,
+        link: LinkId,
+        message: &Message,
+        mirrored: &Mirrored,
+    ) -> Result<(), Error> {
+        let link = self
+            .servers
+            .links
+            .get(&link)
+            .filter(|link| link.stands_alone);
+        let server = link.and_then(|link| self.servers.all.get(&link.server));
+        match server.filter(|_| &**message.method() == "tools/call") {
+            Some(server) => server.seat.check_headers(message.body(), mirrored),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a request needs no connection of its client's own. On one that it has, a provider that
+    /// is connected to says itself whether it knows the version.
     fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
         let Some(link) = self.servers.links.get(&link) else {
             return false;
         };
+        if link.stands_alone {
+            return true;
+        }
         let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
         let version = protocol::meta(params(message), protocol::key::VERSION);
@@ -206,6 +245,10 @@ impl Router {
                 self.withdraw(number, new_cancel());
             }
             return;
+        }
+        let entry = self.servers.links.get(&link);
+        if entry.is_some_and(|entry| entry.stands_alone) {
+            return tracing::debug!("dropped a notification that is of no connection");
         }
         if let Some(message) = self.on_the_line(link, message) {
             self.tell_connected(link, &message);

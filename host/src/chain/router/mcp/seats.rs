@@ -148,6 +148,7 @@ impl Router {
                     self.withdraw(number, new_cancel());
                 }
             }
+            Output::Notice { text } => self.tell_once(&text, &text),
             Output::ListTools { question } => {
                 let message = Message::request("tools/list", "null");
                 self.use_tools(id, question, message);

@@ -84,6 +84,8 @@ pub enum Line {
 #[derive(Debug)]
 pub struct Link {
     pub server: ServerId,
+    /// Whether it is one request, which never needs a connection.
+    pub stands_alone: bool,
     pub line: Line,
     /// Its requests that have no answer yet.
     pub open: HashMap<Id, ExchangeId>,

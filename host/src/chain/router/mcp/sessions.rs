@@ -10,6 +10,7 @@ use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
 use crate::mcp::capabilities::{Capabilities, with_acp};
 use crate::mcp::protocol::code;
+use crate::mcp::seat::Input;
 use crate::mcp::{ServerId, declaration};
 use crate::rpc::{Error, Kind, Message, member};
 
@@ -131,6 +132,7 @@ impl Router {
         for connection in self.connections(|connection| connection.server == id) {
             self.disconnect(connection, None);
         }
+        self.seat_takes(id, Input::Over);
         self.servers.all.remove(&id);
         self.servers.alone.retain(|(server, _), _| *server != id);
         self.door.close(id);

@@ -322,7 +322,7 @@ impl Router {
     }
 
     /// Tells the user something about a thing, if that is the first time.
-    fn tell_once(&mut self, thing: &str, text: &str) {
+    pub(super) fn tell_once(&mut self, thing: &str, text: &str) {
         /// How many things are remembered.
         const THINGS: usize = 256;
         if self.servers.told.len() < THINGS && self.servers.told.insert(thing.to_owned()) {

@@ -6,6 +6,7 @@ use crate::channel::{Decision, Peer};
 use crate::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use crate::mcp::LinkId;
 use crate::mcp::door::Arrival;
+use crate::mcp::mirrored::Mirrored;
 use crate::rpc::Message;
 
 const SETUP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[{"type":"acp","id":"i","name":"n"}]}}"#;
@@ -16,7 +17,11 @@ fn visited(link: LinkId) -> Router {
     let mut router = Router::new(vec![passes], None);
     client(&mut router, SETUP);
     let server = *router.servers.all.keys().next().expect("a server");
-    router.receive_from_door(Arrival::Opened { link, server });
+    router.receive_from_door(Arrival::Opened {
+        link,
+        server,
+        stands_alone: false,
+    });
     router
 }
 
@@ -24,7 +29,11 @@ fn visited(link: LinkId) -> Router {
 fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
     let params = format!(r#"{{"x":"{}"}}"#, "x".repeat(length));
     let message = Message::notification(method, &params);
-    router.receive_from_door(Arrival::Message { link, message });
+    router.receive_from_door(Arrival::Message {
+        link,
+        message,
+        mirrored: Mirrored::default(),
+    });
     router.pump(1000);
 }
 

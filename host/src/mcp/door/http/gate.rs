@@ -7,8 +7,8 @@
 use hyper::http::uri::{Authority, Uri};
 use hyper::{HeaderMap, Request, StatusCode, header};
 
-use super::reply::{Response, refuse};
-use super::{PATH, single};
+use super::reply::{Response, turn_away};
+use super::{ENDPOINT, HEAD, single};
 use crate::mcp::ServerId;
 use crate::mcp::door::hall::Hall;
 
@@ -22,7 +22,7 @@ pub struct Refused {
 
 impl Refused {
     pub fn into_response(self) -> Response {
-        let mut response = *refuse(self.status, self.why);
+        let mut response = turn_away(self.status, self.why);
         let headers = response.headers_mut();
         if self.status == StatusCode::UNAUTHORIZED {
             let scheme = header::HeaderValue::from_static("Bearer");
@@ -41,14 +41,27 @@ pub fn pass<B>(hall: &Hall, port: u16, request: &Request<B>) -> Result<ServerId,
         status: StatusCode::FORBIDDEN,
         why,
     };
-    if !is_our_name(headers, port) {
+    if length(request) > HEAD {
+        return Err(Refused {
+            status: StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            why: "the head of the request is too long",
+        });
+    }
+    if !is_our_host(headers, port) {
         return Err(forbidden("the header Host names something else"));
+    }
+    // In absolute form, as for proxies, the target has a name too.
+    let named = request.uri().authority();
+    if !named.is_none_or(|named| is_our_name(named, port)) {
+        return Err(forbidden("the target names something else"));
     }
     let origins = headers.get_all(header::ORIGIN).iter();
     if !{ origins }.all(|origin| origin.to_str().is_ok_and(is_loopback)) {
         return Err(forbidden("the header Origin names a foreign web page"));
     }
-    let token = request.uri().path().strip_prefix(PATH).unwrap_or_default();
+    let path = request.uri().path().strip_prefix('/');
+    let token = path.and_then(|path| path.strip_suffix(ENDPOINT));
+    let token = token.unwrap_or_default();
     let secret = bearer(headers).unwrap_or_default();
     hall.opened_at(token, secret).ok_or(Refused {
         status: StatusCode::UNAUTHORIZED,
@@ -56,15 +69,27 @@ pub fn pass<B>(hall: &Hall, port: u16, request: &Request<B>) -> Result<ServerId,
     })
 }
 
-fn is_our_name(headers: &HeaderMap, port: u16) -> bool {
+/// How long the head of a request is, in bytes. The server's own bound depends on how it came.
+fn length<B>(request: &Request<B>) -> usize {
+    let headers = request.headers().iter();
+    let headers = headers.map(|(name, value)| name.as_str().len() + ": \r\n".len() + value.len());
+    let target = request.uri().path_and_query();
+    let target = target.map_or(0, |target| target.as_str().len());
+    let line = request.method().as_str().len() + "  HTTP/1.1\r\n".len() + target;
+    line + headers.sum::<usize>() + "\r\n".len()
+}
+
+fn is_our_host(headers: &HeaderMap, port: u16) -> bool {
     let host = single(headers, header::HOST.as_str()).ok().flatten();
-    let authority = host.and_then(|host| host.parse::<Authority>().ok());
-    authority.is_some_and(|authority| {
-        let host = authority.host();
-        authority.port_u16() == Some(port)
-            && !authority.as_str().contains('@')
-            && (host == "127.0.0.1" || host.eq_ignore_ascii_case("localhost"))
-    })
+    let authority = host.and_then(|host| host.parse().ok());
+    authority.is_some_and(|authority| is_our_name(&authority, port))
+}
+
+fn is_our_name(authority: &Authority, port: u16) -> bool {
+    let host = authority.host();
+    authority.port_u16() == Some(port)
+        && !authority.as_str().contains('@')
+        && (host == "127.0.0.1" || host.eq_ignore_ascii_case("localhost"))
 }
 
 fn is_loopback(origin: &str) -> bool {
@@ -95,7 +120,7 @@ mod tests {
             let text = text.replace("TOKEN", token.reveal());
             text.replace("SECRET", secret.reveal())
         };
-        let mut request = Request::builder().uri("/mcp/none");
+        let mut request = Request::builder().uri("/none/mcp");
         for (name, value) in headers {
             request = match *name {
                 "path" => request.uri(fill(value)),
@@ -107,7 +132,7 @@ mod tests {
     }
 
     const HOST: (&str, &str) = ("host", "127.0.0.1:80");
-    const PATH: (&str, &str) = ("path", "/mcp/TOKEN");
+    const PATH: (&str, &str) = ("path", "/TOKEN/mcp");
     const SECRET: (&str, &str) = ("authorization", "Bearer SECRET");
 
     #[test]
@@ -120,7 +145,15 @@ mod tests {
         assert_eq!(passes(&[HOST, PATH]), Err(401));
         assert_eq!(passes(&[HOST, SECRET]), Err(401));
         assert_eq!(passes(&[HOST, ("path", "/"), SECRET]), Err(401));
-        assert_eq!(passes(&[HOST, ("path", "/mcp/TOKEN/"), SECRET]), Err(401));
+        for path in [
+            "/TOKEN",
+            "/TOKEN/",
+            "/TOKEN/mcp/",
+            "/mcp/TOKEN",
+            "/TOKENmcp",
+        ] {
+            assert_eq!(passes(&[HOST, ("path", path), SECRET]), Err(401), "{path}");
+        }
         for wrong in [
             "Bearer TOKEN",
             "SECRET",
@@ -161,6 +194,19 @@ mod tests {
         }
         assert_eq!(passes(&[PATH, SECRET]), Err(403));
         assert_eq!(passes(&[HOST, HOST, PATH, SECRET]), Err(403));
+        for (target, passed) in [
+            ("http://127.0.0.1:80/TOKEN/mcp", Ok(7)),
+            ("http://localhost:80/TOKEN/mcp", Ok(7)),
+            ("http://evil.example:80/TOKEN/mcp", Err(403)),
+            ("http://127.0.0.1:81/TOKEN/mcp", Err(403)),
+            ("http://user@127.0.0.1:80/TOKEN/mcp", Err(403)),
+        ] {
+            assert_eq!(
+                passes(&[HOST, ("path", target), SECRET]),
+                passed,
+                "{target}"
+            );
+        }
         for (origin, passed) in [
             ("http://localhost:3000", Ok(7)),
             ("https://127.0.0.1", Ok(7)),

@@ -5,6 +5,7 @@
 //! Streams cannot be resumed: their events have no ids.
 
 mod accepts;
+mod answer;
 mod gate;
 mod modern;
 mod post;
@@ -24,15 +25,15 @@ use hyper::{Method, Request, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
 
 use self::reply::{Refusal, Response, refuse};
+use super::connections::{Connections, Known};
 use super::hall::Hall;
-use crate::limits;
 use crate::system::{Supervisor, local};
 
-/// What paths begin with.
-pub const PATH: &str = "/mcp/";
+/// What paths end with, behind what is random: one agent puts it behind every other path.
+pub const ENDPOINT: &str = "/mcp";
 
 /// The versions of MCP with sessions.
 const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
@@ -93,21 +94,19 @@ impl Drop for Listener {
 
 /// Lets clients in; ends with all of them when it is dropped.
 async fn accept(hall: &Arc<Hall>, listener: &TcpListener, port: u16) {
-    let mut clients = JoinSet::new();
+    let mut connections = Connections::default();
     loop {
-        while clients.try_join_next().is_some() {}
         match listener.accept().await {
-            Ok(_) if clients.len() >= limits::MCP_CONNECTIONS => {
-                hall.turned_away("there are too many connections");
-            }
             Ok((stream, _)) => {
-                let visit = Visit {
+                let visit = |known| Visit {
                     hall: Arc::clone(hall),
                     port,
-                    known: Arc::default(),
+                    known,
                     cut: Arc::default(),
                 };
-                clients.spawn(visit.serve(stream));
+                if !connections.serve(|known| visit(known).serve(stream)).await {
+                    hall.turned_away("there are too many connections");
+                }
             }
             Err(error) => {
                 tracing::warn!("no MCP client gets in for a while: {error}");
@@ -122,8 +121,8 @@ async fn accept(hall: &Arc<Hall>, listener: &TcpListener, port: u16) {
 struct Visit {
     hall: Arc<Hall>,
     port: u16,
-    /// Notified when the client has shown a secret.
-    known: Arc<Notify>,
+    /// Whether the client has shown a secret.
+    known: Arc<Known>,
     /// Ends the connection.
     cut: Arc<Notify>,
 }
@@ -143,10 +142,7 @@ impl Visit {
             .max_buf_size(HEAD)
             .serve_connection(TokioIo::new(stream), service);
         let unknown = async {
-            if tokio::time::timeout(STRANGER, known.notified())
-                .await
-                .is_ok()
-            {
+            if tokio::time::timeout(STRANGER, known.shown()).await.is_ok() {
                 std::future::pending::<()>().await;
             }
         };
@@ -167,7 +163,7 @@ impl Visit {
                 return refused.into_response();
             }
         };
-        self.known.notify_one();
+        self.known.show();
         let answered = match *request.method() {
             Method::POST => post::post(self, server, request).await,
             Method::GET => sessions::listen(self, server, request.headers()),

@@ -4,20 +4,20 @@
 //! Headers repeat what the body says, for those on the way who do not read bodies. They have to agree
 //! (`HeaderMismatch`, -32020). `Mcp-Param-…` is the server's to check: only it knows its tools.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use hyper::{HeaderMap, StatusCode};
 
 use super::accepts::Accepts;
+use super::answer::{SOON, answer};
 use super::refusals::{not_admitted, not_opened, server_gone};
-use super::reply::{self, Form, done, refuse};
+use super::reply::{self, done, refuse};
 use super::{Answer, MODERN, VERSION, Visit, WITH_SESSIONS, single};
 use crate::mcp::ServerId;
 use crate::mcp::door::link::{Asked, Role, Shape};
 use crate::mcp::door::load::Load;
+use crate::mcp::mirrored::{Mirrored, PREFIX, decode};
+use crate::mcp::protocol;
 use crate::rpc::{self, Error, Kind, Message};
 
 const METHOD: &str = "mcp-method";
@@ -26,9 +26,6 @@ const NAME: &str = "mcp-name";
 /// Where a request says its version, as a JSON Pointer.
 const SAID_VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
 
-const HEADER_MISMATCH: i64 = -32020;
-const UNSUPPORTED_VERSION: i64 = -32022;
-
 /// How long the status of an answer waits for it, since some errors have one of their own. Then a
 /// stream begins.
 const UNTIL_STREAM: Duration = Duration::from_secs(5);
@@ -36,9 +33,12 @@ const UNTIL_STREAM: Duration = Duration::from_secs(5);
 /// Whether a request that names no session means this version, or one that we do not know.
 pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
     let named = single(headers, VERSION).ok().flatten();
-    match named {
-        Some(version) => !WITH_SESSIONS.contains(&version),
-        None => said_version(message).is_some(),
+    match (named, said_version(message)) {
+        (Some(named), Some(said)) if named != said => true,
+        // Older clients may name there whatever they like best.
+        (Some(named), said) if is_initialize(message) => named == MODERN || said.is_some(),
+        (Some(named), _) => !WITH_SESSIONS.contains(&named),
+        (None, said) => said.is_some(),
     }
 }
 
@@ -63,78 +63,59 @@ pub async fn ask(
         let why = "without a session, no request is sent that a client could answer";
         return Err(refuse(StatusCode::BAD_REQUEST, why));
     }
+    if is_initialize(&message) {
+        // A server that shares its connection with others must not see it.
+        let error = protocol::no_method(message.method());
+        return Err(reply::error(StatusCode::NOT_FOUND, id.as_ref(), &error));
+    }
+    let within = match &**message.method() {
+        // Whoever knows these may be at them for long.
+        "tools/call"
+        | "prompts/get"
+        | "resources/read"
+        | "completion/complete"
+        | "subscriptions/listen" => SOON,
+        _ => UNTIL_STREAM,
+    };
     let hall = &visit.hall;
-    let link = hall.admit(server, Shape::Single).map_err(not_admitted)?;
+    let admitted = hall.admit(server, Shape::Single);
+    let link = admitted.map_err(|why| not_admitted(why, id.as_ref()))?;
     let role = Role::Answers {
         asked: Asked::of(&message).into_iter().collect(),
         events: accepts.events,
     };
     let opened = hall.open(link, role, &visit.cut);
-    let mut place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
+    let place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
     let is_request = message.kind() == Kind::Request;
-    let heard = hall.hear(link, message).await;
+    let heard = hall.hear_mirrored(link, message, mirrored(headers)).await;
     drop(load);
     if heard && !is_request {
         return Ok(done(StatusCode::ACCEPTED));
     }
-    let first = match accepts.events {
-        true => tokio::time::timeout(UNTIL_STREAM, place.lane.next()).await,
-        false => Ok(place.lane.next().await),
-    };
-    match first {
-        Err(_) => Ok(reply::stream(place, Form::Events, None)),
-        Ok(None) => Err(server_gone()),
-        Ok(Some(first)) => {
-            let status = reply::status_of(&first.message);
-            let form = match accepts.events && status == StatusCode::OK {
-                true => Form::Events,
-                false => Form::Answer,
-            };
-            let mut response = reply::stream(place, form, Some(first));
-            *response.status_mut() = status;
-            Ok(response)
-        }
-    }
+    let answered = answer(place, accepts, within, reply::status_of).await;
+    answered.map_err(|_| server_gone(id.as_ref()))
 }
 
-/// Whether headers and body agree.
+/// Whether headers and body agree, and say all that they have to.
 fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
-    let mismatch = |why: String| Error::new(HEADER_MISMATCH, why);
     let header = |name| single(headers, name).map_err(mismatch);
-    let Some(version) = header(VERSION)? else {
-        return Err(mismatch(
-            "the header MCP-Protocol-Version is missing".to_owned(),
-        ));
-    };
-    if version != MODERN {
-        let mut supported = WITH_SESSIONS.to_vec();
-        supported.push(MODERN);
-        let data = serde_json::json!({"supported": supported, "requested": version});
-        let why = "the header MCP-Protocol-Version names an unknown version";
-        return Err(Error::new(UNSUPPORTED_VERSION, why).with_data(&data));
-    }
+    let version = header(VERSION)?;
+    let said = said_version(message);
+    agree("MCP-Protocol-Version", version, said.as_deref().or(version))?;
     if message.kind().is_response() {
         return Ok(());
     }
-    let agree = |name: &str, given: Option<&str>, said: &str| match given {
-        None => Err(mismatch(format!("the header {name} is missing"))),
-        Some(given) if given != said => Err(mismatch(format!(
-            "the header {name} does not say what the body says"
-        ))),
-        Some(_) => Ok(()),
-    };
-    match (said_version(message), message.kind()) {
-        (Some(said), _) => agree("MCP-Protocol-Version", Some(version), &said)?,
-        (None, Kind::Request) => {
-            let why = "the request lacks _meta[\"io.modelcontextprotocol/protocolVersion\"]";
-            return Err(Error::new(rpc::code::INVALID_PARAMS, why));
+    if message.kind() == Kind::Request {
+        match protocol::stands_alone(Some(message.body())) {
+            // The server says itself which versions it knows.
+            Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => return Ok(()),
+            other => other?,
         }
-        (None, _) => {}
     }
     let method = header(METHOD)?;
     // Not all clients send it with notifications.
     if message.kind() == Kind::Request || method.is_some() {
-        agree("Mcp-Method", method, message.method())?;
+        agree("Mcp-Method", method, Some(message.method()))?;
     }
     let Some(said) = said_name(message) else {
         return Ok(());
@@ -142,7 +123,27 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
     let name = header(NAME)?.map(|name| {
         decode(name).ok_or_else(|| mismatch("the header Mcp-Name is not Base64".to_owned()))
     });
-    agree("Mcp-Name", name.transpose()?.as_deref(), &said)
+    agree("Mcp-Name", name.transpose()?.as_deref(), Some(&said))
+}
+
+fn mismatch(why: String) -> Error {
+    Error::new(protocol::code::HEADER_MISMATCH, why)
+}
+
+/// Whether a header says what the body says.
+fn agree(name: &str, given: Option<&str>, said: Option<&str>) -> Result<(), Error> {
+    match given {
+        None => Err(mismatch(format!("the header {name} is missing"))),
+        Some(_) if given == said => Ok(()),
+        Some(_) => Err(mismatch(format!(
+            "the header {name} does not say what the body says"
+        ))),
+    }
+}
+
+/// Whether a message is the first of a session, in versions that have them.
+pub fn is_initialize(message: &Message) -> bool {
+    message.kind() == Kind::Request && &**message.method() == "initialize"
 }
 
 fn said_version(message: &Message) -> Option<String> {
@@ -164,16 +165,15 @@ fn said_name(message: &Message) -> Option<String> {
     serde_json::from_str(rpc::member(message.body(), member)?).ok()
 }
 
-/// The text of a header that may be wrapped as `=?base64?…?=`.
-fn decode(value: &str) -> Option<Cow<'_, str>> {
-    let wrapped = value.strip_prefix("=?base64?");
-    match wrapped.and_then(|value| value.strip_suffix("?=")) {
-        None => Some(value.into()),
-        Some(wrapped) => {
-            let bytes = STANDARD.decode(wrapped).ok()?;
-            String::from_utf8(bytes).ok().map(Cow::Owned)
+/// The headers that repeat arguments of tools.
+fn mirrored(headers: &HeaderMap) -> Mirrored {
+    let mut mirrored = Mirrored::default();
+    for (name, value) in headers {
+        if let Some(name) = name.as_str().strip_prefix(PREFIX) {
+            mirrored.add(name, value.to_str().ok());
         }
     }
+    mirrored
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
 
     use super::*;
 
-    const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
     fn checked(headers: &[(&'static str, &'static str)], body: &'static str) -> Result<(), i64> {
         let mut map = HeaderMap::new();
@@ -211,12 +211,21 @@ mod tests {
         ] {
             assert_eq!(checked(wrong, CALL), Err(-32020), "{wrong:?}");
         }
+        for other in ["2031-01-01", "2025-11-25"] {
+            assert_eq!(
+                checked(&[(VERSION, other), method, name], CALL),
+                Err(-32020)
+            );
+        }
         let future = (VERSION, "2031-01-01");
-        assert_eq!(checked(&[future, method, name], CALL), Err(-32022));
-        let bare = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
-        assert_eq!(
-            checked(&[version, (METHOD, "tools/list")], bare),
-            Err(-32602)
-        );
+        let later = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01"}}}"#;
+        assert_eq!(checked(&[future], later), Ok(()), "the server's to say");
+        let list = (METHOD, "tools/list");
+        for lacking in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
+        ] {
+            assert_eq!(checked(&[version, list], lacking), Err(-32602), "{lacking}");
+        }
     }
 }

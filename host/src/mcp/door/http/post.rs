@@ -8,6 +8,7 @@ use hyper::body::{Body, Incoming};
 use hyper::{Request, StatusCode, header};
 
 use super::accepts::{Accepts, essence};
+use super::refusals::unavailable;
 use super::reply::{self, Refusal, refuse};
 use super::{
     Answer, EVENTS, JSON, SESSION, VERSION, Visit, WITH_SESSIONS, modern, sessions, single,
@@ -17,7 +18,8 @@ use crate::mcp::ServerId;
 use crate::mcp::door::hall::Hall;
 use crate::mcp::door::heard::Heard;
 use crate::mcp::door::load::{FULL, Load};
-use crate::rpc::{Error, Kind, code};
+use crate::mcp::protocol;
+use crate::rpc::{Error, code};
 
 /// How long a body may take.
 const BODY: Duration = Duration::from_secs(30);
@@ -45,21 +47,17 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
     };
     let named = single(headers, VERSION).map_err(|why| invalid(&why))?;
     if matches!(heard, Heard::Batch(_)) && named.is_some_and(|named| named != WITH_SESSIONS[0]) {
-        return Err(invalid(
-            "this version of MCP has no batches; send one message",
-        ));
+        return Err(sessions::no_batches());
     }
     match heard {
         heard if headers.contains_key(SESSION) => {
             sessions::go_on(visit, server, headers, accepts, heard, load).await
         }
-        Heard::One(message)
-            if message.kind() == Kind::Request && &**message.method() == "initialize" =>
-        {
-            sessions::begin(visit, server, accepts, message, load).await
-        }
         Heard::One(message) if modern::is_meant(headers, &message) => {
             modern::ask(visit, server, headers, accepts, message, load).await
+        }
+        Heard::One(message) if modern::is_initialize(&message) => {
+            sessions::begin(visit, server, accepts, message, load).await
         }
         // It says that a session is missing.
         heard => sessions::go_on(visit, server, headers, accepts, heard, load).await,
@@ -100,7 +98,7 @@ async fn collect(hall: &Hall, mut body: Incoming, load: &mut Load) -> Result<Byt
         if !load.holds(text.capacity()) {
             hall.turned_away(FULL);
             let why = format!("{FULL}; try again");
-            return Err(refuse(StatusCode::SERVICE_UNAVAILABLE, &why));
+            return Err(unavailable(protocol::code::LIMIT, &why, None));
         }
     }
     text.shrink_to_fit();

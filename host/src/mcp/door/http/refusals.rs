@@ -5,22 +5,29 @@ use hyper::StatusCode;
 use super::reply::{self, Refusal, refuse};
 use crate::mcp::door::hall::NotAdmitted;
 use crate::mcp::door::link::NotOpened;
+use crate::mcp::protocol;
 use crate::rpc::{Error, Id, code};
 
-/// Why there is no new link.
-pub fn not_admitted(why: NotAdmitted) -> Refusal {
+/// Why there is no new link for a request.
+pub fn not_admitted(why: NotAdmitted, id: Option<&Id>) -> Refusal {
     match why {
-        NotAdmitted::Gone => server_gone(),
-        NotAdmitted::Full => refuse(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "there are too many MCP clients; end some",
-        ),
+        NotAdmitted::Gone => server_gone(id),
+        NotAdmitted::Full => {
+            let why = "there are too many MCP clients; end some";
+            unavailable(protocol::code::LIMIT, why, id)
+        }
     }
 }
 
 /// The server went while it was asked.
-pub fn server_gone() -> Refusal {
-    refuse(StatusCode::SERVICE_UNAVAILABLE, "the MCP server is gone")
+pub fn server_gone(id: Option<&Id>) -> Refusal {
+    unavailable(protocol::code::UNAVAILABLE, "the MCP server is gone", id)
+}
+
+/// What may be otherwise later.
+pub fn unavailable(code: i64, why: &str, id: Option<&Id>) -> Refusal {
+    let error = Error::new(code, why);
+    reply::error(StatusCode::SERVICE_UNAVAILABLE, id, &error)
 }
 
 /// Why there is no new stream.

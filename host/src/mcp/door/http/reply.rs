@@ -16,7 +16,7 @@ use super::{EVENTS, JSON};
 use crate::mcp::door::hall::Place;
 use crate::mcp::door::heard::one_line;
 use crate::mcp::door::lane::{Letter, Sent};
-use crate::rpc::{Error, Id, Kind, Message, Outbox, member};
+use crate::rpc::{Error, Id, Kind, Message, Outbox, code, member};
 
 /// An answer.
 pub type Response = http::Response<Either<Full<Bytes>, Stream>>;
@@ -50,24 +50,23 @@ fn text(status: StatusCode, content_type: &'static str, text: impl Into<Bytes>) 
     response
 }
 
-/// A refusal in words.
-pub fn refuse(status: StatusCode, why: &str) -> Refusal {
-    Box::new(text(
-        status,
-        "text/plain; charset=utf-8",
-        format!("{why}\n"),
-    ))
+/// A refusal of a stranger, in words alone: not even that this is MCP is told.
+pub fn turn_away(status: StatusCode, why: &str) -> Response {
+    text(status, "text/plain; charset=utf-8", format!("{why}\n"))
 }
 
-/// A refusal as an error of JSON-RPC, to the request with this id if there is one.
+/// A refusal of what is no request that could be answered, or of none in particular.
+pub fn refuse(status: StatusCode, why: &str) -> Refusal {
+    error(status, None, &Error::new(code::INVALID_REQUEST, why))
+}
+
+/// A refusal as an error of JSON-RPC, to the request with this id. Without one it has none either, as
+/// MCP wants it.
 pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
-    let letter = Letter {
-        message: Message::error(error),
-        id: id.map(|id| id.as_str().into()),
-    };
-    let mut out = Outbox::default();
-    write_line(&letter, &mut out);
-    Box::new(text(status, JSON, out.copy_to_bytes(out.remaining())))
+    let id = id.map(|id| format!(r#""id":{},"#, id.as_str()));
+    let (id, error) = (id.unwrap_or_default(), error.to_json());
+    let body = format!(r#"{{"jsonrpc":"2.0",{id}"error":{error}}}"#);
+    Box::new(text(status, JSON, body))
 }
 
 /// Nothing but that all is well.
@@ -90,7 +89,7 @@ pub fn status_of(answer: &Message) -> StatusCode {
 }
 
 /// What comes to a client's place, in this form; `first` before the rest.
-pub fn stream(place: Place, form: Form, first: Option<Sent>) -> Response {
+pub fn stream(place: Place, form: Form, first: impl IntoIterator<Item = Sent>) -> Response {
     let mut stream = Stream {
         place,
         form,
@@ -98,10 +97,10 @@ pub fn stream(place: Place, form: Form, first: Option<Sent>) -> Response {
         begun: false,
         ended: false,
         out: Outbox::default(),
-        letter: None,
+        letters: Vec::new(),
     };
-    if let Some(first) = first {
-        stream.push(first);
+    for letter in first {
+        stream.push(letter);
     }
     let mut response = http::Response::new(Either::Right(stream));
     let content_type = match form {
@@ -123,7 +122,7 @@ pub struct Stream {
     ended: bool,
     out: Outbox,
     /// What is being written. It counts until more is asked for.
-    letter: Option<Sent>,
+    letters: Vec<Sent>,
 }
 
 impl Stream {
@@ -136,7 +135,7 @@ impl Stream {
         }
         self.begun = true;
         write_line(&letter, &mut self.out);
-        self.letter = Some(letter);
+        self.letters.push(letter);
         if self.form == Form::Events {
             self.out.push_str("\n\n");
         }
@@ -174,7 +173,7 @@ impl Body for Stream {
                 let bytes = self.out.copy_to_bytes(count);
                 return Poll::Ready(Some(Ok(Frame::data(bytes))));
             }
-            self.letter = None;
+            self.letters.clear();
             if self.ended {
                 return Poll::Ready(None);
             }

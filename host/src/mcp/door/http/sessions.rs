@@ -5,18 +5,20 @@ use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 
 use super::accepts::Accepts;
-use super::refusals::{not_admitted, not_opened};
+use super::answer::{SOON, answer};
+use super::refusals::{not_admitted, not_opened, server_gone};
 use super::reply::{self, Form, Refusal, done, refuse};
 use super::single;
 use super::{Answer, EVENTS, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
 use crate::mcp::door::heard::Heard;
+use crate::mcp::door::lane::Sent;
 use crate::mcp::door::link::{Asked, Role, Shape};
 use crate::mcp::door::load::Load;
 use crate::mcp::door::secret::Secret;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{self, Id, Kind, Message};
 
-/// POST with `initialize`: begins a session.
+/// POST with `initialize`: begins a session, if the server wants it.
 pub async fn begin(
     visit: &Visit,
     server: ServerId,
@@ -33,12 +35,41 @@ pub async fn begin(
         settled: false,
         used: 0,
     };
-    let link = visit.hall.admit(server, shape).map_err(not_admitted)?;
-    let mut response = say(visit, link, accepts, Heard::One(message), load).await?;
-    if let Ok(key) = HeaderValue::from_str(key.reveal()) {
+    let (hall, id) = (&visit.hall, message.id());
+    let admitted = hall.admit(server, shape);
+    let link = admitted.map_err(|why| not_admitted(why, id.as_ref()))?;
+    let role = Role::Answers {
+        asked: Asked::of(&message).into_iter().collect(),
+        events: accepts.events,
+    };
+    let opened = hall.open(link, role, &visit.cut);
+    let mut place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
+    hall.hear(link, message).await;
+    drop(load);
+    // The id is in the head, and a session that the server refuses has none: so the answer comes first.
+    let mut said = Vec::new();
+    while !said.last().is_some_and(is_response) {
+        let next = place.lane.next().await;
+        said.push(next.ok_or_else(|| server_gone(id.as_ref()))?);
+    }
+    let begun = said
+        .last()
+        .is_some_and(|last| last.message.kind() == Kind::Result);
+    let form = match accepts.json && said.len() == 1 || !accepts.events {
+        true => Form::Answer,
+        false => Form::Events,
+    };
+    let mut response = reply::stream(place, form, said);
+    if let Ok(key) = HeaderValue::from_str(key.reveal())
+        && begun
+    {
         response.headers_mut().insert(SESSION, key);
     }
     Ok(response)
+}
+
+fn is_response(letter: &Sent) -> bool {
+    letter.message.kind().is_response()
 }
 
 /// Any other POST: what is said in a session.
@@ -51,7 +82,15 @@ pub async fn go_on(
     load: Load,
 ) -> Answer {
     let link = find(visit, server, headers)?;
+    if matches!(heard, Heard::Batch(_)) && !visit.hall.takes_batches(link) {
+        return Err(no_batches());
+    }
     say(visit, link, accepts, heard, load).await
+}
+
+/// The refusal of a batch.
+pub fn no_batches() -> Refusal {
+    reply::error(StatusCode::BAD_REQUEST, None, &Heard::no_batches())
 }
 
 /// GET: a stream for what belongs to no request.
@@ -133,14 +172,18 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Heard, load: L
     let Some(mut place) = place else {
         return Ok(done(StatusCode::ACCEPTED));
     };
-    let form = match (accepts.events, batch) {
-        (true, _) => return Ok(reply::stream(place, Form::Events, None)),
-        (false, true) => Form::Answers,
-        (false, false) => Form::Answer,
-    };
-    match place.lane.next().await {
-        Some(first) => Ok(reply::stream(place, form, Some(first))),
-        None => Err(gone()),
+    match (batch, accepts.events) {
+        (true, true) => Ok(reply::stream(place, Form::Events, None)),
+        (true, false) => match place.lane.next().await {
+            Some(first) => Ok(reply::stream(place, Form::Answers, Some(first))),
+            None => Err(gone()),
+        },
+        (false, _) => match answer(place, accepts, SOON, |_| StatusCode::OK).await {
+            Ok(response) => Ok(response),
+            // Of what was withdrawn there may be no answer.
+            Err(place) if accepts.events => Ok(reply::stream(place, Form::Events, None)),
+            Err(_) => Err(gone()),
+        },
     }
 }
 

@@ -1,18 +1,16 @@
 //! A client's MCP server: a program on stdio, one for each connection, in the dialect of the RFD.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::process::Stdio;
 
-use acp_chain_tests::envelope::{self, Message, quoted};
-use acp_chain_tests::host::peer;
-use acp_chain_tests::wire::Wire;
+use crate::envelope::{self, Message, quoted};
+use crate::host::peer;
+use crate::wire::Wire;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc;
-
-/// The declaration of the reference server, which has every feature.
-pub const EVERYTHING: &str = r#"[{"type":"acp","name":"everything","id":"everything-id"}]"#;
 
 /// The id of what a server asks, among those of the client.
 const ASKED: &str = "server-";
@@ -25,6 +23,7 @@ struct Running {
 
 /// All connections of the client's servers.
 pub struct Provider {
+    program: PathBuf,
     running: HashMap<String, Running>,
     /// What servers said, each with its connection.
     said: mpsc::UnboundedReceiver<(String, Message)>,
@@ -37,9 +36,15 @@ pub struct Provider {
 }
 
 impl Provider {
-    pub fn new() -> Self {
+    /// A server that is this program of a peer's.
+    ///
+    /// # Panics
+    /// If it was not fetched.
+    #[must_use]
+    pub fn of(program: &str) -> Self {
         let (say, said) = mpsc::unbounded_channel();
         Self {
+            program: peer("bin").join(program),
             running: HashMap::new(),
             said,
             say,
@@ -50,6 +55,7 @@ impl Provider {
     }
 
     /// How many connections there are.
+    #[must_use]
     pub fn connections(&self) -> usize {
         self.running.len()
     }
@@ -71,6 +77,9 @@ impl Provider {
     }
 
     /// Takes what the client is told; gives what it says to that.
+    ///
+    /// # Panics
+    /// If it is told what makes no sense.
     pub async fn hear(&mut self, message: &Message) -> Vec<String> {
         let Some(method) = message.method.as_deref() else {
             self.answered(message).await;
@@ -80,7 +89,6 @@ impl Provider {
         let params: Value = serde_json::from_str(params).expect("JSON");
         match method {
             "mcp/connect" => {
-                assert_eq!(params["acpId"], "everything-id");
                 let connection = self.connect();
                 message.result(&json!({ "connectionId": connection }).to_string())
             }
@@ -131,6 +139,9 @@ impl Provider {
     }
 
     /// What the client says next because a server said something. Cancel safe.
+    ///
+    /// # Panics
+    /// If a server says what makes no sense.
     pub async fn next(&mut self) -> Vec<String> {
         let (connection, message) = self.said.recv().await.expect("we hold a sender");
         let Some(method) = &message.method else {
@@ -178,7 +189,7 @@ impl Provider {
     fn connect(&mut self) -> String {
         self.next += 1;
         let connection = format!("connection-{}", self.next);
-        let mut child = Command::new(peer("bin/mcp-server-everything"))
+        let mut child = Command::new(&self.program)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,0 +1,51 @@
+//! The public conformance suite of MCP, with a server of its own direct and through the chain, and with
+//! the tools of a component: over both bridges, in each version of MCP that the suite knows.
+//!
+//! What always holds: through the chain no scenario fails that a server passes direct, and the table in
+//! the book says how many pass. `cargo xtask conformance` writes the table.
+
+mod runs;
+mod suite;
+
+use std::fs;
+use std::path::Path;
+
+use self::runs::{RUNS, Scores, scores};
+
+/// Set by `cargo xtask conformance`.
+const WRITE: &str = "ACP_CHAIN_CONFORMANCE";
+
+/// What stands around the table.
+const ABOVE: &str = "<!-- by cargo xtask conformance -->\n\n";
+const BELOW: &str = "\n<!-- end -->";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_passes_through_the_chain_what_it_passes_direct_and_the_book_says_so() {
+    let mut rows = Vec::new();
+    for run in RUNS {
+        let scores = scores(run).await;
+        let lost = scores.lost();
+        assert!(lost.is_empty(), "{run:?}: not through the chain: {lost:#?}");
+        rows.push(format!(
+            "| {} | {} | {} |\n",
+            run.suite.release(),
+            run.version,
+            scores.cells().join(" | ")
+        ));
+    }
+    let head = format!("| Suite | MCP | {} |\n", Scores::HEADINGS.join(" | "));
+    let rule = format!("|{}\n", "---|".repeat(2 + Scores::HEADINGS.len()));
+    let table = format!("{head}{rule}{}", rows.concat());
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (above, rest) = text.split_once(ABOVE).expect("the place of the table");
+    let (old, below) = rest.split_once(BELOW).expect("its end");
+    if std::env::var_os(WRITE).is_some() {
+        fs::write(&page, format!("{above}{ABOVE}{table}{BELOW}{below}")).unwrap();
+    } else {
+        assert_eq!(
+            old, table,
+            "`cargo xtask conformance` writes the table anew"
+        );
+    }
+}

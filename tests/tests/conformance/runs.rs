@@ -1,0 +1,140 @@
+//! One run of the suite for each way to a server.
+
+use acp_chain::mcp::door::pipe::{SECRET, SOCKET};
+use acp_chain_tests::declared::{address, variable};
+use acp_chain_tests::host::{InProcess, peer};
+use acp_chain_tests::provider::Provider;
+use serde_json::Value;
+use tokio::task::JoinSet;
+
+use super::suite::{Findings, Front, Suite, front, run};
+
+/// Agents with each bridge.
+const HTTP: &str = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+const STDIO: &str = r#"{"protocolVersion":1}"#;
+
+/// The client's server, in the dialect of the RFD.
+const DECLARED: &str = r#"[{"type":"acp","name":"conformance","id":"conformance"}]"#;
+
+/// A tool with what headers have to repeat, beside those that the component has.
+const WITH_HEADERS: &str = r#"{"bad-tool":"{\"name\":\"mirrored\",\"description\":\"Its arguments are repeated.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}"}"#;
+
+/// What is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub suite: Suite,
+    pub version: &'static str,
+}
+
+const fn of(suite: Suite, version: &'static str) -> Run {
+    Run { suite, version }
+}
+
+/// All that the suite has.
+pub const RUNS: [Run; 6] = [
+    of(Suite::Stable, "2025-06-18"),
+    of(Suite::Stable, "2025-11-25"),
+    of(Suite::Next, "2025-03-26"),
+    of(Suite::Next, "2025-06-18"),
+    of(Suite::Next, "2025-11-25"),
+    of(Suite::Next, "2026-07-28"),
+];
+
+/// What was found on each way.
+pub struct Scores {
+    /// The server direct, and through the chain, over HTTP.
+    http: [Findings; 2],
+    /// The same on standard input and output.
+    stdio: [Findings; 2],
+    /// The tools of a component, over either bridge.
+    tools: [Findings; 2],
+}
+
+impl Scores {
+    pub const HEADINGS: [&str; 6] = [
+        "server, HTTP",
+        "through the chain",
+        "server, stdio",
+        "through the chain",
+        "component, HTTP",
+        "component, stdio",
+    ];
+
+    /// How many scenarios passed, of how many.
+    pub fn cells(&self) -> Vec<String> {
+        let all = [&self.http, &self.stdio, &self.tools].into_iter().flatten();
+        let counted = all.map(|found| {
+            let passed = found.values().filter(|why| why.is_empty()).count();
+            format!("{passed} of {}", found.len())
+        });
+        counted.collect()
+    }
+
+    /// What passes direct and fails through the chain, and why.
+    pub fn lost(&self) -> Vec<(&String, Option<&Vec<String>>)> {
+        let ways = [&self.http, &self.stdio].into_iter();
+        let lost = ways.flat_map(|[direct, chained]| {
+            let passed = direct.iter().filter(|(_, why)| why.is_empty());
+            let chained = passed.map(|(name, _)| (name, chained.get(name)));
+            chained.filter(|(_, why)| why.is_none_or(|why| !why.is_empty()))
+        });
+        lost.collect()
+    }
+}
+
+/// Runs the suite on every way.
+pub async fn scores(of: Run) -> Scores {
+    let server = peer("bin/npm-conformance-server");
+    let server = server.to_str().expect("UTF-8");
+    let http = front("npm-conformance-server", &["http"]).await;
+    let stdio = front("npm-conformance-front", &["gateway", server]).await;
+    let chained_http = Chained::new(HTTP, &[("pass", "{}")], DECLARED).await;
+    let chained_stdio = Chained::new(STDIO, &[("pass", "{}")], DECLARED).await;
+    let tools_http = Chained::new(HTTP, &[("tools", WITH_HEADERS)], "[]").await;
+    let tools_stdio = Chained::new(STDIO, &[("tools", WITH_HEADERS)], "[]").await;
+    let on = |front: &Front| {
+        let url = front.url.clone();
+        async move { run(of.suite, of.version, &url).await }
+    };
+    let both = async |one, other| [on(one).await, on(other).await];
+    let (http, stdio, tools) = tokio::join!(
+        both(&http, &chained_http.front),
+        both(&stdio, &chained_stdio.front),
+        both(&tools_http.front, &tools_stdio.front),
+    );
+    Scores { http, stdio, tools }
+}
+
+/// A server in a chain, with what stands before its bridge.
+struct Chained {
+    front: Front,
+    _chain: JoinSet<()>,
+}
+
+impl Chained {
+    async fn new(agent: &str, proxies: &[(&str, &str)], servers: &str) -> Self {
+        let mut chain = InProcess::initialized_with(proxies, agent).await;
+        let declared = chain.session("session-1", servers).await;
+        let mut tasks = JoinSet::new();
+        let InProcess { client, agent, .. } = chain;
+        tasks.spawn(Provider::of("npm-conformance-server").serve(client));
+        tasks.spawn(async move { drop(agent.serve().await) });
+        Self {
+            front: bridge(&declared[0]).await,
+            _chain: tasks,
+        }
+    }
+}
+
+/// What stands before a bridge.
+async fn bridge(declared: &Value) -> Front {
+    if declared["type"] == "http" {
+        let (url, bearer) = address(declared);
+        return front("npm-conformance-front", &["relay", &url, &bearer]).await;
+    }
+    let shim = declared["command"].as_str().expect("a command");
+    let variables = [SOCKET, SECRET].map(|name| format!("{name}={}", variable(declared, name)));
+    let [socket, secret] = &variables;
+    let arguments = ["gateway", "env", socket, secret, shim, "mcp-shim"];
+    front("npm-conformance-front", &arguments).await
+}
