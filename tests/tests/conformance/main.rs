@@ -1,8 +1,8 @@
 //! The public conformance suite of MCP, with a server of its own direct and through the chain, and with
 //! the tools of a component: over both bridges, in each version of MCP that the suite knows.
 //!
-//! What always holds: through the chain no scenario fails that a server passes direct, and the table in
-//! the book says how many pass. `cargo xtask conformance` writes the table.
+//! What always holds: through the chain no scenario fails that a server passes direct, a component fails
+//! none for which it has what is tested, and the table in the book says how many pass. `cargo xtask conformance` writes the table.
 
 mod runs;
 mod suite;
@@ -10,7 +10,7 @@ mod suite;
 use std::fs;
 use std::path::Path;
 
-use self::runs::{RUNS, Scores, scores};
+use self::runs::{RUNS, Run, Scores, scores};
 
 /// Set by `cargo xtask conformance`.
 const WRITE: &str = "ACP_CHAIN_CONFORMANCE";
@@ -19,28 +19,36 @@ const WRITE: &str = "ACP_CHAIN_CONFORMANCE";
 const ABOVE: &str = "<!-- by cargo xtask conformance -->\n\n";
 const BELOW: &str = "\n<!-- end -->";
 
+/// A row of the table.
+fn row(run: Run, scores: &Scores) -> String {
+    let cells = scores.cells().join(" | ");
+    format!("| {} | {} | {cells} |\n", run.suite.release(), run.version)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_passes_through_the_chain_what_it_passes_direct_and_the_book_says_so() {
-    let mut rows = Vec::new();
-    for run in RUNS {
-        let scores = scores(run).await;
-        let lost = scores.lost();
-        assert!(lost.is_empty(), "{run:?}: not through the chain: {lost:#?}");
-        rows.push(format!(
-            "| {} | {} | {} |\n",
-            run.suite.release(),
-            run.version,
-            scores.cells().join(" | ")
-        ));
-    }
-    let head = format!("| Suite | MCP | {} |\n", Scores::HEADINGS.join(" | "));
-    let rule = format!("|{}\n", "---|".repeat(2 + Scores::HEADINGS.len()));
-    let table = format!("{head}{rule}{}", rows.concat());
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/conformance.md");
     let text = fs::read_to_string(&page).unwrap();
     let (above, rest) = text.split_once(ABOVE).expect("the place of the table");
     let (old, below) = rest.split_once(BELOW).expect("its end");
-    if std::env::var_os(WRITE).is_some() {
+    let writes = std::env::var_os(WRITE).is_some();
+    let mut rows = Vec::new();
+    for run in RUNS {
+        let mut scores = scores(run).await;
+        let is_as_told = |scores: &Scores| writes || old.contains(&row(run, scores));
+        if !(scores.is_fine() && is_as_told(&scores)) {
+            // In places the suite waits for a second and no longer, and the machine may be busy.
+            scores = runs::scores(run).await;
+        }
+        let (lost, faults) = (scores.lost(), scores.faults());
+        assert!(lost.is_empty(), "{run:?}: not through the chain: {lost:#?}");
+        assert!(faults.is_empty(), "{run:?}: of a component: {faults:#?}");
+        rows.push(row(run, &scores));
+    }
+    let head = format!("| Suite | MCP | {} |\n", Scores::HEADINGS.join(" | "));
+    let rule = format!("|{}\n", "---|".repeat(2 + Scores::HEADINGS.len()));
+    let table = format!("{head}{rule}{}", rows.concat());
+    if writes {
         fs::write(&page, format!("{above}{ABOVE}{table}{BELOW}{below}")).unwrap();
     } else {
         assert_eq!(

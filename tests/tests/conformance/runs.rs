@@ -17,7 +17,14 @@ const STDIO: &str = r#"{"protocolVersion":1}"#;
 const DECLARED: &str = r#"[{"type":"acp","name":"conformance","id":"conformance"}]"#;
 
 /// A tool with what headers have to repeat, beside those that the component has.
-const WITH_HEADERS: &str = r#"{"bad-tool":"{\"name\":\"mirrored\",\"description\":\"Its arguments are repeated.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}"}"#;
+const WITH_HEADERS: &str = r#"{"bad-tool":"{\"name\":\"many-headers\",\"description\":\"Its arguments are repeated.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}"}"#;
+
+/// What is on the way of a server, and what has tools.
+const PASS: Proxies = &[("pass", "{}")];
+const TOOLS: Proxies = &[("tools", WITH_HEADERS)];
+
+/// Components, and their configuration.
+type Proxies = &'static [(&'static str, &'static str)];
 
 /// What is run.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +77,22 @@ impl Scores {
         counted.collect()
     }
 
+    /// Whether nothing is amiss.
+    pub fn is_fine(&self) -> bool {
+        self.lost().is_empty() && self.faults().is_empty()
+    }
+
+    /// What fails with a component over HTTP, though it has what is tested. The gateway before the other
+    /// bridge has failures of its own.
+    pub fn faults(&self) -> Vec<(&String, &String)> {
+        let [http, _] = &self.tools;
+        let failed = http
+            .iter()
+            .flat_map(|(name, why)| why.iter().map(move |why| (name, why)));
+        let lacks = |why: &str| LACKING.iter().any(|lacking| why.contains(lacking));
+        failed.filter(|(_, why)| !lacks(why)).collect()
+    }
+
     /// What passes direct and fails through the chain, and why.
     pub fn lost(&self) -> Vec<(&String, Option<&Vec<String>>)> {
         let ways = [&self.http, &self.stdio].into_iter();
@@ -82,26 +105,39 @@ impl Scores {
     }
 }
 
+/// What the suite says of what a component does not have: the suite's tools, resources, prompts, a log,
+/// completion, and anything to ask of its client.
+const LACKING: [&str; 5] = [
+    "Unknown tool",
+    "Method not found",
+    "not found. Available tools",
+    "Not testable",
+    "InputRequiredResult with",
+];
+
 /// Runs the suite on every way.
 pub async fn scores(of: Run) -> Scores {
     let server = peer("bin/npm-conformance-server");
     let server = server.to_str().expect("UTF-8");
-    let http = front("npm-conformance-server", &["http"]).await;
-    let stdio = front("npm-conformance-front", &["gateway", server]).await;
-    let chained_http = Chained::new(HTTP, &[("pass", "{}")], DECLARED).await;
-    let chained_stdio = Chained::new(STDIO, &[("pass", "{}")], DECLARED).await;
-    let tools_http = Chained::new(HTTP, &[("tools", WITH_HEADERS)], "[]").await;
-    let tools_stdio = Chained::new(STDIO, &[("tools", WITH_HEADERS)], "[]").await;
-    let on = |front: &Front| {
-        let url = front.url.clone();
-        async move { run(of.suite, of.version, &url).await }
+    let on = async |front: Front| run(of.suite, of.version, &front.url).await;
+    // None is there before it is needed: who plays the ends of a chain does not wait for long.
+    let through = async |agent, proxies, servers| {
+        let chained = Chained::new(agent, proxies, servers).await;
+        run(of.suite, of.version, &chained.front.url).await
     };
-    let both = async |one, other| [on(one).await, on(other).await];
-    let (http, stdio, tools) = tokio::join!(
-        both(&http, &chained_http.front),
-        both(&stdio, &chained_stdio.front),
-        both(&tools_http.front, &tools_stdio.front),
-    );
+    let http = async {
+        let direct = on(front("npm-conformance-server", &["http"]).await).await;
+        [direct, through(HTTP, PASS, DECLARED).await]
+    };
+    let stdio = async {
+        let gateway = front("npm-conformance-front", &["gateway", server]).await;
+        [on(gateway).await, through(STDIO, PASS, DECLARED).await]
+    };
+    let tools = async {
+        let http = through(HTTP, TOOLS, "[]").await;
+        [http, through(STDIO, TOOLS, "[]").await]
+    };
+    let (http, stdio, tools) = tokio::join!(http, stdio, tools);
     Scores { http, stdio, tools }
 }
 
@@ -112,13 +148,17 @@ struct Chained {
 }
 
 impl Chained {
-    async fn new(agent: &str, proxies: &[(&str, &str)], servers: &str) -> Self {
+    async fn new(agent: &str, proxies: Proxies, servers: &str) -> Self {
         let mut chain = InProcess::initialized_with(proxies, agent).await;
         let declared = chain.session("session-1", servers).await;
         let mut tasks = JoinSet::new();
         let InProcess { client, agent, .. } = chain;
         tasks.spawn(Provider::of("npm-conformance-server").serve(client));
-        tasks.spawn(async move { drop(agent.serve().await) });
+        // It is asked nothing more.
+        tasks.spawn(async move {
+            let _agent = agent;
+            std::future::pending::<()>().await;
+        });
         Self {
             front: bridge(&declared[0]).await,
             _chain: tasks,
