@@ -270,7 +270,11 @@ async fn progress_comes_on_the_stream_of_its_request() {
     served
         .notify(link, progress, r#"{"progressToken":"7","progress":2}"#)
         .await;
-    // All else comes on the newest stream.
+    // Changes come on the stream of GET, and all else on the newest.
+    let mut listening = sent(web.listen(&session)).await;
+    let changed = "notifications/tools/list_changed";
+    served.notify(link, changed, "{}").await;
+    assert!(event(&mut listening).await.unwrap().contains(changed));
     served.notify(link, "notifications/message", "{}").await;
     assert!(
         event(&mut one)

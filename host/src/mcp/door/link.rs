@@ -2,7 +2,8 @@
 //! listens at the moment.
 //!
 //! It decides on which stream a message leaves: an answer on that of its request; what belongs to a
-//! request, by its progress token, with that; all else on the newest stream that is open, or it waits.
+//! request, by its progress token, with that; what tells of changes, and so belongs to none, on the
+//! stream that is for such; all else on the newest that is open, or it waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -98,6 +99,11 @@ pub enum NotOpened {
     Gone,
     /// Another open request has this id.
     IdInUse,
+}
+
+/// Whether a notification tells of a change, which no request is about.
+fn is_of_no_request(method: &str) -> bool {
+    method.ends_with("/list_changed") || method == "notifications/resources/updated"
 }
 
 /// What becomes of a link with what was sent to it.
@@ -301,8 +307,15 @@ impl Link {
             }
         }
         let answering = |role: &Role| matches!(role, Role::Answers { events: true, .. });
-        self.newest(answering)
-            .or_else(|| self.listening())
+        let changes = message.kind() == Kind::Notification && is_of_no_request(message.method());
+        let listening = || self.listening();
+        let first = match changes {
+            true => listening(),
+            false => None,
+        };
+        first
+            .or_else(|| self.newest(answering))
+            .or_else(listening)
             .or_else(|| self.newest(|role| matches!(role, Role::Pipe)))
     }
 
@@ -423,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_goes_to_its_request_or_the_newest_that_takes_events() {
+    fn what_is_no_answer_goes_to_its_request_or_the_newest_that_takes_it() {
         let mut client = Client::new();
         client.open(Role::Listening);
         client.ask(&[1], true);
@@ -440,6 +453,9 @@ mod tests {
             client.0.send(other);
             assert_eq!(client.came()[2].0, 1);
         }
+        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        client.0.send(letter(changed));
+        assert_eq!(client.came()[0].0, 1, "it belongs to no request");
         client.0.gone(2);
         client.0.gone(3);
         client.0.send(letter(ASKS));
