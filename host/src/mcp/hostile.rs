@@ -12,6 +12,7 @@ use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
 use super::stateless::Stateless;
 use super::tools::Server;
 use super::transcript::alone;
+use super::undecided::Undecided;
 use crate::rpc::{Error, Kind, Message};
 
 #[derive(Clone, Debug)]
@@ -138,7 +139,8 @@ fn step() -> impl Strategy<Value = Step> {
         select(METHODS.to_vec()),
         proptest::option::of(params()),
     );
-    let answer = prop_oneof![4 => result().prop_map(Ok), 1 => any::<i64>().prop_map(Err)];
+    let refused = prop_oneof![any::<i64>(), Just(-32602)];
+    let answer = prop_oneof![4 => result().prop_map(Ok), 1 => refused.prop_map(Err)];
     prop_oneof![
         2 => Just(Step::Connect),
         1 => any::<Index>().prop_map(Step::Disconnect),
@@ -159,6 +161,9 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(question, progress, total)| Step::Progress(question, progress, total)),
     ]
 }
+
+/// What stands beside every message.
+const META: Option<&str> = Some(r#"{"x":1e400}"#);
 
 /// Who waits for what.
 #[derive(Default)]
@@ -195,7 +200,10 @@ impl Ledger {
         for output in outputs {
             let mut texts: Vec<Option<String>> = Vec::new();
             match output {
-                Output::Answer { ask, outcome } => {
+                Output::Answer {
+                    ask, outcome, meta, ..
+                } => {
+                    texts.push(meta);
                     *self.answers.get_mut(&ask).expect("it was asked") += 1;
                     self.callers.remove(&ask);
                     assert!(matches!(outcome.kind(), Kind::Result | Kind::Error));
@@ -264,13 +272,22 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                 let ask = ledger.ask();
                 ledger.there.insert(ask);
                 let connection = ask;
-                seat.take(Input::Connect { ask, connection })
+                let meta = META;
+                seat.take(Input::Connect {
+                    ask,
+                    connection,
+                    meta,
+                })
             }
             Step::Disconnect(index) => {
                 let connection = ledger.connection(index);
                 ledger.there.remove(&connection);
                 let ask = Some(ledger.ask());
-                seat.take(Input::Disconnect { ask, connection })
+                seat.take(Input::Disconnect {
+                    ask,
+                    connection,
+                    meta: META,
+                })
             }
             Step::Request {
                 connection,
@@ -291,9 +308,11 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                     method,
                     params: params.as_deref(),
                     falls_back: ask % 2 == 0,
+                    meta: META,
                 })
             }
             Step::Notification(index, method, params) => seat.take(Input::Notification {
+                meta: META,
                 connection: ledger.connection(index),
                 method,
                 params: params.as_deref(),
@@ -314,7 +333,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                 let question = ledger.questions.remove(at);
                 let outcome = match outcome {
                     Ok(result) => Message::result(&result),
-                    Err(code) => Message::error(&Error::new(code, "no")),
+                    Err(code) => Message::error(&Error::new(code, "no connectionId")),
                 };
                 seat.take(Input::Answered { question, outcome })
             }
@@ -342,7 +361,13 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
         };
         ledger.note(outputs);
     }
-    // In the end the provider answers nothing but errors, and nobody waits any more.
+    end(seat, &mut ledger);
+    let answers = &ledger.answers;
+    assert!(answers.values().all(|count| *count == 1), "{answers:?}");
+}
+
+/// In the end the provider answers nothing but errors, and nobody waits any more.
+fn end(seat: &mut dyn Seat, ledger: &mut Ledger) {
     for _ in 0..1000 {
         if let Some(question) = ledger.questions.pop() {
             let outcome = Message::error(&Error::new(1, "over"));
@@ -355,8 +380,6 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
             );
         }
     }
-    let answers = &ledger.answers;
-    assert!(answers.values().all(|count| *count == 1), "{answers:?}");
 }
 
 proptest! {
@@ -385,5 +408,12 @@ proptest! {
         steps in proptest::collection::vec(step(), 0..120)
     ) {
         run(&mut Stateless::new("srv", "acp-chain"), steps);
+    }
+
+    #[test]
+    fn a_provider_of_either_dialect_answers_everything_once(
+        steps in proptest::collection::vec(step(), 0..120)
+    ) {
+        run(&mut Undecided::new("srv", "acp-chain"), steps);
     }
 }

@@ -19,6 +19,7 @@ pub mod stateless;
 pub mod tools;
 #[cfg(test)]
 mod transcript;
+pub mod undecided;
 pub mod wire;
 
 /// A server that is declared in one session. Never used twice in a connection.

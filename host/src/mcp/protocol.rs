@@ -108,16 +108,24 @@ pub(super) const TOKEN: usize = 1024;
 /// How much of a foreign text an error quotes, in bytes.
 const QUOTED: usize = 300;
 
+/// The outcome of a request.
+pub(super) fn answer(ask: Asked, outcome: Message) -> Output {
+    Output::Answer {
+        ask,
+        outcome,
+        meta: None,
+        outer: false,
+    }
+}
+
 /// The answer to a request.
 pub(super) fn result(ask: Asked, result: &str) -> Output {
-    let outcome = Message::result(result);
-    Output::Answer { ask, outcome }
+    answer(ask, Message::result(result))
 }
 
 /// The answer to a request that failed.
 pub(super) fn failed(ask: Asked, error: &Error) -> Output {
-    let outcome = Message::error(error);
-    Output::Answer { ask, outcome }
+    answer(ask, Message::error(error))
 }
 
 /// That too many requests are open at the server of this name.

@@ -42,6 +42,8 @@ pub enum Input<'a> {
         ask: Asked,
         /// The connection that it will be.
         connection: ConnectionId,
+        /// The `_meta` of the ACP message, as with all that follow: an object.
+        meta: Option<&'a str>,
     },
     /// A caller is gone. Its open requests were withdrawn before.
     Disconnect {
@@ -49,6 +51,8 @@ pub enum Input<'a> {
         ask: Option<Asked>,
         /// The connection that is over.
         connection: ConnectionId,
+        /// Of the ACP message.
+        meta: Option<&'a str>,
     },
     /// An MCP request of a caller. Its answer is MCP's result or error.
     Request {
@@ -66,6 +70,8 @@ pub enum Input<'a> {
         /// Whether who asks can begin with `initialize` instead. Then it hears itself from a provider
         /// that does not know its version.
         falls_back: bool,
+        /// Of the ACP message.
+        meta: Option<&'a str>,
     },
     /// An MCP notification of a caller that has connected.
     Notification {
@@ -75,6 +81,8 @@ pub enum Input<'a> {
         method: &'a str,
         /// MCP's parameters.
         params: Option<&'a str>,
+        /// Of the ACP message.
+        meta: Option<&'a str>,
     },
     /// Nobody waits any more for the answer to a request.
     Withdrawn {
@@ -133,6 +141,10 @@ pub enum Output {
         ask: Asked,
         /// A result or an error.
         outcome: Message,
+        /// What the provider's ACP answer had as `_meta` around MCP's outcome (stateless dialect).
+        meta: Option<String>,
+        /// Whether that answer was itself this error, and carried no outcome of MCP's.
+        outer: bool,
     },
     /// Sends the provider an ACP request.
     AskProvider {
@@ -158,6 +170,8 @@ pub enum Output {
         method: String,
         /// MCP's parameters.
         params: Option<String>,
+        /// Of the ACP message.
+        meta: Option<String>,
     },
     /// Sends an MCP notification to a caller. One of a [`Caller::Request`] has to be open.
     TellCaller {
@@ -167,6 +181,8 @@ pub enum Output {
         method: String,
         /// MCP's parameters.
         params: Option<String>,
+        /// Of the ACP message.
+        meta: Option<String>,
     },
     /// Withdraws a question. Its answer still comes.
     Withdraw {
@@ -220,8 +236,10 @@ pub trait Seat: Send {
     }
 }
 
-/// The answer to [`Input::Connect`].
+/// The answer to [`Input::Connect`], with the `_meta` of the provider's.
 #[must_use]
-pub fn connected(connection: ConnectionId) -> Message {
-    Message::result(&format!(r#"{{"connectionId":"{connection}"}}"#))
+pub fn connected(connection: ConnectionId, meta: Option<&str>) -> Message {
+    let meta = meta.map(|meta| format!(r#","_meta":{meta}"#));
+    let meta = meta.unwrap_or_default();
+    Message::result(&format!(r#"{{"connectionId":"{connection}"{meta}}}"#))
 }

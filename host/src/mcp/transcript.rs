@@ -24,13 +24,21 @@ impl<S: Seat> Table<S> {
     pub fn connect(&mut self, connection: ConnectionId) -> Vec<String> {
         self.asked += 1;
         let ask = self.asked;
-        self.take(Input::Connect { ask, connection })
+        self.take(Input::Connect {
+            ask,
+            connection,
+            meta: None,
+        })
     }
 
     pub fn disconnect(&mut self, connection: ConnectionId) -> Vec<String> {
         self.asked += 1;
         let ask = Some(self.asked);
-        self.take(Input::Disconnect { ask, connection })
+        self.take(Input::Disconnect {
+            ask,
+            connection,
+            meta: None,
+        })
     }
 
     fn request(
@@ -50,6 +58,7 @@ impl<S: Seat> Table<S> {
             method,
             params: Some(params).filter(|params| *params != "null"),
             falls_back,
+            meta: None,
         })
     }
 
@@ -78,6 +87,7 @@ impl<S: Seat> Table<S> {
             connection,
             method,
             params: Some(params).filter(|params| *params != "null"),
+            meta: None,
         })
     }
 
@@ -124,6 +134,10 @@ fn line(output: &Output) -> String {
         Some(params) => format!(" {params}"),
         None => String::new(),
     };
+    let beside = |meta: &Option<String>| match meta {
+        Some(meta) => format!(" beside {meta}"),
+        None => String::new(),
+    };
     let outcome = |outcome: &Message| {
         let kind = match outcome.kind() {
             Kind::Error => "error",
@@ -132,7 +146,12 @@ fn line(output: &Output) -> String {
         format!("{kind} {}", outcome.body())
     };
     match output {
-        Output::Answer { ask, outcome: of } => format!("answer {ask}: {}", outcome(of)),
+        Output::Answer {
+            ask,
+            outcome: of,
+            meta,
+            ..
+        } => format!("answer {ask}: {}{}", outcome(of), beside(meta)),
         Output::AskProvider {
             question,
             method,
@@ -144,15 +163,24 @@ fn line(output: &Output) -> String {
             connection,
             method,
             params,
-        } => format!("ask {connection} {question}: {method}{}", spelt(params)),
+            meta,
+        } => format!(
+            "ask {connection} {question}: {method}{}{}",
+            spelt(params),
+            beside(meta)
+        ),
         Output::TellCaller {
             caller,
             method,
             params,
-        } => match caller {
-            Caller::Connection(id) => format!("tell {id}: {method}{}", spelt(params)),
-            Caller::Request(id) => format!("tell {id}: {method}{}", spelt(params)),
-        },
+            meta,
+        } => {
+            let said = format!("{method}{}{}", spelt(params), beside(meta));
+            match caller {
+                Caller::Connection(id) => format!("tell {id}: {said}"),
+                Caller::Request(id) => format!("tell {id}: {said}"),
+            }
+        }
         Output::Withdraw { question } => format!("withdraw {question}"),
         Output::Notice { text } => format!("notice: {text}"),
         Output::ListTools { question } => format!("list tools {question}"),

@@ -19,6 +19,8 @@ pub struct Wrapped<'a> {
     pub method: Option<Cow<'a, str>>,
     /// MCP's params as they came; `None` also where they are `null`.
     pub params: Option<&'a str>,
+    /// What whoever wraps it says beside it, an object.
+    pub meta: Option<&'a str>,
 }
 
 impl<'a> Wrapped<'a> {
@@ -32,8 +34,15 @@ impl<'a> Wrapped<'a> {
             request: text("requestId"),
             method: text("method"),
             params: member(params, "params").filter(|params| *params != "null"),
+            meta: meta(params),
         }
     }
+}
+
+/// The `_meta` of an ACP message or answer, if it is an object.
+#[must_use]
+pub fn meta(body: &str) -> Option<&str> {
+    member(body, "_meta").filter(|meta| meta.starts_with('{'))
 }
 
 /// The params of `mcp/connect`, for a reader of either spelling.
@@ -50,23 +59,36 @@ pub fn disconnect(connection: &str) -> String {
 
 /// The params of `mcp/message` on a connection.
 #[must_use]
-pub fn on_connection(connection: &str, method: &str, params: Option<&str>) -> String {
-    compose(&[("connectionId", connection), ("method", method)], params)
+pub fn on_connection(
+    connection: &str,
+    method: &str,
+    params: Option<&str>,
+    meta: Option<&str>,
+) -> String {
+    let names = [("connectionId", connection), ("method", method)];
+    compose(&names, params, meta)
 }
 
 /// The params of `mcp/message` for a request that stands alone, or for what belongs to it.
 #[must_use]
-pub fn alone(server: &str, request: &str, method: &str, params: Option<&str>) -> String {
+pub fn alone(
+    server: &str,
+    request: &str,
+    method: &str,
+    params: Option<&str>,
+    meta: Option<&str>,
+) -> String {
     let names = [
         ("serverId", server),
         ("requestId", request),
         ("method", method),
     ];
-    compose(&names, params)
+    compose(&names, params, meta)
 }
 
-fn compose(names: &[(&str, &str)], params: Option<&str>) -> String {
-    let mut text = String::with_capacity(params.map_or(0, str::len) + 128);
+fn compose(names: &[(&str, &str)], params: Option<&str>, meta: Option<&str>) -> String {
+    let length = params.map_or(0, str::len) + meta.map_or(0, str::len);
+    let mut text = String::with_capacity(length + 128);
     for (name, value) in names {
         text.push(if text.is_empty() { '{' } else { ',' });
         // A text always serializes.
@@ -75,9 +97,12 @@ fn compose(names: &[(&str, &str)], params: Option<&str>) -> String {
             text.push_str(part);
         }
     }
-    if let Some(params) = params {
-        text.push_str(r#","params":"#);
-        text.push_str(params);
+    for (name, value) in [("params", params), ("_meta", meta)] {
+        if let Some(value) = value {
+            for part in [",\"", name, "\":", value] {
+                text.push_str(part);
+            }
+        }
     }
     text.push('}');
     text
@@ -90,12 +115,12 @@ mod tests {
     #[test]
     fn what_is_wrapped_comes_out_as_it_went_in() {
         let params = r#"{ "x" : 1e400}"#;
-        let wrapped = on_connection("c\"1", "tools/call", Some(params));
+        let wrapped = on_connection("c\"1", "tools/call", Some(params), Some("{ }"));
         let read = Wrapped::read(&wrapped);
         assert_eq!(read.connection.as_deref(), Some("c\"1"));
         assert_eq!(read.method.as_deref(), Some("tools/call"));
-        assert_eq!(read.params, Some(params));
-        let wrapped = alone("s", "r", "ping", None);
+        assert_eq!((read.params, read.meta), (Some(params), Some("{ }")));
+        let wrapped = alone("s", "r", "ping", None, None);
         assert_eq!(
             wrapped,
             r#"{"serverId":"s","requestId":"r","method":"ping"}"#

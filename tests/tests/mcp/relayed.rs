@@ -169,6 +169,120 @@ async fn what_stands_alone_passes_as_it_is() {
 }
 
 #[tokio::test]
+async fn an_error_outside_of_mcp_passes_as_it_is() {
+    let mut chain = native(&[("pass", "{}")]).await;
+    let server = id(&session(&mut chain, SESSION, STATELESS).await[0]);
+    for refusal in [
+        r#"{"code":-7,"message":"no","data":[1e400]}"#,
+        r#"{"code":-32602,"message":"not so"}"#,
+    ] {
+        let params = alone(&server, "r", "x", &json!({}));
+        let ask = chain.agent.ask("mcp/message", &params);
+        let (message, _) = heard(&mut chain).await;
+        chain.client.send_all(message.error(refusal));
+        let refused = chain.agent.response(&ask).await;
+        assert_eq!(refused.error.as_deref(), Some(refusal));
+    }
+}
+
+/// What stands beside MCP's messages, and is nobody's business on the way.
+#[tokio::test]
+async fn what_is_beside_a_message_passes_with_it() {
+    const META: &str = r#"{ "n" : 1e400 }"#;
+    let with = |params: &str| format!(r#"{},"_meta":{META}}}"#, &params[..params.len() - 1]);
+    let mut chain = native(&[("pass", "{}")]).await;
+    let server = id(&session(&mut chain, SESSION, CONNECTED).await[0]);
+    let there = |message: &Message| assert!(message.line.contains(META), "{}", message.line);
+
+    let connect = with(&json!({ "acpId": server }).to_string());
+    let ask = chain.agent.ask("mcp/connect", &connect);
+    let (message, _) = heard(&mut chain).await;
+    there(&message);
+    answer(&mut chain, &message, &with(r#"{"connectionId":"c"}"#));
+    let connected = chain.agent.response(&ask).await;
+    there(&connected);
+    let connected: Value =
+        serde_json::from_str(&connected.result.unwrap().replace("1e400", "0")).unwrap();
+    let connection = Connection(connected["connectionId"].as_str().unwrap().to_owned());
+
+    let ask = chain
+        .agent
+        .ask("mcp/message", &with(&connection.wrap("x", "{}")));
+    let (message, _) = heard(&mut chain).await;
+    there(&message);
+    answer(&mut chain, &message, "{}");
+    chain.agent.response(&ask).await;
+    let told = with(&connection.wrap("notifications/x", "{}"));
+    chain.agent.notify("mcp/message", &told);
+    there(&heard(&mut chain).await.0);
+    let theirs = with(r#"{"connectionId":"c","method":"roots/list"}"#);
+    chain.client.notify("mcp/message", &theirs);
+    there(&chain.agent.receive().await.unwrap());
+    let ask = chain.client.ask("mcp/message", &theirs);
+    let asked = chain.agent.receive().await.unwrap();
+    there(&asked);
+    chain.agent.send_all(asked.result("{}"));
+    chain.client.response(&ask).await;
+
+    let bye = with(&json!({ "connectionId": connection.0 }).to_string());
+    let ask = chain.agent.ask("mcp/disconnect", &bye);
+    let (message, _) = heard(&mut chain).await;
+    there(&message);
+    answer(
+        &mut chain,
+        &message,
+        &with(r#"{"x":1}"#).replace(r#""x":1,"#, ""),
+    );
+    there(&chain.agent.response(&ask).await);
+
+    let server = id(&session(&mut chain, "session-2", STATELESS).await[0]);
+    let params = with(&alone(&server, "r", "tools/call", &json!({})));
+    let ask = chain.agent.ask("mcp/message", &params);
+    let (message, params) = heard(&mut chain).await;
+    there(&message);
+    let progress = json!({ "serverId": "own-id", "requestId": params["requestId"], "method": "notifications/progress" });
+    chain
+        .client
+        .notify("mcp/message", &with(&progress.to_string()));
+    there(&chain.agent.receive().await.unwrap());
+    answer(&mut chain, &message, &with(r#"{"result":{}}"#));
+    there(&chain.agent.response(&ask).await);
+}
+
+/// So by schema 1.4 to 1.9.
+#[tokio::test]
+async fn a_server_with_a_server_id_that_misses_a_connection_gets_one() {
+    let mut chain = native(&[("pass", "{}")]).await;
+    let server = id(&session(&mut chain, SESSION, STATELESS).await[0]);
+    let connection = connect(&mut chain.agent, &server).await;
+    let hello = json!({ "protocolVersion": "2025-06-18" }).to_string();
+    let wrapped = connection.wrap("initialize", &hello);
+    let ask = chain.agent.ask("mcp/message", &wrapped);
+    let (message, params) = heard(&mut chain).await;
+    assert_eq!(params["serverId"], "own-id");
+    let missing =
+        r#"{"code":-32602,"message":"Invalid params","data":"missing field `connectionId`"}"#;
+    chain.client.send_all(message.error(missing));
+    let (message, params) = heard(&mut chain).await;
+    assert_eq!(message.method.as_deref(), Some("mcp/connect"));
+    assert_eq!(params, json!({ "serverId": "own-id" }));
+    answer(&mut chain, &message, r#"{"connectionId":"c"}"#);
+    let (message, params) = heard(&mut chain).await;
+    assert_eq!(
+        (&params["connectionId"], &params["method"]),
+        (&json!("c"), &json!("initialize"))
+    );
+    answer(&mut chain, &message, r#"{"protocolVersion":"2025-06-18"}"#);
+    let hello = result(&chain.agent.response(&ask).await);
+    assert_eq!(hello["protocolVersion"], "2025-06-18");
+    // What it says on the connection arrives too.
+    let told = r#"{"connectionId":"c","method":"notifications/message"}"#;
+    chain.client.notify("mcp/message", told);
+    let told = chain.agent.receive().await.unwrap();
+    assert!(told.line.contains(&connection.0), "{}", told.line);
+}
+
+#[tokio::test]
 async fn an_agent_whose_requests_stand_alone_uses_a_server_that_is_connected_to() {
     let mut chain = native(&[]).await;
     let server = id(&session(&mut chain, SESSION, CONNECTED).await[0]);

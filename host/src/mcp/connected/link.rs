@@ -4,10 +4,17 @@ use super::own::Legacy;
 use super::{Connected, Link, Open, Place, Said, Waits};
 use crate::mcp::protocol::{self, quoted};
 use crate::mcp::seat::{Asked, ConnectionId, Output, Question, connected};
+use crate::mcp::wire;
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 impl Connected {
-    pub(super) fn connect(&mut self, place: Place, ask: Option<Asked>, out: &mut Vec<Output>) {
+    pub(super) fn connect(
+        &mut self,
+        place: Place,
+        ask: Option<Asked>,
+        meta: Option<&str>,
+        out: &mut Vec<Output>,
+    ) {
         let link = Link {
             ask,
             ..Link::default()
@@ -16,7 +23,10 @@ impl Connected {
         out.push(Output::AskProvider {
             question: self.ask(Open::Connect(place)),
             method: "mcp/connect",
-            params: format!(r#"{{"acpId":{}}}"#, quoted(&self.id)),
+            params: with_meta(
+                &format!(r#"{{"{}":{}}}"#, self.named, quoted(&self.id)),
+                meta,
+            ),
         });
     }
 
@@ -30,12 +40,12 @@ impl Connected {
             Kind::Result => self
                 .accepted(&outcome)
                 .map_err(|error| Message::error(&error)),
-            _ => Err(outcome),
+            _ => Err(outcome.clone()),
         };
         let Some(link) = self.links.get_mut(&place) else {
             // Nobody wants it any more.
             if let Ok(theirs) = theirs {
-                self.hang_up(&theirs, None, out);
+                self.hang_up(&theirs, None, None, out);
             }
             return;
         };
@@ -49,8 +59,8 @@ impl Connected {
         match place {
             Place::Own => self.probe(out),
             Place::Caller(connection) => {
-                let outcome = connected(connection);
-                out.extend(ask.map(|ask| Output::Answer { ask, outcome }));
+                let outcome = connected(connection, wire::meta(outcome.body()));
+                out.extend(ask.map(|ask| protocol::answer(ask, outcome)));
                 self.open(place, out);
             }
         }
@@ -80,9 +90,11 @@ impl Connected {
         for waits in std::mem::take(&mut link.waiting) {
             match waits {
                 Waits::Request(said) => self.send(place, said, out),
-                Waits::Notification { method, params } => {
-                    self.tell(place, &method, params.as_deref(), out);
-                }
+                Waits::Notification {
+                    method,
+                    params,
+                    meta,
+                } => self.tell(place, &method, [params.as_deref(), meta.as_deref()], out),
             }
         }
     }
@@ -93,22 +105,25 @@ impl Connected {
             return;
         };
         if let Some(theirs) = &link.theirs {
-            self.hang_up(theirs, None, out);
+            self.hang_up(theirs, None, None, out);
         }
-        let answer = |ask| Output::Answer {
-            ask,
-            outcome: error.clone(),
-        };
+        let answer = |ask| protocol::answer(ask, error.clone());
         out.extend(link.asks().map(answer));
     }
 
     /// Tells the provider that a connection is over.
-    pub(super) fn hang_up(&mut self, theirs: &Id, ask: Option<Asked>, out: &mut Vec<Output>) {
+    pub(super) fn hang_up(
+        &mut self,
+        theirs: &Id,
+        ask: Option<Asked>,
+        meta: Option<&str>,
+        out: &mut Vec<Output>,
+    ) {
         self.theirs.remove(theirs);
         out.push(Output::AskProvider {
             question: self.ask(Open::Disconnect(ask)),
             method: "mcp/disconnect",
-            params: format!(r#"{{"connectionId":{}}}"#, theirs.as_str()),
+            params: with_meta(&format!(r#"{{"connectionId":{}}}"#, theirs.as_str()), meta),
         });
     }
 
@@ -116,6 +131,7 @@ impl Connected {
         &mut self,
         ask: Option<Asked>,
         connection: ConnectionId,
+        meta: Option<&str>,
         out: &mut Vec<Output>,
     ) {
         let place = Place::Caller(connection);
@@ -128,7 +144,7 @@ impl Connected {
         let over = Error::new(code::REQUEST_CANCELLED, "The connection is over");
         self.withdraw_provider(Some(place), &over, out);
         match &link.theirs {
-            Some(theirs) => self.hang_up(theirs, ask, out),
+            Some(theirs) => self.hang_up(theirs, ask, meta, out),
             None => {
                 self.withdraw_connect(place, out);
                 out.extend(ask.map(|ask| protocol::result(ask, "{}")));
@@ -192,13 +208,34 @@ impl Connected {
     }
 }
 
+/// The answer to a good-bye: the provider's, or that all is well with what that says beside it.
+pub(super) fn disconnected(ask: Asked, outcome: Message) -> Output {
+    match outcome.kind() {
+        Kind::Result => protocol::result(ask, &with_meta("{}", wire::meta(outcome.body()))),
+        _ => protocol::answer(ask, outcome),
+    }
+}
+
+/// An object with this `_meta`, if there is any.
+fn with_meta(object: &str, meta: Option<&str>) -> String {
+    match meta {
+        Some(meta) => protocol::with(object, "/_meta", Some(meta)),
+        None => object.to_owned(),
+    }
+}
+
 impl Link {
     /// How many bytes wait.
     pub(super) fn weight(&self) -> usize {
         let waiting = self.waiting.iter().map(|waits| match waits {
             Waits::Request(said) => said.weight(),
-            Waits::Notification { method, params } => {
-                method.len() + params.as_ref().map_or(0, String::len)
+            Waits::Notification {
+                method,
+                params,
+                meta,
+            } => {
+                let texts = [params, meta].into_iter().flatten();
+                method.len() + texts.map(String::len).sum::<usize>()
             }
         });
         let listens = self.listens.waiting.iter().map(Said::weight);

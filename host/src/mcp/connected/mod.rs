@@ -1,7 +1,7 @@
 //! A provider that speaks the dialect of the RFD: it is connected to, and then both sides talk.
 //!
-//! What a caller on a connection and the provider say to each other passes as it is: only the
-//! connection's id is exchanged, and the `subscriptionId` of `subscriptions/listen`, which is an id of
+//! What a caller on a connection and the provider say to each other passes as it is, `_meta` of ACP's
+//! messages and answers included: only the connection's id is exchanged, and the `subscriptionId` of `subscriptions/listen`, which is an id of
 //! one hop. Callers whose requests stand alone share one connection of the seat's own, which is closed
 //! with the server; `own.rs` says what becomes of theirs.
 //!
@@ -48,6 +48,8 @@ pub struct Connected {
     id: String,
     /// The same, short enough for errors.
     name: String,
+    /// By which name `mcp/connect` has the id.
+    named: &'static str,
     last: Question,
     links: BTreeMap<Place, Link>,
     /// The connections that the provider knows, by its ids.
@@ -86,6 +88,7 @@ enum Waits {
     Notification {
         method: String,
         params: Option<String>,
+        meta: Option<String>,
     },
 }
 
@@ -113,6 +116,7 @@ struct Said<'a> {
     id: Option<Id>,
     method: Cow<'a, str>,
     params: Option<Cow<'a, str>>,
+    meta: Option<Cow<'a, str>>,
 }
 
 impl Said<'_> {
@@ -124,12 +128,14 @@ impl Said<'_> {
             id: self.id,
             method: Cow::Owned(self.method.into_owned()),
             params: self.params.map(|params| Cow::Owned(params.into_owned())),
+            meta: self.meta.map(|meta| Cow::Owned(meta.into_owned())),
         }
     }
 
     /// How many bytes it keeps.
     fn weight(&self) -> usize {
-        self.method.len() + self.params.as_ref().map_or(0, |params| params.len())
+        let texts = [&self.params, &self.meta].into_iter().flatten();
+        self.method.len() + texts.map(|text| text.len()).sum::<usize>()
     }
 }
 
@@ -171,14 +177,22 @@ impl Seat for Connected {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
-            Input::Connect { ask, connection } => {
+            Input::Connect {
+                ask,
+                connection,
+                meta,
+            } => {
                 if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
                     out.push(protocol::failed(ask, &protocol::full(&self.name)));
                 } else {
-                    self.connect(Place::Caller(connection), Some(ask), &mut out);
+                    self.connect(Place::Caller(connection), Some(ask), meta, &mut out);
                 }
             }
-            Input::Disconnect { ask, connection } => self.disconnect(ask, connection, &mut out),
+            Input::Disconnect {
+                ask,
+                connection,
+                meta,
+            } => self.disconnect(ask, connection, meta, &mut out),
             Input::Request {
                 ask,
                 caller,
@@ -186,6 +200,7 @@ impl Seat for Connected {
                 method,
                 params,
                 falls_back,
+                meta,
             } => {
                 let said = Said {
                     ask,
@@ -194,6 +209,7 @@ impl Seat for Connected {
                     id: protocol::token(Some(id)),
                     method: method.into(),
                     params: params.map(Cow::Borrowed),
+                    meta: meta.map(Cow::Borrowed),
                 };
                 if let Err(error) = self.request(said, &mut out) {
                     out.push(protocol::failed(ask, &error));
@@ -203,7 +219,8 @@ impl Seat for Connected {
                 connection,
                 method,
                 params,
-            } => self.notification(connection, method, params, &mut out),
+                meta,
+            } => self.notification(connection, method, [params, meta], &mut out),
             Input::Withdrawn { ask } => self.withdraw(ask, &mut out),
             Input::Answered { question, outcome } => self.answered(question, outcome, &mut out),
             Input::ProviderRequest { ask, params } => {
@@ -242,11 +259,22 @@ impl Connected {
         Self {
             id: id.to_owned(),
             name: protocol::clipped(id),
+            named: "acpId",
             last: 0,
             links: BTreeMap::new(),
             theirs: HashMap::new(),
             questions: BTreeMap::new(),
             dropped: Dropped::default(),
+        }
+    }
+
+    /// The seat of one that knows its server by `serverId` (schema 1.4 to 1.9). Questions up to this one
+    /// were asked before.
+    pub(super) fn by_server_id(id: &str, last: Question) -> Self {
+        Self {
+            named: "serverId",
+            last,
+            ..Self::new(id)
         }
     }
 
@@ -287,7 +315,7 @@ impl Connected {
                     other => other?,
                 }
                 if !self.links.contains_key(&Place::Own) {
-                    self.connect(Place::Own, None, out);
+                    self.connect(Place::Own, None, None, out);
                 }
                 Place::Own
             }
@@ -334,7 +362,12 @@ impl Connected {
                 params = Some(replaced.into());
             }
         }
-        let params = envelope(&theirs, &said.method, params.as_deref());
+        let params = envelope(
+            &theirs,
+            &said.method,
+            params.as_deref(),
+            said.meta.as_deref(),
+        );
         let question = self.ask(Open::Caller(Relayed {
             ask: said.ask,
             place,
@@ -371,7 +404,7 @@ impl Connected {
         &mut self,
         connection: ConnectionId,
         method: &str,
-        params: Option<&str>,
+        [params, meta]: [Option<&str>; 2],
         out: &mut Vec<Output>,
     ) {
         let place = Place::Caller(connection);
@@ -382,10 +415,10 @@ impl Connected {
             }
             return;
         }
-        let weight = method.len() + params.map_or(0, str::len);
+        let weight = method.len() + params.map_or(0, str::len) + meta.map_or(0, str::len);
         match self.links.get(&place) {
             None => return,
-            Some(link) if link.open => return self.tell(place, method, params, out),
+            Some(link) if link.open => return self.tell(place, method, [params, meta], out),
             Some(_) if self.is_full() || !protocol::keeps(self.kept(), weight) => {
                 return self.note_dropped("a notification for it", "too much waits");
             }
@@ -395,6 +428,7 @@ impl Connected {
             link.waiting.push_back(Waits::Notification {
                 method: method.to_owned(),
                 params: params.map(str::to_owned),
+                meta: meta.map(str::to_owned),
             });
         }
     }
@@ -412,12 +446,18 @@ impl Connected {
         relayed.or_else(|| link.requests().find(waits).map(|said| said.ask))
     }
 
-    fn tell(&self, place: Place, method: &str, params: Option<&str>, out: &mut Vec<Output>) {
+    fn tell(
+        &self,
+        place: Place,
+        method: &str,
+        [params, meta]: [Option<&str>; 2],
+        out: &mut Vec<Output>,
+    ) {
         let link = self.links.get(&place);
         out.extend(
             link.and_then(|link| link.theirs.as_ref())
                 .map(|theirs| Output::TellProvider {
-                    params: envelope(theirs, method, params),
+                    params: envelope(theirs, method, params, meta),
                 }),
         );
     }
@@ -453,10 +493,10 @@ impl Connected {
         };
         match open {
             Open::Connect(place) => self.connect_answered(place, outcome, out),
-            Open::Disconnect(ask) => out.extend(ask.map(|ask| protocol::result(ask, "{}"))),
+            Open::Disconnect(ask) => out.extend(ask.map(|ask| link::disconnected(ask, outcome))),
             Open::Probe => self.probed(&outcome, out),
             Open::Initialize => self.initialized(&outcome, out),
-            Open::Provider { ask, .. } => out.push(Output::Answer { ask, outcome }),
+            Open::Provider { ask, .. } => out.push(protocol::answer(ask, outcome)),
             Open::Over => {}
             Open::Caller(relayed) => {
                 let (place, listens) = (relayed.place, relayed.listens);
@@ -478,17 +518,16 @@ impl Connected {
             true => own::adapted(outcome, relayed.cacheable),
             false => outcome,
         };
-        Output::Answer { ask, outcome }
+        protocol::answer(ask, outcome)
     }
 }
 
 /// The params of `mcp/message`.
-fn envelope(theirs: &Id, method: &str, params: Option<&str>) -> String {
+fn envelope(theirs: &Id, method: &str, params: Option<&str>, meta: Option<&str>) -> String {
     let (theirs, method) = (theirs.as_str(), quoted(method));
-    match params {
-        Some(params) => {
-            format!(r#"{{"connectionId":{theirs},"method":{method},"params":{params}}}"#)
-        }
-        None => format!(r#"{{"connectionId":{theirs},"method":{method}}}"#),
-    }
+    let member = |name, value| format!(r#","{name}":{value}"#);
+    let params = params.map(|params| member("params", params));
+    let meta = meta.map(|meta| member("_meta", meta));
+    let (params, meta) = (params.unwrap_or_default(), meta.unwrap_or_default());
+    format!(r#"{{"connectionId":{theirs},"method":{method}{params}{meta}}}"#)
 }

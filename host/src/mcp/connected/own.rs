@@ -123,6 +123,7 @@ impl Legacy {
             caller,
             method: protocol::ACKNOWLEDGED.to_owned(),
             params: Some(params),
+            meta: None,
         })
     }
 }
@@ -165,10 +166,7 @@ impl Connected {
             refused
                 .iter()
                 .filter_map(Waits::ask)
-                .map(|ask| Output::Answer {
-                    ask,
-                    outcome: refusal.clone(),
-                }),
+                .map(|ask| protocol::answer(ask, refusal.clone())),
         );
         if nobody_waits {
             return self.fail(Place::Own, &refusal, out);
@@ -206,7 +204,7 @@ impl Connected {
         if let Some(link) = self.links.get_mut(&Place::Own) {
             link.legacy = Some(Legacy::new(outcome.body()));
         }
-        self.tell(Place::Own, "notifications/initialized", None, out);
+        self.tell(Place::Own, "notifications/initialized", [None, None], out);
         self.open(Place::Own, out);
     }
 
@@ -228,7 +226,7 @@ impl Connected {
         out.push(Output::AskProvider {
             question,
             method: "mcp/message",
-            params: envelope(&theirs, method, Some(params)),
+            params: envelope(&theirs, method, Some(params), None),
         });
     }
 
@@ -298,6 +296,7 @@ impl Connected {
                 caller: caller.clone(),
                 method: method.clone(),
                 params,
+                meta: None,
             });
         };
         if method == "notifications/progress" {

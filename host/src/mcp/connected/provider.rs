@@ -3,6 +3,7 @@
 use super::{Connected, Open, Place};
 use crate::mcp::protocol::{self, invalid, key, no_method};
 use crate::mcp::seat::{Asked, Caller, Output};
+use crate::mcp::wire;
 use crate::rpc::{Error, Id, member};
 
 impl Connected {
@@ -34,6 +35,7 @@ impl Connected {
         params: &str,
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
+        let meta = wire::meta(params);
         let (place, method, params) = self.addressed(params)?;
         match place {
             Place::Own if method == "ping" => out.push(protocol::result(ask, "{}")),
@@ -44,6 +46,7 @@ impl Connected {
                 connection,
                 method,
                 params: params.map(str::to_owned),
+                meta: meta.map(str::to_owned),
             }),
         }
         Ok(())
@@ -54,6 +57,7 @@ impl Connected {
         params: &str,
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
+        let meta = wire::meta(params);
         let (place, method, params) = self.addressed(params)?;
         if method == protocol::CANCELLED {
             return Err(invalid("requests are withdrawn with $/cancel_request"));
@@ -70,6 +74,7 @@ impl Connected {
                     caller: Caller::Connection(connection),
                     method,
                     params: params.map(str::to_owned),
+                    meta: meta.map(str::to_owned),
                 });
                 Ok(())
             }
@@ -101,6 +106,7 @@ impl Connected {
                 caller: relayed.caller.clone(),
                 method,
                 params: Some(protocol::with_meta(params, key::SUBSCRIPTION, id)),
+                meta: None,
             });
         }
         if acknowledges {

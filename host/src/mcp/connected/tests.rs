@@ -40,7 +40,7 @@ fn what_is_said_on_a_connection_passes_as_it_is() {
     );
     assert_eq!(
         table.result(1, r#"{"connectionId":"\u0070/1","_meta":{}}"#),
-        [r#"answer 1: result {"connectionId":"1"}"#]
+        [r#"answer 1: result {"connectionId":"1","_meta":{}}"#]
     );
     assert!(table.seat.has(Some("p/1"), None) && !table.seat.has(Some("1"), Some("p/1")));
     assert_eq!(
@@ -272,6 +272,7 @@ fn requests_that_stand_alone_share_a_connection_of_the_seats_own() {
         method: "tools/call",
         params: Some(&params),
         falls_back: false,
+        meta: None,
     });
     assert_eq!(
         table.result(1, r#"{"connectionId":"p"}"#),
@@ -440,6 +441,7 @@ fn a_provider_that_can_nothing_is_asked_again_by_the_next_caller() {
         method: "tools/call",
         params: None,
         falls_back: false,
+        meta: None,
     });
     assert!(refused[0].contains("-32602"));
 }

@@ -128,7 +128,7 @@ impl Stateless {
                     ask,
                     connection: called.connection,
                 };
-                self.ask(of, None, "server/discover", Some(&params), out);
+                self.ask(of, None, "server/discover", [Some(&params), None], out);
             }
             "ping" => out.push(protocol::result(ask, "{}")),
             "logging/setLevel" => {
@@ -180,7 +180,7 @@ impl Stateless {
     pub(super) fn call(&mut self, called: Called, again: Option<&str>, out: &mut Vec<Output>) {
         let (method, params) = (called.method.clone(), called.params.clone());
         let params = again.unwrap_or(&params);
-        self.ask(Of::Legacy(called), None, &method, Some(params), out);
+        self.ask(Of::Legacy(called), None, &method, [Some(params), None], out);
     }
 
     pub(super) fn initialized(
@@ -213,7 +213,7 @@ impl Stateless {
                 // It may try again.
                 client.version = None;
                 let outcome = fault.unwrap_or(outcome);
-                return Output::Answer { ask, outcome };
+                return protocol::answer(ask, outcome);
             }
         };
         let capabilities = member(body, "capabilities").filter(|text| is_object(text));
@@ -247,7 +247,7 @@ impl Stateless {
     ) {
         let (ask, body) = (called.ask, outcome.body());
         if outcome.kind() != Kind::Result {
-            return out.push(Output::Answer { ask, outcome });
+            return out.push(protocol::answer(ask, outcome));
         }
         match member(body, "resultType") {
             Some(r#""input_required""#) if called.withdrawn => {
@@ -260,7 +260,7 @@ impl Stateless {
             }
             None | Some(r#""complete""#) => {
                 let outcome = older(&called.method, outcome);
-                out.push(Output::Answer { ask, outcome });
+                out.push(protocol::answer(ask, outcome));
             }
             Some(other) => {
                 let text = format!(

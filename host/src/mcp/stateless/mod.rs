@@ -10,7 +10,8 @@
 //! names, and only as long as that is open.
 //!
 //! - The outcome within the provider's answer, `result` or `error`, is MCP's; of both, `result`. An
-//!   outer error passes as it is. An answer with neither is the error -33002.
+//!   outer error passes as it is, and so does the `_meta` of ACP's messages and answers. An answer with
+//!   neither is the error -33002.
 //! - A `requestId` that is open already is the error -32602.
 //! - The provider sends no requests: -32601. A notification that names no open request is dropped, and
 //!   so is `notifications/cancelled`.
@@ -37,6 +38,7 @@ use self::rounds::Round;
 use self::subscription::Listen;
 use super::protocol::{self, Dropped, Version, invalid, key, no_method, quoted};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
+use super::wire;
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 /// The seat of one provider.
@@ -93,16 +95,20 @@ impl Seat for Stateless {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
-            Input::Connect { ask, connection } => {
+            Input::Connect {
+                ask, connection, ..
+            } => {
                 if self.clients.len() >= protocol::CONNECTIONS {
                     out.push(protocol::failed(ask, &protocol::full(&self.name)));
                 } else {
                     self.clients.insert(connection, Client::default());
-                    let outcome = connected(connection);
-                    out.push(Output::Answer { ask, outcome });
+                    let outcome = connected(connection, None);
+                    out.push(protocol::answer(ask, outcome));
                 }
             }
-            Input::Disconnect { ask, connection } => {
+            Input::Disconnect {
+                ask, connection, ..
+            } => {
                 self.disconnect(connection, &mut out);
                 out.extend(ask.map(|ask| protocol::result(ask, "{}")));
             }
@@ -113,8 +119,10 @@ impl Seat for Stateless {
                 method,
                 params,
                 falls_back: _,
+                meta,
             } => {
                 let id = protocol::token(Some(id));
+                let params = [params, meta];
                 if let Err(error) = self.request(ask, caller, id, method, params, &mut out) {
                     out.push(protocol::failed(ask, &error));
                 }
@@ -123,6 +131,7 @@ impl Seat for Stateless {
                 connection,
                 method,
                 params,
+                ..
             } => match method {
                 "notifications/initialized" => self.ready(connection, &mut out),
                 protocol::CANCELLED => {
@@ -203,7 +212,7 @@ impl Stateless {
         of: Of,
         request: Option<Arc<str>>,
         method: &str,
-        params: Option<&str>,
+        [params, meta]: [Option<&str>; 2],
         out: &mut Vec<Output>,
     ) -> Question {
         let question = self.number();
@@ -216,15 +225,17 @@ impl Stateless {
             own
         });
         let params = params.map(|params| format!(r#","params":{params}"#));
+        let meta = meta.map(|meta| format!(r#","_meta":{meta}"#));
         out.push(Output::AskProvider {
             question,
             method: "mcp/message",
             params: format!(
-                r#"{{"serverId":{},"requestId":{},"method":{}{}}}"#,
+                r#"{{"serverId":{},"requestId":{},"method":{}{}{}}}"#,
                 quoted(&self.id),
                 quoted(&request),
                 quoted(method),
-                params.unwrap_or_default()
+                params.unwrap_or_default(),
+                meta.unwrap_or_default()
             ),
         });
         self.requests.insert(request.clone(), question);
@@ -238,7 +249,7 @@ impl Stateless {
         caller: Caller,
         id: Option<Id>,
         method: &str,
-        params: Option<&str>,
+        [params, meta]: [Option<&str>; 2],
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         if self.is_full() {
@@ -279,7 +290,7 @@ impl Stateless {
             id,
             withdrawn: false,
         };
-        self.ask(of, request, method, params, out);
+        self.ask(of, request, method, [params, meta], out);
         Ok(())
     }
 
@@ -342,13 +353,21 @@ impl Stateless {
             return self.input_answered(question, outcome, out);
         };
         self.requests.remove(&open.request);
+        let meta = wire::meta(outcome.body()).map(str::to_owned);
+        let outer = outcome.kind() == Kind::Error;
+        let meta = meta.filter(|_| !outer);
         let outcome = inner(outcome);
         match open.of {
             Of::Caller {
                 ask, subscription, ..
             } => {
                 let outcome = protocol::subscribed(outcome, subscription.as_ref());
-                out.push(Output::Answer { ask, outcome });
+                out.push(Output::Answer {
+                    ask,
+                    outcome,
+                    meta,
+                    outer,
+                });
             }
             Of::Initialize { ask, connection } => {
                 out.push(self.initialized(ask, connection, outcome));
@@ -370,7 +389,7 @@ impl Stateless {
             let outcome = Message::error(&lost);
             match open.of {
                 Of::Caller { ask, .. } | Of::Legacy(Called { ask, .. }) => {
-                    out.push(Output::Answer { ask, outcome });
+                    out.push(protocol::answer(ask, outcome));
                 }
                 Of::Initialize { ask, connection } => {
                     out.push(self.initialized(ask, connection, outcome));
@@ -391,6 +410,7 @@ impl Stateless {
             let reason = "dropped a notification of its provider's: it is of no open request";
             return self.dropped.note(&self.name, reason);
         };
+        let meta = wire::meta(params).map(str::to_owned);
         let params = member(params, "params").filter(|params| *params != "null");
         if method == protocol::CANCELLED {
             return;
@@ -423,35 +443,18 @@ impl Stateless {
                     caller: caller.clone(),
                     method,
                     params,
+                    meta,
                 });
             }
             Of::Legacy(called) => out.push(Output::TellCaller {
                 caller: Caller::Connection(called.connection),
                 method,
                 params: params.map(str::to_owned),
+                meta,
             }),
             Of::Listen(_) => self.published(question, method, params, out),
         }
     }
-}
-
-/// An error that is none of MCP's: those of the dialect pass, any other is the provider's failure.
-fn outer(outcome: Message) -> Message {
-    let Ok(mut error) = serde_json::from_str::<Error>(outcome.body()) else {
-        return outcome;
-    };
-    let passes = [
-        protocol::code::LIMIT,
-        protocol::code::UNAVAILABLE,
-        protocol::code::BACKEND,
-        code::INVALID_PARAMS,
-        code::REQUEST_CANCELLED,
-    ];
-    if passes.contains(&error.code) {
-        return outcome;
-    }
-    error.code = protocol::code::BACKEND;
-    Message::error(&error)
 }
 
 /// MCP's outcome in the provider's answer.
@@ -466,7 +469,7 @@ fn inner(outcome: Message) -> Message {
     }
 
     if outcome.kind() != Kind::Result {
-        return outer(outcome);
+        return outcome;
     }
     if let Some(result) = member(outcome.body(), "result") {
         return Message::result(result);

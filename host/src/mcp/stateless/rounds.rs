@@ -138,6 +138,7 @@ impl Stateless {
                 connection: round.called.connection,
                 method,
                 params,
+                meta: None,
             });
         }
         if round.missing.is_empty() {
@@ -164,7 +165,7 @@ impl Stateless {
         let name = round.missing.remove(&question);
         if outcome.kind() != Kind::Result {
             round.end(out);
-            out.push(Output::Answer { ask, outcome });
+            out.push(protocol::answer(ask, outcome));
             return;
         }
         if !protocol::keeps(self.kept(), round.weight() + outcome.body().len()) {

@@ -181,7 +181,7 @@ impl Stateless {
             acknowledged: false,
             ask,
         });
-        let question = self.ask(of, None, "subscriptions/listen", Some(&params), out);
+        let question = self.ask(of, None, "subscriptions/listen", [Some(&params), None], out);
         if let Some(client) = self.clients.get_mut(&connection) {
             client.changes.listens.push(question);
         }
@@ -212,10 +212,7 @@ impl Stateless {
             return;
         };
         out.push(match outcome.kind() {
-            Kind::Error => Output::Answer {
-                ask,
-                outcome: outcome.clone(),
-            },
+            Kind::Error => protocol::answer(ask, outcome.clone()),
             _ => protocol::failed(
                 ask,
                 &Error::new(
@@ -261,6 +258,7 @@ impl Stateless {
                 caller: Caller::Connection(connection),
                 method,
                 params: params.map(|params| with_meta(Some(params), key::SUBSCRIPTION, None)),
+                meta: None,
             });
         }
     }

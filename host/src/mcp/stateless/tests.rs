@@ -108,6 +108,7 @@ fn a_subscription_that_stands_alone_has_the_id_that_its_client_gave_it() {
             method: "subscriptions/listen",
             params: Some(&alone("")),
             falls_back: false,
+            meta: None,
         });
         let tells = r#"{"serverId":"srv","requestId":"r","method":"x","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"r"}}}"#;
         let expected =

@@ -171,11 +171,11 @@ impl Server {
     pub(super) fn called(&self, call: &Call, outcome: Message) -> Output {
         let (ask, version) = (call.request.ask, call.request.version);
         if outcome.kind() != Kind::Result {
-            return Output::Answer { ask, outcome };
+            return protocol::answer(ask, outcome);
         }
         match outcome::checked(outcome.body(), &call.tool, version) {
             Ok(Cow::Owned(text)) => protocol::result(ask, &text),
-            Ok(_) => Output::Answer { ask, outcome },
+            Ok(_) => protocol::answer(ask, outcome),
             Err(reason) => {
                 let name = &call.tool.name;
                 let reason = format!("what its tool {name:?} gave is no CallToolResult: {reason}");

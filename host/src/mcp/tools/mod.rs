@@ -148,15 +148,19 @@ impl Seat for Server {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
-            Input::Connect { ask, connection } => out.push(self.connect(ask, connection)),
-            Input::Disconnect { ask, connection } => self.disconnect(ask, connection, &mut out),
+            Input::Connect {
+                ask, connection, ..
+            } => out.push(self.connect(ask, connection)),
+            Input::Disconnect {
+                ask, connection, ..
+            } => self.disconnect(ask, connection, &mut out),
             Input::Request {
                 ask,
                 caller,
                 id,
                 method,
                 params,
-                falls_back: _,
+                ..
             } => {
                 let id = protocol::token(Some(id));
                 if let Err(error) = self.request(ask, caller, id, method, params, &mut out) {
@@ -167,6 +171,7 @@ impl Seat for Server {
                 connection,
                 method,
                 params,
+                ..
             } => self.notification(connection, method, params, &mut out),
             Input::Withdrawn { ask } => self.withdraw(ask, &mut out),
             Input::Answered { question, outcome } => self.answered(question, outcome, &mut out),
@@ -238,8 +243,8 @@ impl Server {
             return protocol::failed(ask, &protocol::full(&self.name));
         }
         self.connections.insert(connection, Connection::default());
-        let outcome = connected(connection);
-        Output::Answer { ask, outcome }
+        let outcome = connected(connection, None);
+        protocol::answer(ask, outcome)
     }
 
     fn disconnect(&mut self, ask: Option<Asked>, connection: ConnectionId, out: &mut Vec<Output>) {

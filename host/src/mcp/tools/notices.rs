@@ -33,6 +33,7 @@ impl Server {
             params: Some(format!(
                 r#"{{"_meta":{{"{key}":{text}}},"notifications":{accepted}}}"#
             )),
+            meta: None,
         });
         let ask = request.ask;
         self.listeners.insert(ask, Listener { request, id, tools });
@@ -64,6 +65,7 @@ impl Server {
                     caller: Caller::Connection(*connection),
                     method: method.to_owned(),
                     params: None,
+                    meta: None,
                 });
             }
         }
@@ -73,6 +75,7 @@ impl Server {
                 caller: listener.request.caller.clone(),
                 method: method.to_owned(),
                 params: Some(format!(r#"{{"_meta":{{"{key}":{id}}}}}"#)),
+                meta: None,
             });
         }
     }
@@ -101,6 +104,7 @@ impl Server {
             params: Some(format!(
                 r#"{{"progressToken":{token},"progress":{value}{total}{message}}}"#
             )),
+            meta: None,
         })
     }
 }

@@ -114,6 +114,7 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
             method: "tools/list",
             params: Some(params),
             falls_back: false,
+            meta: None,
         })
     };
     assert_eq!(

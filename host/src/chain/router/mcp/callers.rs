@@ -100,11 +100,17 @@ impl Router {
                 self.servers.connections.insert(connection, new);
                 let caller = Some(Caller::Connection(connection));
                 self.asks(id, ask, caller);
-                self.seat_takes(id, Input::Connect { ask, connection });
+                let meta = wrapped.meta;
+                let input = Input::Connect {
+                    ask,
+                    connection,
+                    meta,
+                };
+                self.seat_takes(id, input);
             }
             DISCONNECT => {
                 let connection = self.own_connection(id, connection, parcel.via)?;
-                self.disconnect(connection, Some(ask));
+                self.disconnect(connection, Some(ask), wrapped.meta);
             }
             _ => {
                 if !self.servers.have_room(parcel.message.len()) {
@@ -135,6 +141,7 @@ impl Router {
                     method,
                     params: wrapped.params,
                     falls_back: matches!(parcel.via, Via::Link(_)),
+                    meta: wrapped.meta,
                 };
                 self.seat_takes(id, input);
             }
@@ -199,7 +206,12 @@ impl Router {
     }
 
     /// Ends a connection. What is open on it is withdrawn.
-    pub(in crate::chain::router) fn disconnect(&mut self, connection: u64, ask: Option<Asked>) {
+    pub(in crate::chain::router) fn disconnect(
+        &mut self,
+        connection: u64,
+        ask: Option<Asked>,
+        meta: Option<&str>,
+    ) {
         let Some(gone) = self.servers.connections.remove(&connection) else {
             return;
         };
@@ -209,7 +221,12 @@ impl Router {
         if let Some(ask) = ask {
             self.asks(gone.server, ask, None);
         }
-        self.seat_takes(gone.server, Input::Disconnect { ask, connection });
+        let input = Input::Disconnect {
+            ask,
+            connection,
+            meta,
+        };
+        self.seat_takes(gone.server, input);
     }
 
     fn arrive_notification(&mut self, id: ServerId, parcel: &Parcel) {
@@ -222,17 +239,15 @@ impl Router {
                 self.dropped(&seats::full());
             }
             (Ok(connection), Some(method), MESSAGE) => {
-                let params = wrapped.params;
-                self.seat_takes(
-                    id,
-                    Input::Notification {
-                        connection,
-                        method,
-                        params,
-                    },
-                );
+                let input = Input::Notification {
+                    connection,
+                    method,
+                    params: wrapped.params,
+                    meta: wrapped.meta,
+                };
+                self.seat_takes(id, input);
             }
-            (Ok(connection), _, DISCONNECT) => self.disconnect(connection, None),
+            (Ok(connection), _, DISCONNECT) => self.disconnect(connection, None, wrapped.meta),
             _ => self.dropped(&"a caller tells it on no MCP connection of its own"),
         }
     }

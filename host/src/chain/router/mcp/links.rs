@@ -145,6 +145,7 @@ impl Router {
             &request,
             message.method(),
             params(message),
+            None,
         );
         self.ask_from(link, Origin::Link(link, id), true, &params);
     }
@@ -161,7 +162,12 @@ impl Router {
             return None;
         };
         let (connection, method) = (connection.to_string(), message.method());
-        Some(wire::on_connection(&connection, method, params(message)))
+        Some(wire::on_connection(
+            &connection,
+            method,
+            params(message),
+            None,
+        ))
     }
 
     /// The message, if there is a connection for it. Else it waits until there is.
@@ -405,7 +411,7 @@ impl Router {
     /// Ends what connections a client still has that is gone, whatever became of its good-bye.
     pub(in crate::chain::router) fn drop_connections(&mut self, link: LinkId) {
         for connection in self.connections(|connection| connection.via == Via::Link(link)) {
-            self.disconnect(connection, None);
+            self.disconnect(connection, None, None);
         }
     }
 }

@@ -86,7 +86,18 @@ impl Router {
 
     fn carry_out(&mut self, id: ServerId, output: Output) {
         match output {
-            Output::Answer { ask, outcome } => self.seat_answers(id, ask, outcome),
+            Output::Answer {
+                ask,
+                outcome,
+                meta,
+                outer,
+            } => {
+                let outcome = match self.is_carried(id, ask) && !outer {
+                    true => carried(&outcome, meta.as_deref()),
+                    false => outcome,
+                };
+                self.seat_answers(id, ask, outcome);
+            }
             Output::AskProvider {
                 question,
                 method,
@@ -104,9 +115,10 @@ impl Router {
                 connection,
                 method,
                 params,
+                meta,
             } => {
-                let params =
-                    wire::on_connection(&connection.to_string(), &method, params.as_deref());
+                let (params, meta) = (params.as_deref(), meta.as_deref());
+                let params = wire::on_connection(&connection.to_string(), &method, params, meta);
                 let message = Message::request(MESSAGE, &params);
                 let via = self
                     .servers
@@ -119,8 +131,9 @@ impl Router {
                 caller,
                 method,
                 params,
+                meta,
             } => {
-                let params = params.as_deref();
+                let (params, meta) = (params.as_deref(), meta.as_deref());
                 let (via, params) = match caller {
                     Caller::Connection(connection) => {
                         let via = self
@@ -128,12 +141,13 @@ impl Router {
                             .connections
                             .get(&connection)
                             .map(|open| open.via);
-                        let params = wire::on_connection(&connection.to_string(), &method, params);
+                        let params =
+                            wire::on_connection(&connection.to_string(), &method, params, meta);
                         (via, params)
                     }
                     Caller::Request(request) => {
-                        let params =
-                            wire::alone(&declaration::chain_id(id), &request, &method, params);
+                        let server = declaration::chain_id(id);
+                        let params = wire::alone(&server, &request, &method, params, meta);
                         let via = self.servers.alone.get(&(id, request)).copied();
                         (via, params)
                     }
@@ -167,6 +181,13 @@ impl Router {
         }
     }
 
+    /// Whether a request stands alone, so that MCP's outcome is carried in its answer.
+    fn is_carried(&self, id: ServerId, ask: Asked) -> bool {
+        let server = self.servers.all.get(&id);
+        let caller = server.and_then(|server| server.asked.get(&ask));
+        matches!(caller, Some(Some(Caller::Request(_))))
+    }
+
     /// Answers a request on behalf of a seat.
     fn seat_answers(&mut self, id: ServerId, ask: Asked, outcome: Message) {
         let Some(server) = self.servers.all.get_mut(&id) else {
@@ -177,7 +198,6 @@ impl Router {
             tracing::debug!("an answer came for a request that has one");
             return;
         };
-        let mut outcome = outcome;
         match caller {
             Some(Caller::Connection(connection)) => {
                 if let Some(open) = self.servers.connections.get_mut(&connection) {
@@ -191,7 +211,6 @@ impl Router {
             }
             Some(Caller::Request(request)) => {
                 self.servers.alone.remove(&(id, request));
-                outcome = carried(&outcome);
             }
             None => {}
         }
@@ -306,10 +325,12 @@ pub(super) fn full() -> Error {
 
 /// MCP's outcome as the stateless dialect carries it: inside of a result, but for errors of the dialect
 /// itself.
-fn carried(outcome: &Message) -> Message {
+fn carried(outcome: &Message, meta: Option<&str>) -> Message {
     let body = outcome.body();
+    let meta = meta.map(|meta| format!(r#","_meta":{meta}"#));
+    let meta = meta.unwrap_or_default();
     if outcome.kind() != Kind::Error {
-        return Message::result(&format!(r#"{{"result":{body}}}"#));
+        return Message::result(&format!(r#"{{"result":{body}{meta}}}"#));
     }
     let error: Option<Error> = serde_json::from_str(body).ok();
     let own = [
@@ -320,6 +341,6 @@ fn carried(outcome: &Message) -> Message {
     ];
     match error {
         Some(error) if own.contains(&error.code) => outcome.clone(),
-        _ => Message::result(&format!(r#"{{"error":{body}}}"#)),
+        _ => Message::result(&format!(r#"{{"error":{body}{meta}}}"#)),
     }
 }

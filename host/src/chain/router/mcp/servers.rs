@@ -25,7 +25,7 @@ pub enum Provider {
 /// One server, declared in one session.
 pub struct Server {
     pub provider: Provider,
-    /// How its provider speaks; the host speaks either.
+    /// How its provider speaks, by its declaration; the host speaks either.
     pub dialect: Option<Dialect>,
     /// The provider's own id.
     pub own_id: String,
@@ -193,14 +193,11 @@ impl Servers {
     pub fn of_provider(&self, provider: Provider, said: &Wrapped) -> Option<ServerId> {
         let (connection, own_id) = (said.connection.as_deref(), said.server.as_deref());
         let request = said.request.as_deref();
-        let is_meant = |server: &Server| match (server.dialect, connection, own_id) {
-            (Some(Dialect::Connected), Some(connection), _) => {
-                server.seat.has(Some(connection), None)
-            }
-            (Some(Dialect::Stateless), None, Some(id)) => {
-                server.own_id == id && server.seat.has(None, request)
-            }
-            _ => false,
+        // A seat knows but one of them.
+        let is_meant = |server: &Server| match (connection, own_id) {
+            (Some(connection), _) => server.seat.has(Some(connection), None),
+            (None, Some(id)) => server.own_id == id && server.seat.has(None, request),
+            (None, None) => false,
         };
         let theirs = self.all.iter();
         let mut theirs = theirs.filter(|(_, server)| server.provider == provider);

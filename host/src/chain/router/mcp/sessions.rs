@@ -130,7 +130,7 @@ impl Router {
         }
         // So that its provider hears of it.
         for connection in self.connections(|connection| connection.server == id) {
-            self.disconnect(connection, None);
+            self.disconnect(connection, None, None);
         }
         self.seat_takes(id, Input::Over);
         self.servers.all.remove(&id);

@@ -16,7 +16,7 @@ use crate::mcp::connected::Connected;
 use crate::mcp::declaration::{self, DeclarationError, Entry, MOST, Names};
 use crate::mcp::door::Transport;
 use crate::mcp::seat::Seat;
-use crate::mcp::stateless::Stateless;
+use crate::mcp::undecided::Undecided;
 use crate::mcp::{Dialect, ServerId, tools};
 use crate::rpc::{Error, Kind, Message, code};
 
@@ -168,7 +168,7 @@ impl Router {
         let seat: Box<dyn Seat> = match (dialect, provider) {
             (Some(Dialect::Connected), _) => Box::new(Connected::new(&own_id)),
             (Some(Dialect::Stateless), _) => {
-                Box::new(Stateless::new(&own_id, &declaration::chain_id(id)))
+                Box::new(Undecided::new(&own_id, &declaration::chain_id(id)))
             }
             (None, _) => Box::new(tools::Server::new(&self.name_of(provider))),
         };
