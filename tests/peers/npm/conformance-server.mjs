@@ -339,6 +339,8 @@ async function overHttp() {
     await (isModern || !knows(request) ? modern : legacy)(request, response);
   });
   server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+  // Whoever started it may be killed.
+  process.stdin.on("end", () => process.exit()).resume();
 }
 
 // Whether the version that a request names is one with sessions, or it names none.
