@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use super::suite::{Findings, Front, Suite, front, run};
 
 /// Agents with each bridge.
-const HTTP: &str = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+const HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 const STDIO: &str = r#"{"protocolVersion":1}"#;
 
 /// The client's server, in the dialect of the RFD.

@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::agent::{SESSION, session};
 
-const HTTP: &str = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+const HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
 
 /// A server in the dialect of the RFD.
 const CONNECTED: &str = r#"[{"type":"acp","name":"theirs","id":"own-id"}]"#;
