@@ -35,7 +35,8 @@ static acp_action_t edit(acp_list_edit_t edits) {
 // Adds an edit to a list, which owns its texts from now on.
 static void add(acp_list_edit_t *edits, proxy_string_t pointer, proxy_string_t value) {
   edits->ptr = reallocate(edits->ptr, (edits->len + 1) * sizeof *edits->ptr);
-  edits->ptr[edits->len++] = (acp_edit_t){pointer, {true, value}};
+  edits->ptr[edits->len++] =
+      (acp_edit_t){pointer, {.tag = ACP_CHANGE_SET, .val.set = value}};
 }
 
 // The part of a message's body at a JSON Pointer; empty if nothing is there.
@@ -171,17 +172,11 @@ static acp_action_t on_turn(acp_response_t *response) {
   if (response->outcome.is_err) return forward;
 
   acp_list_edit_t edits = {0};
-  proxy_string_t meta = body_at(response->head.id, SPAN("/_meta"));
   proxy_string_t name;  // a mark may only stand under it
   channel_id(&name);
-  if (meta.len && *meta.ptr == '{')
-    add(&edits, CONCAT(SPAN("/_meta/acp-chain~1"), name),
-        CONCAT(SPAN("{\"chunks\":"), chunks, SPAN("}")));
-  else
-    add(&edits, CONCAT(SPAN("/_meta")),
-        CONCAT(SPAN("{\"acp-chain/"), name, SPAN("\":{\"chunks\":"), chunks, SPAN("}}")));
+  add(&edits, CONCAT(SPAN("/_meta/acp-chain~1"), name),
+      CONCAT(SPAN("{\"chunks\":"), chunks, SPAN("}")));
   proxy_string_free(&name);
-  proxy_string_free(&meta);
   return edit(edits);
 }
 

@@ -9,7 +9,7 @@ const chunks = new Map(); // session → chunks since its last answer
 const forward = { tag: "forward" };
 const hold = { tag: "hold" };
 const edit = (...edits) => ({ tag: "edit", val: edits });
-const set = (pointer, value) => ({ pointer, value: JSON.stringify(value) });
+const set = (pointer, value) => ({ pointer, change: { tag: "set", val: JSON.stringify(value) } });
 
 // Letters of ASCII only: toUpperCase would turn "ß" into "SS".
 const shout = (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
@@ -62,12 +62,8 @@ function onTurn({ id, session }, outcome) {
   const count = { chunks: chunks.get(session) ?? 0 };
   chunks.delete(session);
   if (outcome.tag === "err") return forward;
-  const meta = read(id, "/_meta")?.startsWith("{");
   // A mark may only stand under our own name.
-  const mark = `acp-chain/${name()}`;
-  return edit(
-    meta ? set(`/_meta/${mark.replace("/", "~1")}`, count) : set("/_meta", { [mark]: count }),
-  );
+  return edit(set(`/_meta/acp-chain~1${name()}`, count));
 }
 
 function onResponse({ head, outcome }) {

@@ -16,6 +16,7 @@ from wit_world.imports.types import (
     Action_Forward,
     Action_Hold,
     Action_Reject,
+    Change_Set,
     Edit,
     Error,
     FailurePolicy,
@@ -42,7 +43,7 @@ def shout(text: str) -> str:
 
 
 def put(pointer: str, value) -> Edit:
-    return Edit(pointer, json.dumps(value))
+    return Edit(pointer, Change_Set(json.dumps(value)))
 
 
 def take(id: int):
@@ -67,11 +68,8 @@ def on_turn(head: Head, outcome: Result[str, Error]) -> Action:
     count = {"chunks": chunks.pop(head.session, 0)}
     if not isinstance(outcome, Ok):
         return Action_Forward()
-    meta = channel.read(head.id, "/_meta")
-    mark = f"acp-chain/{channel.id()}"  # a mark may only stand under our own name
-    if meta and meta.startswith("{"):
-        return Action_Edit([put(f"/_meta/{mark.replace('/', '~1')}", count)])
-    return Action_Edit([put("/_meta", {mark: count})])
+    # A mark may only stand under our own name.
+    return Action_Edit([put(f"/_meta/acp-chain~1{channel.id()}", count)])
 
 
 def catching(handle):

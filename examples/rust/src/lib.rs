@@ -10,8 +10,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use acp_chain_proxy::{
-    Action, Configure, Edit, FailurePolicy, Json, Level, Members, Notification, Peer, Proxy,
-    Request, Response, Result, Subscription, export, log, mark,
+    Action, Configure, Edit, FailurePolicy, Json, Level, Notification, Peer, Proxy, Request,
+    Response, Result, Subscription, export, log, mark,
 };
 use serde_json::json;
 
@@ -95,11 +95,8 @@ impl Proxy for Shout {
             return Ok(Action::Forward);
         }
         let shout = json!({ "chunks": chunks });
-        let edit = match response.head.read::<Members>("/_meta") {
-            Some(_) => Edit::set(format!("/_meta/{}", mark().replace('/', "~1")), shout),
-            None => Edit::set("/_meta", json!({ mark(): shout })),
-        };
-        Ok(Action::Edit(vec![edit]))
+        let place = format!("/_meta/{}", mark().replace('/', "~1"));
+        Ok(Action::Edit(vec![Edit::set(place, shout)]))
     }
 }
 

@@ -188,7 +188,7 @@ impl From<Edit> for wit::Edit {
         let Edit { pointer, value } = edit;
         Self {
             pointer,
-            value: value.map(String::from),
+            change: value.map_or(wit::Change::Remove, |value| wit::Change::Set(value.into())),
         }
     }
 }

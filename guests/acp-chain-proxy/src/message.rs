@@ -189,7 +189,8 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Puts a value in place of the one that is there, or adds it.
+    /// Puts a value in place of the one that is there, or adds it, with the objects that are missing on
+    /// the way to it.
     #[must_use]
     pub fn set(pointer: impl Into<String>, value: impl Into<Json>) -> Self {
         Self {

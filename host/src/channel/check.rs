@@ -249,7 +249,11 @@ fn edited(
     let mut body = body.to_owned();
     for (pointer, value) in edits {
         work.look_up(&body, pointer)?;
-        body = rpc::edit(&body, pointer, *value).map_err(invalid)?;
+        let edited = match value {
+            Some(value) => rpc::set(&body, pointer, value),
+            None => rpc::edit(&body, pointer, None),
+        };
+        body = edited.map_err(invalid)?;
     }
     Ok(body)
 }
@@ -361,7 +365,7 @@ mod tests {
     fn an_edit_that_cannot_be_made_is_an_error() {
         let request = Message::request("m", r#"{"a":[1]}"#);
         for wrong in [
-            edit("/x/y", Some("1")),
+            edit("/a/x/y", Some("1")),
             edit("/x", None),
             edit("/a", Some("{")),
         ] {

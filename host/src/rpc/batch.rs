@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 pub const MOST: usize = 4096;
 
 /// The texts of the messages of a batch, in order, each on its own. `None` if the line is none, or has
-/// nothing in it, or more than [`MOST`].
+/// nothing in it, or more than 4096.
 #[must_use]
 pub fn members(line: &[u8]) -> Option<Vec<Bytes>> {
     let mut reader = serde_json::Deserializer::from_slice(line);

@@ -57,6 +57,45 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     Ok(text)
 }
 
+/// The same with a new value, for which objects are made where there is none, or `null`, on the way to its
+/// place.
+pub fn set(json: &str, pointer: &str, value: &str) -> Result<String, EditError> {
+    let edited = edit(json, pointer, Some(value));
+    let Err(EditError::NoPlace(_)) = edited else {
+        return edited;
+    };
+    let tokens = tokens(pointer)?;
+    // Down to the last object that there is.
+    let (mut found, mut depth) = (json, 0);
+    while let Some(token) = tokens.get(depth)
+        && let Some(next) = walk(found, std::slice::from_ref(token))
+        && next != "null"
+    {
+        (found, depth) = (next, depth + 1);
+    }
+    let is_whole = depth == 0 && json.trim() == "null";
+    let missing = tokens
+        .get(if is_whole { 0 } else { depth + 1 }..)
+        .unwrap_or_default();
+    if missing.is_empty() || missing.iter().any(|name| name == "-") {
+        return edited;
+    }
+    let inner = missing.iter().rev().fold(value.to_owned(), |value, name| {
+        // A string always serializes.
+        let name = serde_json::to_string(name).unwrap_or_default();
+        format!("{{{name}:{value}}}")
+    });
+    if is_whole {
+        return Ok(inner);
+    }
+    let mut ends = memchr::memchr_iter(b'/', pointer.as_bytes()).skip(depth + 1);
+    let parent = &pointer[..ends.next().unwrap_or(pointer.len())];
+    match found.trim_start().starts_with('{') {
+        true => edit(json, parent, Some(&inner)),
+        false => edited,
+    }
+}
+
 /// The text `json` with other values at several places, read once. None if one of them is not there,
 /// lies within another, or is to be removed: then [`edit`] makes them one after the other.
 pub fn edit_at_once(
@@ -376,6 +415,34 @@ mod tests {
         for pointer in ["a", "/~", "a/b", &long] {
             let invalid = EditError::Pointer(InvalidPointer(pointer.to_owned()));
             assert_eq!(edit(json, pointer, Some("1")), Err(invalid));
+        }
+    }
+
+    #[test]
+    fn objects_are_made_on_the_way_to_a_place() {
+        for (json, pointer, expected) in [
+            (r#"{"a":1}"#, "/b/c", Some(r#"{"a":1,"b":{"c":7}}"#)),
+            (
+                r#"{"a":{ }}"#,
+                "/a/b~1/c/d",
+                Some(r#"{"a":{"b/":{"c":{"d":7}} }}"#),
+            ),
+            (r#" {"a":null}"#, "/a/b", Some(r#" {"a":{"b":7}}"#)),
+            (
+                r#"{"a":[{}]}"#,
+                "/a/0/b/c",
+                Some(r#"{"a":[{"b":{"c":7}}]}"#),
+            ),
+            (r#"{"a":{"b":1}}"#, "/a/c", Some(r#"{"a":{"b":1,"c":7}}"#)),
+            ("null", "/a/b", Some(r#"{"a":{"b":7}}"#)),
+            (r#"{"a":"x"}"#, "/a/b", None),
+            (r#"{"a":[]}"#, "/a/0/b", None),
+            (r#"{"a":{}}"#, "/a/b/-", None),
+            ("7", "/a/b", None),
+        ] {
+            let no_place = EditError::NoPlace(pointer.to_owned());
+            let expected = expected.map(str::to_owned).ok_or(no_place);
+            assert_eq!(set(json, pointer, "7"), expected, "{json} {pointer}");
         }
     }
 

@@ -19,7 +19,7 @@ mod session;
 pub use acp_chain_powers::Kind;
 pub use batch::members;
 pub use canonical::{Ambiguity, canonical, look_through};
-pub use edit::{EditError, edit, edit_at_once};
+pub use edit::{EditError, edit, edit_at_once, set};
 pub use envelope::Malformed;
 pub use error::{Error, code};
 pub use frame::{Frame, LineReader};

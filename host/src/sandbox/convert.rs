@@ -90,7 +90,13 @@ pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
         wit::Action::Forward => Decision::Forward,
         wit::Action::Edit(edits) => {
             let edits = edits.into_iter();
-            let edits = edits.map(|wit::Edit { pointer, value }| Edit { pointer, value });
+            let edits = edits.map(|wit::Edit { pointer, change }| Edit {
+                pointer,
+                value: match change {
+                    wit::Change::Set(value) => Some(value),
+                    wit::Change::Remove => None,
+                },
+            });
             Decision::Edit(edits.collect())
         }
         wit::Action::Replace(body) => Decision::Replace(body),

@@ -60,20 +60,21 @@ impl Journal {
     pub fn take_last(&self) -> Vec<String> {
         let parts: Vec<_> = self.lock().parts.iter_mut().map(std::mem::take).collect();
         for part in parts.iter().filter(|part| !part.is_empty()) {
-            self.note_line(Level::INFO, &String::from_utf8_lossy(part));
+            self.note_line(Level::INFO, "", &String::from_utf8_lossy(part));
         }
         self.lock().last.drain(..).collect()
     }
 
-    /// Notes a text, by line.
+    /// Notes a text, by line. Those behind the first have a mark, so that none looks like one of the
+    /// host's.
     pub fn note(&self, level: Level, text: &str) {
-        self.note_line(level, text.lines().next().unwrap_or_default());
+        self.note_line(level, "", text.lines().next().unwrap_or_default());
         for line in text.lines().skip(1) {
-            self.note_line(level, line);
+            self.note_line(level, "| ", line);
         }
     }
 
-    fn note_line(&self, level: Level, text: &str) {
+    fn note_line(&self, level: Level, mark: &str, text: &str) {
         let mut shared = self.lock();
         shared.last.push_back(quote(text, LINE));
         if shared.last.len() > LINES {
@@ -83,7 +84,7 @@ impl Journal {
             return;
         }
         // What the proxy writes must not look like lines of the host's.
-        let line = quote(text, shared.left);
+        let line = format!("{mark}{}", quote(text, shared.left));
         let proxy = &*self.proxy;
         match level {
             Level::TRACE => tracing::trace!(proxy, "{line}"),
@@ -137,7 +138,7 @@ impl AsyncWrite for Stream {
             if piece.ends_with(b"\n") || part.len() > PART {
                 let line = String::from_utf8_lossy(&part);
                 self.journal
-                    .note_line(Level::INFO, line.trim_end_matches(['\n', '\r']));
+                    .note_line(Level::INFO, "", line.trim_end_matches(['\n', '\r']));
                 part.clear();
             }
         }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::bindings::acp_chain::proxy::channel;
-use crate::bindings::acp_chain::proxy::types::{Action, Edit, Error, MessageId, Peer};
+use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, Error, MessageId, Peer};
 use crate::config::Kind;
 use crate::tally::Tally;
 
@@ -71,7 +71,7 @@ pub(crate) fn not_json(kind: Kind, way: u32) -> Action {
         Kind::Request => Action::Replace(r#"{},"id":0"#.to_owned()),
         Kind::Notification => Action::Edit(vec![Edit {
             pointer: "/update".to_owned(),
-            value: Some("{\n".to_owned()),
+            change: Change::Set("{\n".to_owned()),
         }]),
         Kind::Response => Action::Replace(String::new()),
     }
@@ -122,6 +122,6 @@ pub(crate) fn in_the_hosts_name() -> Action {
 pub(crate) fn move_away() -> Action {
     Action::Edit(vec![Edit {
         pointer: "/sessionId".to_owned(),
-        value: Some(format!("\"{}\"", crate::NEIGHBOUR)),
+        change: Change::Set(format!("\"{}\"", crate::NEIGHBOUR)),
     }])
 }

@@ -1,7 +1,7 @@
 //! What a proxy may do only where the user has granted it.
 
 use crate::bindings::acp_chain::proxy::channel;
-use crate::bindings::acp_chain::proxy::types::{Action, Edit, Peer};
+use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, Peer};
 use crate::tally::Tally;
 
 const ALLOWED: &str = r#"{"outcome":{"outcome":"selected","optionId":"allow-always"}}"#;
@@ -33,7 +33,7 @@ pub(crate) fn allow() -> Action {
 pub(crate) fn disguise() -> Action {
     Action::Edit(vec![Edit {
         pointer: "/toolCall/title".to_owned(),
-        value: Some("\"Look around\"".to_owned()),
+        change: Change::Set("\"Look around\"".to_owned()),
     }])
 }
 
@@ -48,6 +48,6 @@ pub(crate) fn answer() -> Action {
 pub(crate) fn change() -> Action {
     Action::Edit(vec![Edit {
         pointer: "/prompt/0/text".to_owned(),
-        value: Some("\"echo changed\"".to_owned()),
+        change: Change::Set("\"echo changed\"".to_owned()),
     }])
 }

@@ -1,7 +1,7 @@
 //! Too long, too deep, too often.
 
 use crate::bindings::acp_chain::proxy::channel::{self, Level};
-use crate::bindings::acp_chain::proxy::types::{Action, Edit, Error, MessageId, Peer};
+use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, Error, MessageId, Peer};
 use crate::tally::Tally;
 
 /// A text of that many bytes.
@@ -51,7 +51,7 @@ pub(crate) fn everywhere(id: MessageId, size: usize) -> Action {
         Action::Respond(text.clone()),
         Action::Edit(vec![Edit {
             pointer: text.clone(),
-            value: None,
+            change: Change::Remove,
         }]),
     ] {
         tally.count(channel::settle(id, &action));
@@ -86,13 +86,13 @@ pub(crate) fn reject(size: usize) -> Action {
 pub(crate) fn edit(count: u32) -> Action {
     let edit = Edit {
         pointer: "/prompt/0/text".to_owned(),
-        value: Some("\"echo edited\"".to_owned()),
+        change: Change::Set("\"echo edited\"".to_owned()),
     };
     // The first ones keep the prompt as long as it was.
     let mut edits = vec![
         Edit {
             pointer: "/_meta".to_owned(),
-            value: Some("{}".to_owned()),
+            change: Change::Set("{}".to_owned()),
         };
         count as usize
     ];
