@@ -41,7 +41,8 @@ pub(super) fn tag(body: &str) -> Option<Tag> {
 }
 
 impl Driver {
-    /// An end sends a request or a notification; of the latter some that no component sees.
+    /// An end sends a request or a notification; of the latter some that no component sees. Some of the
+    /// client's are prompts, and some stop their turns.
     pub(super) fn say(&mut self, from: Peer, kind: Kind) {
         let line = {
             let mut world = self.world.lock();
@@ -49,6 +50,7 @@ impl Driver {
             let session = [None, Some(0), Some(1)][choice % 3];
             let unseen = kind == Kind::Notification && choice >= 192;
             let toward = from.opposite();
+            let may_stop = from == Peer::Client && session.is_some();
             let model = &mut world.model;
             let tag = model.sets_out(kind, toward, session, true, |tag| body(tag, session));
             let body = model.body(tag).to_owned();
@@ -58,14 +60,25 @@ impl Driver {
                         0 => format!("\"r{tag}\""),
                         _ => tag.to_string(),
                     };
+                    let method = match may_stop && choice >= 192 {
+                        true => {
+                            model.is_prompt(tag);
+                            "session/prompt"
+                        }
+                        false => "request",
+                    };
                     let line = format!(
-                        r#"{{"jsonrpc":"2.0","id":{id},"method":"request","params":{body}}}"#
+                        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{body}}}"#
                     );
                     model.waits_for(from, id, tag);
                     line
                 }
                 _ => {
                     let method = match unseen {
+                        true if may_stop && choice >= 224 => {
+                            model.stops_turn(tag);
+                            "session/cancel"
+                        }
                         true => "pass",
                         false => "tell",
                     };
@@ -188,7 +201,9 @@ impl Driver {
                 let end = model.who_was_asked(id);
                 model.is_told_of_withdrawal(end, id);
             }
-            (Some("session/update"), None) => panic!("there is no turn to tell the user in"),
+            (Some("session/update"), None) => {
+                assert!(model.has_prompts(), "there is no turn to tell the user in");
+            }
             (Some(_), id) => {
                 let tag = tag(params).expect("somebody made it");
                 model.leaves(end, tag, params);

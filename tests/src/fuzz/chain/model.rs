@@ -57,6 +57,10 @@ pub struct Model {
     orphaned: HashSet<Tag>,
     /// The requests that were answered, by the answer.
     answered: HashMap<Tag, Tag>,
+    /// The client's prompts, what stops their turns, and those that were stopped in the hands of a proxy.
+    prompts: HashSet<Tag>,
+    stops: HashSet<Tag>,
+    stopped: HashSet<Tag>,
     gone: [bool; 2],
     /// Whether a program broke: answers to what it asked before are for nobody.
     leaks: bool,
@@ -130,6 +134,25 @@ impl Model {
 
     pub fn is_seen_by_nobody(&mut self, tag: Tag) {
         self.known(tag).unseen = true;
+    }
+
+    pub fn is_prompt(&mut self, tag: Tag) {
+        self.prompts.insert(tag);
+    }
+
+    pub fn has_prompts(&self) -> bool {
+        !self.prompts.is_empty()
+    }
+
+    /// The turns of a session are stopped: those that a proxy holds when this passes it.
+    pub fn stops_turn(&mut self, tag: Tag) {
+        self.stops.insert(tag);
+        let session = self.session(tag);
+        for prompt in self.prompts.clone() {
+            if self.session(prompt) == session {
+                self.known(prompt).may_be_lost = true;
+            }
+        }
     }
 
     pub fn waits_for(&mut self, end: Peer, id: String, tag: Tag) {
@@ -278,6 +301,19 @@ impl Model {
     pub fn leaves(&mut self, end: Peer, tag: Tag, body: &str) {
         let known = self.messages.get(&tag).expect("somebody sent it").clone();
         assert_eq!(known.toward, end, "it went astray: {known:?}");
+        assert!(
+            !self.stopped.contains(&tag),
+            "its turn was stopped: {known:?}"
+        );
+        if self.stops.contains(&tag) {
+            // It has passed all that hold something.
+            let held = self.hops.iter().flat_map(|hop| hop.held.values());
+            let of_session = held.filter(|held| {
+                self.prompts.contains(held) && **held < tag && self.session(**held) == known.session
+            });
+            let stopped: Vec<_> = of_session.copied().collect();
+            self.stopped.extend(stopped);
+        }
         assert_eq!(known.fate, Fate::Underway, "it must not come: {known:?}");
         if let Some(expected) = &known.body {
             assert_eq!(body, expected, "its body is another");

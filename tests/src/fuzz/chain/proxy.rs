@@ -15,8 +15,8 @@ use super::World;
 use super::ends::{body, tag};
 use super::model::{Kind, Tag};
 
-/// The methods that proxies see: all but one.
-const SEEN: [&str; 3] = ["request", "tell", "own"];
+/// The methods that proxies see: all but what passes them.
+const SEEN: [&str; 4] = ["request", "tell", "own", "session/prompt"];
 
 /// Where the instances of a proxy come from.
 pub(super) struct Script {
