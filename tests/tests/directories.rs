@@ -367,3 +367,32 @@ async fn what_others_may_change_keeps_the_chain_from_starting_and_the_error_has_
 fn is_logged(home: &Path) -> bool {
     home.join("acp-chain/acp-chain.log").exists()
 }
+
+#[tokio::test]
+async fn a_home_that_depends_on_where_one_is_is_none() {
+    for homes in [
+        &[("HOME", "home")][..],
+        &[
+            ("HOME", "home"),
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_STATE_HOME", "state"),
+        ],
+    ] {
+        let project = Project::new("");
+        let mut check = project.check();
+        for variable in ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+            check.env_remove(variable);
+        }
+        check
+            .envs(homes.iter().copied())
+            .current_dir(project.0.path());
+        let (accepted, printed) = printed(check).await;
+        assert!(accepted, "{printed}");
+        let mut names: Vec<_> = fs::read_dir(project.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["given", "own"], "{homes:?}");
+    }
+}

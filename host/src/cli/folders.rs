@@ -8,8 +8,17 @@ use super::trail;
 use crate::system::{files, local};
 use crate::untrusted::Untrusted;
 
+/// None if they would depend on where we were started.
 fn folders() -> Option<ProjectDirs> {
-    ProjectDirs::from("", "", "acp-chain")
+    let folders = ProjectDirs::from("", "", "acp-chain")?;
+    let all = [
+        folders.config_dir(),
+        folders.cache_dir(),
+        folders.data_local_dir(),
+    ];
+    all.iter()
+        .all(|folder| folder.is_absolute())
+        .then_some(folders)
 }
 
 /// The user's own decisions.
