@@ -28,19 +28,32 @@ pub fn encode(module: &Path, component: &Path) -> Result<()> {
 
 /// Refuses a component that imports more than the channel, or has no handler.
 pub fn check(component: &Path) -> Result<()> {
+    check_with(component, &[CHANNEL])
+}
+
+/// The same of one with an interpreter, whose clock and whose output are those of WASI: nothing is to be
+/// had by it.
+pub fn check_interpreted(component: &Path) -> Result<()> {
+    check_with(component, &[CHANNEL, "wasi:"])
+}
+
+/// What the interfaces of the channel begin with.
+const CHANNEL: &str = "acp-chain:proxy/";
+
+fn check_with(component: &Path, given: &[&str]) -> Result<()> {
     let (resolve, world) = match wit_component::decode(&fs::read(component)?)? {
         DecodedWasm::Component(resolve, world) => (resolve, world),
         DecodedWasm::WitPackage(..) => bail!("{} is no component", component.display()),
     };
     let imports = interfaces(&resolve, world, true);
-    let more = imports
-        .iter()
-        .find(|name| !name.starts_with("acp-chain:proxy/"));
+    let is_given = |name: &&String| given.iter().any(|given| name.starts_with(given));
+    let more = imports.iter().find(|name| !is_given(name));
     ensure!(
         more.is_none(),
-        "{} imports {}: a proxy imports the channel and nothing else",
+        "{} imports {}: it may import {}, and nothing else",
         component.display(),
-        more.map_or("", |name| name)
+        more.map_or("", |name| name),
+        given.join(" and ")
     );
     let exports = interfaces(&resolve, world, false);
     ensure!(

@@ -11,8 +11,8 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// `--sync` and `--stub-wasi`: no async ABI, and nothing imported but the channel.
-const OPTIONS: [&str; 2] = ["--sync", "--stub-wasi"];
+/// No async ABI.
+const OPTION: &str = "--sync";
 
 pub fn build(
     workspace: &Workspace,
@@ -30,7 +30,7 @@ pub fn build(
         folder.join(name).with_extension("js"),
     );
     let stamp = Stamp::new(workspace, component)
-        .on((OPTIONS, world))
+        .on((OPTION, world))
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
         .on_path(&source)?;
@@ -43,7 +43,7 @@ pub fn build(
         step.run(
             Command::new(programs.join("componentize-qjs"))
                 .args(["--world", world])
-                .args(OPTIONS)
+                .arg(OPTION)
                 .arg("--wit")
                 .arg(wit)
                 .arg("--js")
@@ -51,7 +51,7 @@ pub fn build(
                 .arg("--output")
                 .arg(component),
         )?;
-        component::check(component)
+        component::check_interpreted(component)
     })?;
     stamp.set()
 }

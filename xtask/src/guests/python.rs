@@ -12,9 +12,6 @@ use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
-/// `--stub-wasi`: nothing imported but the channel.
-const OPTION: &str = "--stub-wasi";
-
 pub fn build(
     workspace: &Workspace,
     progress: &Progress,
@@ -29,7 +26,7 @@ pub fn build(
     let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
     let source = folder.join(name).with_extension("py");
     let stamp = Stamp::new(workspace, component)
-        .on((OPTION, world))
+        .on(world)
         .on_path(&wit)?
         .on_path(&requirements)?
         .on_path(&source)?;
@@ -48,13 +45,13 @@ pub fn build(
                 .arg("--wit-path")
                 .arg(wit)
                 .args(["--world", world])
-                .args(["componentize", name, OPTION])
+                .args(["componentize", name])
                 .arg("--python-path")
                 .arg(&copy)
                 .arg("--output")
                 .arg(component),
         )?;
-        component::check(component)
+        component::check_interpreted(component)
     })?;
     stamp.set()
 }
