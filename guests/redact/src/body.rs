@@ -61,7 +61,13 @@ pub(crate) fn look(
     let mut strings = Strings::of(body);
     while let Some(string) = strings.next().map_err(|error| error.to_string())? {
         if is_text(strings.path(), free) {
-            findings.look(detector, &string, || strings.pointer(), effort)?;
+            findings.look(
+                detector,
+                &string,
+                Coding::Text,
+                || strings.pointer(),
+                effort,
+            )?;
         }
     }
     Ok(findings)
@@ -83,34 +89,19 @@ pub(crate) fn is_text(path: &[Step], free: bool) -> bool {
 }
 
 impl Findings {
-    /// Looks at one string.
+    /// Looks at one string. What cannot be read shows nothing to anybody.
     pub(crate) fn look(
         &mut self,
         detector: &Detector,
         string: &Spelt,
+        coding: Coding,
         pointer: impl FnOnce() -> String,
         effort: &mut Effort,
     ) -> Result<(), String> {
-        if let Some(redacted) = detector.redact(&string.decoded(), effort)? {
-            self.change(string, pointer(), &redacted.text);
-            self.names.extend(redacted.names);
-        }
-        Ok(())
-    }
-
-    /// Looks into one string that is Base64. What cannot be read shows nothing to anybody.
-    pub(crate) fn look_into(
-        &mut self,
-        detector: &Detector,
-        string: &Spelt,
-        pointer: impl FnOnce() -> String,
-        effort: &mut Effort,
-    ) -> Result<(), String> {
-        let text = Coding::Base64.decoded(string.decoded());
-        if let Some(text) = text
+        if let Some(text) = coding.decoded(string.decoded())
             && let Some(redacted) = detector.redact(&text, effort)?
         {
-            self.change(string, pointer(), &Coding::Base64.encoded(&redacted.text));
+            self.change(string, pointer(), &coding.encoded(&redacted.text));
             self.names.extend(redacted.names);
         }
         Ok(())

@@ -26,9 +26,9 @@ pub(crate) enum Coding {
 
 impl Coding {
     /// The text in a string; none if it cannot be read.
-    pub(crate) fn decoded(self, string: Cow<str>) -> Option<String> {
+    pub(crate) fn decoded(self, string: Cow<'_, str>) -> Option<Cow<'_, str>> {
         match self {
-            Self::Text => Some(string.into_owned()),
+            Self::Text => Some(string),
             Self::Base64 => {
                 let visible = string.bytes().filter(|byte| !byte.is_ascii_whitespace());
                 let bytes = BASE64.decode(visible.collect::<Vec<_>>()).ok()?;

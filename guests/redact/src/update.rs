@@ -63,17 +63,29 @@ impl<'u> Update<'u> {
             if TEXTS.iter().any(|names| leads(path, names)) {
                 // Of the running text, if it turns out to be a chunk; of two the last one counts.
                 if let Some((other, pointer)) = text.replace((string, strings.pointer())) {
-                    findings.look(detector, &other, || pointer, &mut effort)?;
+                    findings.look(detector, &other, Coding::Text, || pointer, &mut effort)?;
                 }
             } else if leads(path, OUTPUT) {
-                findings.look_into(detector, &string, || strings.pointer(), &mut effort)?;
+                findings.look(
+                    detector,
+                    &string,
+                    Coding::Base64,
+                    || strings.pointer(),
+                    &mut effort,
+                )?;
             } else if leads(path, OUTPUT_CHUNK) {
                 // Of two the last one counts, as above.
                 if let Some((other, pointer)) = output.replace((string, strings.pointer())) {
-                    findings.look_into(detector, &other, || pointer, &mut effort)?;
+                    findings.look(detector, &other, Coding::Base64, || pointer, &mut effort)?;
                 }
             } else if body::is_text(path, false) {
-                findings.look(detector, &string, || strings.pointer(), &mut effort)?;
+                findings.look(
+                    detector,
+                    &string,
+                    Coding::Text,
+                    || strings.pointer(),
+                    &mut effort,
+                )?;
             }
         }
         let mut chunk = None;
@@ -84,11 +96,11 @@ impl<'u> Update<'u> {
                     identity: identity.clone(),
                     pointer,
                     string,
-                    text: text.into(),
+                    text,
                     coding: Coding::Base64,
                 });
             } else {
-                findings.look_into(detector, &string, || pointer, &mut effort)?;
+                findings.look(detector, &string, Coding::Base64, || pointer, &mut effort)?;
             }
         }
         if let Some((string, pointer)) = text {
@@ -102,7 +114,7 @@ impl<'u> Update<'u> {
                     coding: Coding::Text,
                 });
             } else {
-                findings.look(detector, &string, || pointer, &mut effort)?;
+                findings.look(detector, &string, Coding::Text, || pointer, &mut effort)?;
             }
         }
         Ok(Self {

@@ -21,8 +21,8 @@ pub struct Run {
     /// The manifest; without it the chain has no proxies
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Append each message that crosses from one part of the chain to the next to this file, one
-    /// JSON object a line. It will hold everything that is said, secrets included
+    /// Append each message that crosses from one part of the chain to the next, and what each proxy
+    /// decides about it, to this file, one JSON object a line. It will hold everything that is said, secrets included
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// The agent's command and its arguments; without it the manifest's agent. Started by a conductor
@@ -108,13 +108,7 @@ impl Run {
     /// Lets the agent have the terminal: this is no editor, but a user who signs in, or looks (RFD
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, StartError> {
-        let manifest = match &self.manifest {
-            Some(path) => {
-                let user = super::user().map_err(|error| failed(&error))?;
-                Some(Manifest::read(path, &user).map_err(|error| failed(&error))?)
-            }
-            None => None,
-        };
+        let (_, manifest) = self.read()?;
         let mut command = self.command(manifest.as_ref())?;
         command.args.append(&mut self.appended);
         terminal::hand_over(command.plain()).map_err(|error| {
@@ -127,18 +121,21 @@ impl Run {
         })
     }
 
+    /// What the user has decided, and the manifest if one is named.
+    fn read(&self) -> Result<(User, Option<Manifest>), StartError> {
+        let user = super::user().map_err(|error| failed(&error))?;
+        let manifest = self.manifest.as_deref();
+        let manifest = manifest.map(|path| Manifest::read(path, &user)).transpose();
+        Ok((user, manifest.map_err(|error| failed(&error))?))
+    }
+
     /// What is to run in this role.
     fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, StartError> {
         folders::check_owners().map_err(|error| failed(&error))?;
-        let user = super::user().map_err(|error| failed(&error))?;
-        let manifest = match &self.manifest {
-            Some(path) => {
-                let manifest = Manifest::read(path, &user).map_err(|error| failed(&error))?;
-                check_grant(&manifest, &user)?;
-                Some(manifest)
-            }
-            None => None,
-        };
+        let (user, manifest) = self.read()?;
+        if let Some(manifest) = &manifest {
+            check_grant(manifest, &user)?;
+        }
         let directories = match &manifest {
             Some(manifest) => self.open(manifest, log).map_err(|error| failed(&error))?,
             None => Vec::new(),

@@ -138,17 +138,14 @@ impl Component {
         let shape = component.component_type();
         let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
         let exports = shape.exports(&engine.wasmtime).map(|(name, _)| name);
-        if let Some(version) = imports.chain(exports).find_map(other_version) {
+        let (imports, exports): (Vec<_>, Vec<_>) = (imports.collect(), exports.collect());
+        let mut names = imports.iter().chain(&exports);
+        if let Some(version) = names.find_map(|name| other_version(name)) {
             return Err(ComponentError::OtherVersion(version.to_owned()));
         }
-        let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
-        if let Some(name) = imports.into_iter().find(|name| !is_given(name)) {
-            return Err(ComponentError::UnknownImport(name.to_owned()));
+        if let Some(name) = imports.iter().find(|name| !is_given(name)) {
+            return Err(ComponentError::UnknownImport((*name).to_owned()));
         }
-        let exports: Vec<_> = shape
-            .exports(&engine.wasmtime)
-            .map(|(name, _)| name)
-            .collect();
         if !exports.contains(&HANDLER) {
             let exports = match &exports[..] {
                 [] => "nothing".to_owned(),

@@ -48,6 +48,18 @@ impl Project {
         client(host::run(Some(&self.manifest()), [AGENT]))
     }
 
+    /// A client, and the file with the trace.
+    fn traced(&self) -> (Process, PathBuf) {
+        let (manifest, trace) = (self.manifest(), self.path("trace"));
+        let options = [
+            "--manifest".as_ref(),
+            manifest.as_os_str(),
+            "--trace".as_ref(),
+            trace.as_os_str(),
+        ];
+        (client(host::run_with(options, [AGENT])), trace)
+    }
+
     /// Expects that the manifest is refused with these words, by `check` and by `run`, and that
     /// nothing is left to wait for.
     async fn is_refused(&self, why: &str) {
@@ -316,14 +328,7 @@ async fn the_trace_has_what_the_client_really_said_and_what_it_withdrew() {
     let project = Project::new("");
     let proxies = [("first", &*host::component("pass"), "")];
     host::manifest(project.0.path(), &proxies).unwrap();
-    let (manifest, trace) = (project.manifest(), project.path("trace"));
-    let options = [
-        "--manifest".as_ref(),
-        manifest.as_os_str(),
-        "--trace".as_ref(),
-        trace.as_os_str(),
-    ];
-    let mut client = client(host::run_with(options, [AGENT]));
+    let (mut client, trace) = project.traced();
     client.initialize().await;
     let declares = r#"{"cwd":"/","mcpServers":[{"type":"acp","name":"mine","id":"my-own-id"}]}"#;
     client.wire.request("session/new", declares).await;
@@ -348,14 +353,7 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
     let (pass, shout) = (host::component("pass"), host::component("shout-rust"));
     let proxies = [("first", &*pass, ""), ("second", &*shout, "")];
     host::manifest(project.0.path(), &proxies).unwrap();
-    let (manifest, trace) = (project.manifest(), project.path("trace"));
-    let options = [
-        "--manifest".as_ref(),
-        manifest.as_os_str(),
-        "--trace".as_ref(),
-        trace.as_os_str(),
-    ];
-    let mut client = client(host::run_with(options, [AGENT]));
+    let (mut client, trace) = project.traced();
     client.initialize().await;
     let before = fs::read_to_string(&trace).unwrap().len();
     client.turn("hi").await;

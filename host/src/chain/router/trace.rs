@@ -90,7 +90,10 @@ impl Router {
     }
 
     fn with_trace(&mut self, write: impl FnOnce(&Self, &mut Trace)) {
-        if let Some(mut trace) = self.trace.take() {
+        // It is moved out and in only where there is one: every message comes by here.
+        if self.trace.is_some()
+            && let Some(mut trace) = self.trace.take()
+        {
             write(self, &mut trace);
             self.trace = Some(trace);
         }
