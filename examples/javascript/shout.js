@@ -1,6 +1,7 @@
 // A proxy that shouts: it turns the text of prompts into capitals, adds a file that it asks the
 // client for, and counts the chunks that stream back.
 import { cancel, id as name, log, read, request, settle } from "acp-chain:proxy/channel@0.1.0";
+import { defineHandler } from "./proxy.js";
 
 let file;
 const held = []; // { prompt, file, edits }: prompts that wait for the file
@@ -29,17 +30,6 @@ function onFile({ prompt, edits }, outcome) {
   }
   settle(prompt, edit(...edits));
 }
-
-// What a handler throws becomes its `err`, and with our `onFailure` the message goes on unchanged.
-// That has to be a string: anything else would be a trap, and the end of this instance. An error of
-// the channel comes as an `Error` with the variant as its `payload`.
-const catching = (handle) => (...given) => {
-  try {
-    return handle(...given);
-  } catch (error) {
-    throw error.payload ? JSON.stringify(error.payload) : String(error);
-  }
-};
 
 function onRequest({ head, params }) {
   const edits = JSON.parse(params).prompt.flatMap(({ type, text }, n) =>
@@ -80,8 +70,9 @@ function onCancel(id) {
   settle(id, { tag: "reject", val: { code: -32800, message: "Request cancelled", data: null } });
 }
 
-export const handler = {
-  init: catching((config) => {
+// What a function throws becomes its `err`, and with our `onFailure` the message goes on unchanged.
+export const handler = defineHandler({
+  init: (config) => {
     file = JSON.parse(config).file;
     const subscriptions = [
       { method: "session/prompt", sender: "client", kinds: { request: true }, withBody: true },
@@ -89,9 +80,9 @@ export const handler = {
       { method: "session/update", sender: "agent", kinds: { notification: true }, withBody: false },
     ];
     return { subscriptions, onFailure: "bypass", guard: false };
-  }),
-  onRequest: catching(onRequest),
-  onNotification: catching(onNotification),
-  onResponse: catching(onResponse),
-  onCancel: catching(onCancel),
-};
+  },
+  onRequest,
+  onNotification,
+  onResponse,
+  onCancel,
+});

@@ -1,4 +1,5 @@
 // A proxy with a tool: it counts the words of a text for the agent.
+import { defineHandler, defineTools } from "./proxy.js";
 
 const tool = {
   name: "count",
@@ -18,7 +19,7 @@ const tool = {
 
 const count = ({ text }) => ({ words: text.match(/[^ \t\r\n]+/g)?.length ?? 0 });
 
-export const tools = {
+export const tools = defineTools({
   listTools: () => ({ instructions: null, tools: [JSON.stringify(tool)] }),
 
   // The arguments fit the schema, and no other tool is called: the host sees to both.
@@ -27,14 +28,9 @@ export const tools = {
     const content = [{ type: "text", text: JSON.stringify(counted) }];
     return { tag: "done", val: JSON.stringify({ content, structuredContent: counted }) };
   },
-};
+});
 
 // It subscribes to nothing, and so sees no message.
-const forward = () => ({ tag: "forward" });
-export const handler = {
+export const handler = defineHandler({
   init: () => ({ subscriptions: [], onFailure: "restart", guard: false }),
-  onRequest: forward,
-  onNotification: forward,
-  onResponse: forward,
-  onCancel: () => {},
-};
+});

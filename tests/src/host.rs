@@ -90,6 +90,15 @@ pub fn peer(path: &str) -> PathBuf {
     built(target().join("peers").join(path))
 }
 
+/// A program of the toolchain in which the examples in a language are built.
+///
+/// # Panics
+/// If it was not fetched.
+#[must_use]
+pub fn toolchain(path: &str) -> PathBuf {
+    built(target().join("toolchains").join(path))
+}
+
 /// `acp-chain run`, with a manifest if there is one, in front of an agent.
 pub fn run<I: AsRef<OsStr>>(
     manifest: Option<&Path>,

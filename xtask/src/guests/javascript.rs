@@ -33,6 +33,7 @@ pub fn build(
         .on((OPTION, world))
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
+        .on_path(&folder.join("proxy.js"))?
         .on_path(&source)?;
     if stamp.is_current() {
         return Ok(());

@@ -1,0 +1,58 @@
+// The frame of a proxy in JavaScript: copy this file beside yours. It is run when a component is built,
+// and what could not work ends the build: a function that is missing, misspelt or `async`.
+//
+// The functions of the interface are synchronous: of one that is `async` the result would be lost.
+// To wait is to return `hold` and to call `settle` later.
+
+const forward = () => ({ tag: "forward" });
+
+// The `handler` of a proxy. What is left out lets every message pass.
+export const defineHandler = (functions) =>
+  frame("handler", functions, {
+    init: [undefined, reason],
+    onRequest: [forward, reason],
+    onNotification: [forward, reason],
+    onResponse: [forward, reason],
+    onCancel: [() => {}, reason],
+  });
+
+// The `tools` of a proxy.
+export const defineTools = (functions) =>
+  frame("tools", functions, {
+    listTools: [undefined, reason],
+    callTool: [undefined, (error) => ({ code: -32603, message: reason(error), data: null })],
+  });
+
+// An `err` of the interface is what is thrown. It has to be of its type: anything else is a trap, and the
+// end of the instance. An error of the channel comes as an `Error` with the variant as its `payload`.
+const reason = (error) => (error?.payload ? JSON.stringify(error.payload) : String(error));
+
+function frame(name, functions, known) {
+  const unknown = Object.keys(functions).find((key) => !(key in known));
+  if (unknown) {
+    throw new Error(`${name}.${unknown} is unknown; there are ${Object.keys(known).join(", ")}`);
+  }
+  const framed = Object.entries(known).map(([key, [byDefault, err]]) => {
+    const call = functions[key] ?? byDefault;
+    return [key, synchronous(`${name}.${key}`, call, err)];
+  });
+  return Object.fromEntries(framed);
+}
+
+function synchronous(name, call, err) {
+  if (typeof call !== "function") throw new Error(`${name} is missing`);
+  const isAsync =
+    `${name} is async, and its result would be lost: make it a plain function; ` +
+    'to wait, return { tag: "hold" } (of a tool: { tag: "pending" }), and settle later';
+  // Generators have the same fault.
+  if (call.constructor !== Function) throw new Error(isAsync);
+  return (...given) => {
+    try {
+      const result = call(...given);
+      if (typeof result?.then === "function") throw isAsync;
+      return result;
+    } catch (error) {
+      throw err(error);
+    }
+  };
+}
