@@ -4,9 +4,19 @@
 // The functions of the interface are synchronous: of one that is `async` the result would be lost.
 // To wait is to return `hold` and to call `settle` later.
 
+/** @import { Handler } from "acp-chain:proxy/handler@0.1.0" */
+/** @import { Tools } from "acp-chain:proxy/tools@0.1.0" */
+/** @import { Action } from "acp-chain:proxy/types@0.1.0" */
+/** @typedef {(...given: any[]) => any} Call */
+
+/** @returns {Action} */
 const forward = () => ({ tag: "forward" });
 
-// The `handler` of a proxy. What is left out lets every message pass.
+/**
+ * The `handler` of a proxy. What is left out lets every message pass.
+ * @param {Partial<Handler> & Pick<Handler, "init">} functions
+ * @returns {Handler}
+ */
 export const defineHandler = (functions) =>
   frame("handler", functions, {
     init: [undefined, reason],
@@ -16,17 +26,31 @@ export const defineHandler = (functions) =>
     onCancel: [() => {}, reason],
   });
 
-// The `tools` of a proxy.
+/**
+ * The `tools` of a proxy.
+ * @param {Tools} functions
+ * @returns {Tools}
+ */
 export const defineTools = (functions) =>
   frame("tools", functions, {
     listTools: [undefined, reason],
-    callTool: [undefined, (error) => ({ code: -32603, message: reason(error), data: null })],
+    callTool: [undefined, (/** @type {any} */ error) => ({ code: -32603, message: reason(error), data: null })],
   });
 
-// An `err` of the interface is what is thrown. It has to be of its type: anything else is a trap, and the
-// end of the instance. An error of the channel comes as an `Error` with the variant as its `payload`.
+/**
+ * An `err` of the interface is what is thrown. It has to be of its type: anything else is a trap, and the
+ * end of the instance. An error of the channel comes as an `Error` with the variant as its `payload`.
+ * @param {any} error
+ */
 const reason = (error) => (error?.payload ? JSON.stringify(error.payload) : String(error));
 
+/**
+ * @param {string} name
+ * @param {Record<string, any>} functions
+ * @param {Record<string, [Call | undefined, Call]>} known what there is if nothing is given, and what
+ *   makes an `err` of what is thrown
+ * @returns {any}
+ */
 function frame(name, functions, known) {
   const unknown = Object.keys(functions).find((key) => !(key in known));
   if (unknown) {
@@ -39,6 +63,7 @@ function frame(name, functions, known) {
   return Object.fromEntries(framed);
 }
 
+/** @type {(name: string, call: Call | undefined, err: Call) => Call} */
 function synchronous(name, call, err) {
   if (typeof call !== "function") throw new Error(`${name} is missing`);
   const isAsync =

@@ -17,7 +17,7 @@ const tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
-const count = ({ text }) => ({ words: text.match(/[^ \t\r\n]+/g)?.length ?? 0 });
+const count = (/** @type {{ text: string }} */ { text }) => ({ words: text.match(/[^ \t\r\n]+/g)?.length ?? 0 });
 
 export const tools = defineTools({
   listTools: () => ({ instructions: null, tools: [JSON.stringify(tool)] }),

@@ -17,6 +17,7 @@ mod secrets;
 mod soak;
 mod stamp;
 mod test;
+mod types;
 mod wire;
 mod workspace;
 
@@ -66,6 +67,8 @@ enum Command {
     Conformance,
     /// Make the rules of `redact` anew, from the catalogue that they are taken from.
     Rules,
+    /// Make the types of the interface for TypeScript anew, from the WIT.
+    Types,
     /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
     /// ordinary text.
     Secrets,
@@ -96,6 +99,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Portable => portable::check(&Workspace::find()?)?,
         Command::Conformance => conformance::run(&Workspace::find()?)?,
         Command::Rules => rules::make(&Workspace::find()?)?,
+        Command::Types => types::make(&Workspace::find()?)?,
         Command::Secrets => secrets::compare(&Workspace::find()?)?,
         Command::Bench(options) => return bench::run(&Workspace::find()?, &options),
         Command::Test { args } => return test::run(&Workspace::find()?, &args),

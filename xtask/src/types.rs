@@ -1,0 +1,264 @@
+//! `cargo xtask types`: the types of the interface for TypeScript, from the WIT.
+//!
+//! They say what componentize-qjs passes, which is not what jco passes: a `u64` is a number, and an option
+//! that is none is `null`. A type that this interface does not have yet is an error, never a guess. What is
+//! made is checked in, for authors who have Node alone.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use heck::{ToLowerCamelCase, ToUpperCamelCase};
+use wit_bindgen_core::wit_parser::{
+    Docs, Function, Interface, InterfaceId, Resolve, Type, TypeDef, TypeDefKind, TypeOwner,
+    WorldItem,
+};
+
+use crate::workspace::Workspace;
+
+/// The world with all interfaces.
+const WORLD: &str = "tool-proxy";
+
+const HEAD: &str = "\
+// Made by `cargo xtask types` from wit/proxy.wit; not to be edited.
+// What componentize-qjs passes to a component in JavaScript, and takes from it.
+";
+
+/// Writes the types.
+pub fn make(workspace: &Workspace) -> Result<()> {
+    let file = file(workspace);
+    fs::write(&file, declarations(workspace)?)?;
+    println!("{}", file.display());
+    Ok(())
+}
+
+fn file(workspace: &Workspace) -> PathBuf {
+    workspace.path("examples/javascript/acp-chain.d.ts")
+}
+
+fn declarations(workspace: &Workspace) -> Result<String> {
+    let mut resolve = Resolve::default();
+    let (package, _) = resolve.push_dir(workspace.path("wit"))?;
+    let world = &resolve.worlds[resolve.select_world(&[package], Some(WORLD))?];
+    let mut text = HEAD.to_owned();
+    for (items, exported) in [(&world.imports, false), (&world.exports, true)] {
+        for item in items.values() {
+            let WorldItem::Interface { id, .. } = item else {
+                bail!("the world {WORLD} has more than interfaces");
+            };
+            interface(&resolve, *id, exported, &mut text)?;
+        }
+    }
+    Ok(text)
+}
+
+/// A module: of an interface that is exported there are only types.
+fn interface(resolve: &Resolve, id: InterfaceId, exported: bool, text: &mut String) -> Result<()> {
+    let interface = &resolve.interfaces[id];
+    let name = resolve.id_of(id).context("an interface has no name")?;
+    write!(
+        text,
+        "\n{}declare module \"{name}\" {{",
+        docs(&interface.docs, "", None)
+    )?;
+    for (name, id) in &interface.types {
+        let def = &resolve.types[*id];
+        let _ = write!(
+            text,
+            "\n{}  export {}\n",
+            docs(&def.docs, "  ", None),
+            definition(resolve, interface, name, def)?
+        );
+    }
+    if exported {
+        let name = interface.name.as_deref().unwrap_or_default();
+        let _ = write!(
+            text,
+            "\n  export interface {} {{\n",
+            name.to_upper_camel_case()
+        );
+    }
+    for function in interface.functions.values() {
+        let (params, result, throws) = signature(resolve, function)?;
+        let name = function.name.to_lower_camel_case();
+        let _ = match (exported, throws) {
+            (true, throws) => {
+                let docs = docs(&function.docs, "    ", throws.as_deref());
+                writeln!(text, "{docs}    {name}({params}): {result};")
+            }
+            (false, throws) => {
+                let throws =
+                    throws.map(|error| format!("globalThis.Error & {{ payload: {error} }}"));
+                let docs = docs(&function.docs, "  ", throws.as_deref());
+                write!(
+                    text,
+                    "\n{docs}  export function {name}({params}): {result};\n"
+                )
+            }
+        };
+    }
+    *text += if exported { "  }\n}\n" } else { "}\n" };
+    Ok(())
+}
+
+/// The parameters of a function, what it returns, and what it throws.
+fn signature(resolve: &Resolve, function: &Function) -> Result<(String, String, Option<String>)> {
+    let params: Result<Vec<_>> = function
+        .params
+        .iter()
+        .map(|param| {
+            let name = param.name.to_lower_camel_case();
+            Ok(format!("{name}: {}", of(resolve, &param.ty)?))
+        })
+        .collect();
+    let params = params?.join(", ");
+    if let Some(Type::Id(id)) = function.result
+        && let TypeDefKind::Result(result) = &resolve.types[id].kind
+    {
+        let throws = result.err.as_ref().map(|err| of(resolve, err));
+        return Ok((params, returned(resolve, result.ok)?, throws.transpose()?));
+    }
+    Ok((params, returned(resolve, function.result)?, None))
+}
+
+fn returned(resolve: &Resolve, ty: Option<Type>) -> Result<String> {
+    ty.map_or_else(|| Ok("void".to_owned()), |ty| of(resolve, &ty))
+}
+
+/// A type with a name, as a statement.
+fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) -> Result<String> {
+    let name = name.to_upper_camel_case();
+    let mut text = String::new();
+    match &def.kind {
+        TypeDefKind::Record(record) => {
+            let _ = writeln!(text, "interface {name} {{");
+            for field in &record.fields {
+                let (key, ty) = (field.name.to_lower_camel_case(), of(resolve, &field.ty)?);
+                let _ = writeln!(text, "{}    {key}: {ty};", docs(&field.docs, "    ", None));
+            }
+            text += "  }";
+        }
+        // Flags that are left out are false.
+        TypeDefKind::Flags(flags) => {
+            let _ = writeln!(text, "interface {name} {{");
+            for flag in &flags.flags {
+                let key = flag.name.to_lower_camel_case();
+                let _ = writeln!(
+                    text,
+                    "{}    {key}?: boolean;",
+                    docs(&flag.docs, "    ", None)
+                );
+            }
+            text += "  }";
+        }
+        TypeDefKind::Enum(cases) => {
+            let _ = write!(text, "type {name} =");
+            for case in &cases.cases {
+                let docs = docs(&case.docs, "    ", None);
+                let _ = write!(text, "\n{docs}    | \"{}\"", case.name);
+            }
+            text.push(';');
+        }
+        TypeDefKind::Variant(variant) => {
+            let _ = write!(text, "type {name} =");
+            for case in &variant.cases {
+                let docs = docs(&case.docs, "    ", None);
+                let tagged = tagged(resolve, &case.name, case.ty.as_ref())?;
+                let _ = write!(text, "\n{docs}    | {tagged}");
+            }
+            text.push(';');
+        }
+        // One that is used from another interface.
+        TypeDefKind::Type(Type::Id(id))
+            if resolve.types[*id].name.as_deref() == def.name.as_deref() =>
+        {
+            let original = &resolve.types[*id];
+            let owner = match original.owner {
+                TypeOwner::Interface(id) => resolve.id_of(id),
+                _ => None,
+            };
+            let owner = owner.with_context(|| format!("{name} has no interface"))?;
+            let _ = write!(text, "type {name} = import(\"{owner}\").{name};");
+        }
+        TypeDefKind::Type(ty) => {
+            let _ = write!(text, "type {name} = {};", of(resolve, ty)?);
+        }
+        other => bail!(
+            "{}.{name}: there is no mapping of a {}",
+            within.name.as_deref().unwrap_or_default(),
+            other.as_str()
+        ),
+    }
+    Ok(text)
+}
+
+/// A type where it is used.
+fn of(resolve: &Resolve, ty: &Type) -> Result<String> {
+    let id = match ty {
+        Type::Bool => return Ok("boolean".to_owned()),
+        Type::String => return Ok("string".to_owned()),
+        Type::S32 | Type::U32 | Type::U64 | Type::F64 => return Ok("number".to_owned()),
+        Type::Id(id) => *id,
+        other => bail!("there is no mapping of {other:?}"),
+    };
+    let def = &resolve.types[id];
+    if let Some(name) = &def.name {
+        return Ok(name.to_upper_camel_case());
+    }
+    Ok(match &def.kind {
+        TypeDefKind::Option(ty) => format!("{} | null", of(resolve, ty)?),
+        TypeDefKind::List(ty) => format!("Array<{}>", of(resolve, ty)?),
+        TypeDefKind::Result(result) => format!(
+            "{} | {}",
+            tagged(resolve, "ok", result.ok.as_ref())?,
+            tagged(resolve, "err", result.err.as_ref())?
+        ),
+        other => bail!("there is no mapping of a {}", other.as_str()),
+    })
+}
+
+fn tagged(resolve: &Resolve, tag: &str, val: Option<&Type>) -> Result<String> {
+    Ok(match val {
+        Some(ty) => format!("{{ tag: \"{tag}\"; val: {} }}", of(resolve, ty)?),
+        None => format!("{{ tag: \"{tag}\" }}"),
+    })
+}
+
+/// A documentation comment, if there is something to say.
+fn docs(docs: &Docs, indent: &str, throws: Option<&str>) -> String {
+    let said = docs.contents.as_deref().unwrap_or_default().trim_end();
+    let throws = throws.map(|error| format!("@throws {{{error}}}"));
+    let lines: Vec<_> = said.lines().chain(throws.as_deref()).collect();
+    match &lines[..] {
+        [] => String::new(),
+        [line] => format!("{indent}/** {} */\n", plain(line)),
+        lines => {
+            let lines = lines.iter().fold(String::new(), |all, line| {
+                all + format!("{indent} * {}", plain(line)).trim_end() + "\n"
+            });
+            format!("{indent}/**\n{lines}{indent} */\n")
+        }
+    }
+}
+
+/// A line that does not end its comment.
+fn plain(line: &str) -> String {
+    line.trim().replace("*/", "* /")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_types_are_those_of_the_interface() {
+        let workspace = Workspace::find().unwrap();
+        let found = fs::read_to_string(file(&workspace)).unwrap();
+        let made = declarations(&workspace).unwrap();
+        assert!(
+            found == made,
+            "the WIT has changed: run `cargo xtask types`"
+        );
+    }
+}
