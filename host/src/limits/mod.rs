@@ -166,6 +166,9 @@ pub const WASM_STACK: usize = 512 * KIB;
 /// The largest component file, in bytes.
 pub const COMPONENT: usize = 256 * MIB;
 
+/// How much of the line tables of a component is kept, in bytes.
+pub const LINE_TABLES: usize = 2 * MIB;
+
 /// How much compiled code is kept between runs, in bytes.
 pub const CODE_CACHE: u64 = GIB as u64;
 
@@ -266,6 +269,13 @@ pub const FIXED: &[Fixed] = &[
         value: COMPONENT as u64,
         what: "the component file",
         passing: "it is not loaded",
+    },
+    Fixed {
+        name: "line tables",
+        quantity: Quantity::Size,
+        value: LINE_TABLES as u64,
+        what: "what tells of the lines of a component's source (DWARF, `.debug_line`)",
+        passing: "the report of a failure has the names of functions only",
     },
     Fixed {
         name: "code cache",

@@ -1,11 +1,12 @@
 //! A component that was read, checked and compiled, but does not run yet.
 
 use std::fs;
-use std::io::{Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use super::Engine;
 use super::bindings::ProxyPre;
+use super::lines::Lines;
 use super::state::State;
 use super::tools::{TOOLS, ToolsPre};
 use crate::limits::{COMPONENT, Quantity};
@@ -87,6 +88,7 @@ pub enum ComponentError {
 #[derive(Clone)]
 pub struct Component {
     pub(super) pre: ProxyPre<State>,
+    pub(super) lines: Lines,
     has_tools: bool,
     size: u64,
 }
@@ -105,7 +107,8 @@ impl Component {
         }
         let size = file.metadata()?.len();
         if let Some(component) = engine.find(file.by_ref().take(COMPONENT as u64)) {
-            return Self::check(engine, component, size);
+            file.rewind()?;
+            return Self::check(engine, component, Lines::find(BufReader::new(file)), size);
         }
         file.rewind()?;
         let mut bytes = Vec::new();
@@ -126,13 +129,15 @@ impl Component {
         }
         let loaded = engine.compile(bytes);
         let component = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
-        Self::check(engine, component, bytes.len() as u64)
+        let lines = Lines::find(Cursor::new(bytes));
+        Self::check(engine, component, lines, bytes.len() as u64)
     }
 
     /// Whether a component could be a proxy.
     fn check(
         engine: &Engine,
         component: wasmtime::component::Component,
+        lines: Lines,
         size: u64,
     ) -> Result<Self, ComponentError> {
         let shape = component.component_type();
@@ -165,6 +170,7 @@ impl Component {
         let pre = ProxyPre::new(instance).map_err(mismatch)?;
         Ok(Self {
             pre,
+            lines,
             has_tools,
             size,
         })

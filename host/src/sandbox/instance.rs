@@ -53,6 +53,7 @@ impl Instance {
             usage: Usage::new(limits.clone()),
             wasi: guest.wasi(&journal),
             journal,
+            lines: guest.component.lines.clone(),
             tally: Tally::default(),
             deadline: Instant::now(),
             table,

@@ -26,6 +26,7 @@ mod epoch;
 mod guest;
 mod instance;
 mod journal;
+mod lines;
 mod post_mortem;
 mod state;
 mod tools;

@@ -1,17 +1,20 @@
 //! Why a guest broke: the trap, where in its code that was, and what it said last.
 //!
-//! The names of its functions are the guest's own choice, and so are their length, and what they
-//! look like.
+//! The names of its functions and of its files are the guest's own choice, and so are their length, and
+//! what they look like.
 
 use std::fmt::Write;
 
-use wasmtime::WasmBacktrace;
+use wasmtime::{FrameInfo, WasmBacktrace};
 
 use super::state::State;
 use crate::channel::{Failure, WORDS, quote};
 
 /// How much of the name of a function is shown, in bytes.
 const NAME: usize = 200;
+
+/// How much of the place of a line is shown, in bytes.
+const PLACE: usize = 400;
 
 /// A guest was stopped for the time that it took.
 #[derive(Debug, thiserror::Error)]
@@ -31,13 +34,20 @@ pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
     }
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
         details.push_str("It was in\n");
+        let offsets = backtrace.frames().iter();
+        let offsets: Vec<_> = offsets.filter_map(FrameInfo::module_offset).collect();
+        let lines = state.lines.of(&offsets);
         for frame in backtrace.frames() {
             let name = frame.func_name().map_or_else(
                 || format!("function {}", frame.func_index()),
                 |name| quote(&demangled(name), NAME),
             );
             let offset = frame.module_offset().unwrap_or_default();
-            let _ = writeln!(details, "  {offset:#08x} {name}");
+            let _ = write!(details, "  {offset:#08x} {name}");
+            if let Some(line) = lines.get(&offset) {
+                let _ = write!(details, " at {}", quote(line, PLACE));
+            }
+            details.push('\n');
         }
     }
     if !said.is_empty() {

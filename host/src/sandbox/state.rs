@@ -10,6 +10,7 @@ use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
 use super::convert;
 use super::journal::Journal;
+use super::lines::Lines;
 use super::usage::Usage;
 use crate::channel::{ChannelError, Ledger, MessageId, Progress, Tally, quote};
 use crate::rpc::{self, code};
@@ -20,6 +21,7 @@ pub struct State {
     pub(super) ledger: Ledger,
     pub(super) usage: Usage,
     pub(super) journal: Journal,
+    pub(super) lines: Lines,
     pub(super) tally: Tally,
     /// When the current call is to be over.
     pub(super) deadline: Instant,
