@@ -10,7 +10,7 @@ use acp_chain_tests::wire::{Wire, in_time};
 
 use crate::agent::Agent;
 use crate::case::{Part, Policy, Stage};
-use crate::scene::Scene;
+use crate::scene::{HELD, Scene};
 use crate::tree;
 
 impl Scene {
@@ -36,7 +36,8 @@ impl Scene {
 
     /// The client is told why, by what is open, and there is nobody left.
     pub(crate) async fn ends_with_answers(mut self, error: &str, code: i32) {
-        for (id, _) in std::mem::take(&mut self.open) {
+        let open = std::mem::take(&mut self.open).into_iter().map(|(id, _)| id);
+        for id in open.chain(self.held.take()) {
             let answer = self.client.wire.response(&id).await;
             assert_eq!(error_of(&answer), error);
         }
@@ -72,6 +73,7 @@ impl Scene {
         let open = std::mem::take(&mut self.open);
         let (settled, open) = open.into_iter().partition(|(_, method)| self.ends(method));
         let begun = self.are_settled(settled).await;
+        self.the_held_prompt_ends().await;
         let (_, mut wire) = self.running.take().expect("the agent has started");
         let mut at_agent = std::mem::take(&mut self.at_agent);
         let permission = self.permission.take();
@@ -109,10 +111,30 @@ impl Scene {
         for (end, id) in withdrawn {
             assert_eq!(withdrawals(&self.transcript, end, &id), 1, "{end}: of {id}");
         }
+        let agent = self.transcript.received("agent");
+        assert!(!agent.iter().any(|line| line.contains(HELD)), "{agent:?}");
         for end in ["client", "before", "behind", "agent"] {
-            if !self.case.part.proxies().contains(&end) {
+            // Who has passed on what is held to the end is ended without an answer.
+            let waits = end == "before" && self.held.is_some();
+            if !waits && !self.case.part.proxies().contains(&end) {
                 is_answered_once(&self.transcript, end);
             }
+        }
+    }
+
+    /// The prompt that the component holds, and that was stopped, ends with the part, if it has come
+    /// through it. The agent never gets it.
+    async fn the_held_prompt_ends(&mut self) {
+        let Some(id) = self.held.take_if(|_| self.case.part != Part::Behind) else {
+            return;
+        };
+        let answer = self.client.wire.response(&id).await;
+        match (self.case.part, self.case.policy) {
+            (Part::Component, Policy::Bypass) => {
+                let cancelled = r#"{"stopReason":"cancelled"}"#;
+                assert_eq!(answer.result.as_deref(), Some(cancelled));
+            }
+            _ => self.names_the_part(&answer),
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) enum Stage {
     CancelRequest,
     /// Or it has told the agent to stop.
     SessionCancel,
+    /// It has told the agent to stop a turn whose prompt the component holds, and goes on holding.
+    HeldCancel,
 }
 
 /// What the manifest says of every proxy.
@@ -93,7 +95,7 @@ impl Stage {
             Self::SessionNew => Some("session/new"),
             Self::Prompt => Some("session/prompt"),
             Self::Stream => Some("session/request_permission"),
-            Self::Idle | Self::CancelRequest | Self::SessionCancel => None,
+            Self::Idle | Self::CancelRequest | Self::SessionCancel | Self::HeldCancel => None,
         }
     }
 }
@@ -111,7 +113,9 @@ impl Policy {
 
 /// All that can happen to a part.
 pub(crate) fn cases(part: Part) -> Vec<Case> {
-    use Stage::{CancelRequest, Idle, Initialize, Prompt, SessionCancel, SessionNew, Stream};
+    use Stage::{
+        CancelRequest, HeldCancel, Idle, Initialize, Prompt, SessionCancel, SessionNew, Stream,
+    };
     let stages = [
         Initialize,
         Idle,
@@ -120,6 +124,7 @@ pub(crate) fn cases(part: Part) -> Vec<Case> {
         Stream,
         CancelRequest,
         SessionCancel,
+        HeldCancel,
     ];
     let all = stages.into_iter().flat_map(|stage| {
         let policies = [Policy::Refuse, Policy::Bypass, Policy::Restart];

@@ -20,15 +20,17 @@ use crate::tree::MARK;
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 
 /// What the component does: it sees what the client and the agent say in these tests, answers one
-/// request, holds another, and traps at a third.
+/// request, holds another, and one prompt, and traps at a third.
 const CONFIG: &str = "
+    [proxy.config]
+    holds-on = true
     [proxy.config.requests]
     'test/trap' = [{ break = 'panic' }]
     'test/hold' = ['hold']
     'test/alive' = [{ respond = { by = 'component' } }]
     'initialize' = []
     'session/new' = []
-    'session/prompt' = []
+    'session/prompt' = [{ unless = { pointer = '/prompt/0/text', is = 'not yet' } }, 'hold']
     'fs/read_text_file' = []
     'session/request_permission' = []
     [proxy.config.notifications]
@@ -41,6 +43,9 @@ const CONFIG: &str = "
     'fs/read_text_file' = []
     'session/request_permission' = []
     ";
+
+/// The text of a prompt that the component holds.
+pub(crate) const HELD: &str = "not yet";
 
 /// The agent's question that nobody answers before the kill.
 const PERMISSION: &str = "\"permission\"";
@@ -55,6 +60,8 @@ pub(crate) struct Scene {
     pub(crate) running: Option<(Pid, Wire)>,
     /// What the client waits for, by id and method.
     pub(crate) open: Vec<(String, &'static str)>,
+    /// The id of the prompt that the component holds, and that was stopped.
+    pub(crate) held: Option<String>,
     /// What the agent has not answered.
     pub(crate) at_agent: Vec<Message>,
     /// The client's open question.
@@ -106,6 +113,7 @@ impl Scene {
             agent,
             running: None,
             open: Vec::new(),
+            held: None,
             at_agent: Vec::new(),
             permission: None,
             folder,
@@ -132,6 +140,7 @@ impl Scene {
             Stage::SessionNew => self.gets_far(r#"{"third":true}"#).await,
             Stage::Prompt => self.gets_far(&prompt("a", "hi")).await,
             Stage::Stream | Stage::CancelRequest | Stage::SessionCancel => self.streams().await,
+            Stage::HeldCancel => self.stops_what_is_held().await,
             Stage::Idle => {}
         }
     }
@@ -170,6 +179,17 @@ impl Scene {
         self.client.wire.notify(method, &params);
         let came = self.wire().await.receive().await.expect("the cancellation");
         assert_eq!(came.method.as_deref(), Some(method));
+    }
+
+    /// The component holds a prompt, which the client stops: the agent is told, and has no prompt.
+    async fn stops_what_is_held(&mut self) {
+        let id = self.client.wire.ask("session/prompt", &prompt("a", HELD));
+        self.held = Some(id);
+        self.client
+            .wire
+            .notify("session/cancel", r#"{"sessionId":"a"}"#);
+        let came = self.wire().await.receive().await.expect("the cancellation");
+        assert_eq!(came.method.as_deref(), Some("session/cancel"));
     }
 
     /// The agent's end.

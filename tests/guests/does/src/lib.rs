@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use acp_chain_proxy::{
-    Action, Configure, FailurePolicy, Head, Json, Level, Notification, Proxy, Request, Response,
-    Result, Subscription, export, log, save,
+    Action, Configure, Error, FailurePolicy, Head, Json, Level, MessageId, Notification, Proxy,
+    Request, Response, Result, Subscription, export, log, save,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -33,6 +33,8 @@ struct Config {
     declines: Option<String>,
     /// Whether it breaks as soon as it is started again.
     breaks_again: bool,
+    /// Whether it goes on holding what was withdrawn or stopped.
+    holds_on: bool,
 }
 
 struct Does {
@@ -115,6 +117,11 @@ impl Proxy for Does {
     async fn on_request(&self, request: Request) -> Result {
         let Request { head, params } = request;
         self.handle(&self.config.requests, &head, &params).await
+    }
+
+    fn on_cancel(&self, _id: MessageId) -> Option<Action> {
+        let cancelled = Action::Reject(Error::cancelled());
+        (!self.config.holds_on).then_some(cancelled)
     }
 
     async fn on_notification(&self, notification: Notification) -> Result {
