@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::Router;
 use super::cancel::CANCEL;
 use super::mcp::{Provider, is_mcp};
-use super::notice::PROMPT;
 use super::sides::{of_an_end, of_the_parent};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
@@ -96,7 +95,7 @@ impl Router {
         };
         let route = self.route(message.session());
         let (at, toward) = (route.edge(from), from.opposite());
-        let is_turn = from == Peer::Client && &**message.method() == PROMPT;
+        let (method, session) = (message.method().clone(), message.session().cloned());
         let number = self.open(
             Origin::Edge(from, id.clone()),
             toward,
@@ -111,8 +110,8 @@ impl Router {
             return self.receive_mcp(from, number, parcel);
         }
         self.set_out(parcel, Provider::Client);
-        if is_turn {
-            self.send_notices();
+        if from == Peer::Client {
+            self.note_request(&method, session.as_ref());
         }
     }
 

@@ -1,11 +1,16 @@
-//! What the host itself tells the user: in the client, as a message of the agent's.
+//! What the host itself tells the user, in the client.
 //!
-//! A client shows such a message in a turn. So a notice is sent when a turn is open, and otherwise
-//! waits for the next one.
+//! In version 1 it is a message of the agent's, which a client shows in a turn: it is sent when a turn is
+//! open, and otherwise waits for the next one. In version 2, in which the answer to a prompt does not end
+//! its turn, it is a notice, which may come at any time while there is a session (v2, Session Notices): it
+//! waits for the first prompt, and then goes to the session that was prompted last.
+
+use std::sync::Arc;
 
 use serde_json::json;
 
 use super::Router;
+use super::turns::ACKNOWLEDGED;
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::parcel::HopIndex;
 use crate::channel::{Peer, quote};
@@ -24,6 +29,8 @@ pub(super) const PROMPT: &str = "session/prompt";
 pub(super) struct Notices {
     texts: Vec<(String, Charge)>,
     account: Account,
+    /// The session that was prompted last, while the client has it.
+    session: Option<(Arc<str>, Charge)>,
     /// How many did not fit.
     left_out: u64,
 }
@@ -34,6 +41,7 @@ impl Notices {
         Self {
             texts: Vec::new(),
             account: kept.part(NOTICES),
+            session: None,
             left_out: 0,
         }
     }
@@ -90,32 +98,69 @@ impl Router {
         self.send_notices();
     }
 
-    /// Sends what waits to be told, if a turn is open.
-    pub(super) fn send_notices(&mut self) {
+    /// Looks at a request of the client's: it may prompt a session, or be done with it.
+    pub(super) fn note_request(&mut self, method: &str, session: Option<&Arc<str>>) {
+        let Some(session) = session else {
+            return;
+        };
+        match method {
+            PROMPT => {
+                let charge = self.notices.account.charge(session.len());
+                self.notices.session = charge.map(|charge| (session.clone(), charge));
+                self.send_notices();
+            }
+            "session/close" | "session/delete" => {
+                let last = &mut self.notices.session;
+                last.take_if(|(last, _)| last == session);
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends what waits to be told, if it can be shown.
+    fn send_notices(&mut self) {
         if self.notices.is_empty() {
             return;
         }
-        let turns = self
-            .exchanges
-            .iter()
-            .filter(|(_, exchange)| is_turn(exchange));
-        let latest = turns.max_by_key(|(number, _)| **number);
-        let Some(session) = latest.and_then(|(_, turn)| turn.session.clone()) else {
+        let session = match self.version {
+            ..ACKNOWLEDGED => self.turn(),
+            _ => self
+                .notices
+                .session
+                .as_ref()
+                .map(|(session, _)| session.clone()),
+        };
+        let Some(session) = session else {
             return;
         };
         for text in self.notices.take() {
-            self.told += 1;
-            let update = json!({
-                "sessionId": &*session,
-                "update": {
-                    "sessionUpdate": "agent_message_chunk",
-                    "messageId": format!("acp-chain-{}", self.told),
-                    "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
-                },
-            });
-            let message = Message::notification("session/update", &update.to_string());
+            let update = match self.version {
+                ..ACKNOWLEDGED => {
+                    self.told += 1;
+                    json!({
+                        "sessionUpdate": "agent_message_chunk",
+                        "messageId": format!("acp-chain-{}", self.told),
+                        "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
+                    })
+                }
+                _ => json!({
+                    "sessionUpdate": "notice",
+                    "severity": "warning",
+                    "title": format!("acp-chain: {text}"),
+                }),
+            };
+            let params = json!({ "sessionId": &*session, "update": update });
+            let message = Message::notification("session/update", &params.to_string());
             self.send(Peer::Client, &message, None);
         }
+    }
+
+    /// The session of the latest turn that is open, in version 1.
+    fn turn(&self) -> Option<Arc<str>> {
+        let exchanges = self.exchanges.iter();
+        let turns = exchanges.filter(|(_, exchange)| is_turn(exchange));
+        let latest = turns.max_by_key(|(number, _)| **number);
+        latest.and_then(|(_, turn)| turn.session.clone())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::rpc::{Error, Kind, Message, code, member};
 const STOP: &str = "session/cancel";
 
 /// The first version of the protocol in which the answer to a prompt does not end its turn.
-const ACKNOWLEDGED: u64 = 2;
+pub(super) const ACKNOWLEDGED: u64 = 2;
 
 impl Router {
     /// A message leaves its place. If it stops a turn, the prompts of its session that are held there
