@@ -16,6 +16,7 @@
 //! | `npm-conformance`       | the public MCP conformance suite, from npm                        |
 //! | `npm-conformance-front` | `tests/peers/npm/conformance-front.mjs`, what stands before a server |
 //! | `npm-conformance-server`| `tests/peers/npm/conformance-server.mjs`, a server for that suite |
+//! | `qwen`                  | Qwen Code, an agent that keeps its sessions, from npm             |
 //! | `echo-agent`            | the example agent of the Python SDK                               |
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
@@ -129,7 +130,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         fs::copy(sources.join(file), &program)?;
         link(workspace, &format!("npm-{name}"), &program)?;
     }
-    for name in ["acpx", "mcp-inspector", "mcp-server-everything"] {
+    for name in ["acpx", "mcp-inspector", "mcp-server-everything", "qwen"] {
         link(workspace, name, &programs.join(name))?;
     }
     Ok(())
