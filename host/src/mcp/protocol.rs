@@ -103,7 +103,7 @@ pub const KEPT: usize = limits::MCP_KEPT;
 pub(super) const WORDS: usize = 64 * 1024;
 
 /// The longest token or id that is carried for somebody, in bytes of JSON text.
-pub(super) const TOKEN: usize = 1024;
+pub const TOKEN: usize = 1024;
 
 /// How much of a foreign text an error quotes, in bytes.
 const QUOTED: usize = 300;

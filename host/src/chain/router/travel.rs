@@ -72,10 +72,11 @@ impl Router {
                 match seat.filter(|_| exchange.toward == Peer::Agent) {
                     Some(seat) => target = Target::Seat(server, seat.at),
                     // Its provider is next to it.
-                    None => {
+                    None if seat.is_some() => {
                         self.exchanges.remove(&number);
                         return self.seat_is_answered(server, question, message);
                     }
+                    None => return self.answered_late(number, at, &message),
                 }
             }
             Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => {}

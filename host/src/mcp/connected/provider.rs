@@ -66,7 +66,7 @@ impl Connected {
         if link.is_some_and(|link| link.listens.is_used())
             && let Some(subscription) = protocol::meta(params, key::SUBSCRIPTION)
         {
-            return self.provider_publishes(place, method, params, subscription, out);
+            return self.provider_publishes(place, method, [params, meta], subscription, out);
         }
         match place {
             Place::Caller(connection) => {
@@ -87,7 +87,7 @@ impl Connected {
         &mut self,
         place: Place,
         method: String,
-        params: Option<&str>,
+        [params, meta]: [Option<&str>; 2],
         subscription: &str,
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
@@ -106,7 +106,7 @@ impl Connected {
                 caller: relayed.caller.clone(),
                 method,
                 params: Some(protocol::with_meta(params, key::SUBSCRIPTION, id)),
-                meta: None,
+                meta: meta.map(str::to_owned),
             });
         }
         if acknowledges {

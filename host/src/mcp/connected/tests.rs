@@ -246,6 +246,12 @@ fn a_subscription_has_the_id_that_its_caller_knows() {
         table.provider_tells(&tells("x", "70")),
         [r#"tell 1: x {"_meta":{"io.modelcontextprotocol/subscriptionId":"m2"}}"#]
     );
+    // What stands beside MCP's message is ACP's.
+    let beside = tells("x", "70").replacen('{', r#"{"_meta":{"k":1},"#, 1);
+    assert_eq!(
+        table.provider_tells(&beside),
+        [r#"tell 1: x {"_meta":{"io.modelcontextprotocol/subscriptionId":"m2"}} beside {"k":1}"#]
+    );
     assert_eq!(
         table.result(
             2,

@@ -3,18 +3,18 @@
 use std::collections::VecDeque;
 
 use super::servers::{Provider, Server};
-use super::{CONNECT, MESSAGE};
+use super::{CONNECT, DISCONNECT, MESSAGE};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::hop::Item;
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Target, Via};
+use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Target, Via};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
 use crate::limits::{MCP_KEPT_OF_ALL, Quantity};
-use crate::mcp::protocol::code;
+use crate::mcp::protocol::{TOKEN, code};
 use crate::mcp::seat::{Asked, Caller, Input, Output, Question};
 use crate::mcp::{ServerId, declaration, wire};
-use crate::rpc::{Error, Kind, Message, code as rpc_code};
+use crate::rpc::{Error, Kind, Message, code as rpc_code, member};
 
 impl Router {
     /// Lets a seat take something in, and does what it wants done: now, or after what other seats
@@ -54,6 +54,36 @@ impl Router {
             false => Message::error(&full()),
         };
         self.seat_takes(id, Input::Answered { question, outcome });
+    }
+
+    /// A question of a seat is answered whose server is gone. If its provider has made a connection all
+    /// the same, that is closed again; the answer to this comes here too, and means nothing.
+    pub(in crate::chain::router) fn answered_late(
+        &mut self,
+        number: ExchangeId,
+        at: usize,
+        outcome: &Message,
+    ) {
+        let Some(exchange) = self.exchanges.remove(&number) else {
+            return;
+        };
+        let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
+        let connection = member(outcome.body(), "connectionId")
+            .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
+        let Some(connection) = connection else {
+            return;
+        };
+        let params = format!(r#"{{"connectionId":{connection}}}"#);
+        let message = Message::request(DISCONNECT, &params);
+        let route = exchange.route;
+        let number = self.open(exchange.origin, Peer::Client, route.clone(), &message, None);
+        let mut parcel = Parcel::new(message, route, at + 1, Peer::Client);
+        parcel.from = parcel.route.edge(Peer::Agent);
+        parcel.exchange = Some(number);
+        if let Place::Hop(index) = parcel.route.place(at) {
+            parcel.target = Target::Provider(index);
+        }
+        self.travel(parcel);
     }
 
     pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {

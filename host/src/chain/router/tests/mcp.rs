@@ -1,6 +1,6 @@
-//! What is kept of messages to MCP servers.
+//! What is kept of messages to MCP servers, and what becomes of their connections.
 
-use super::{Says, client, heard, scripted};
+use super::{Says, agent, client, heard, scripted};
 use crate::chain::router::Router;
 use crate::channel::{Decision, Peer};
 use crate::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
@@ -70,4 +70,35 @@ async fn a_seat_is_given_nothing_while_all_of_them_keep_as_much_as_they_may() {
     let told = heard(&mut router, Peer::Client);
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("second"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_made_after_its_session_is_closed_again() {
+    let mut router = visited(7);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#,
+    );
+    says(&mut router, 7, "m", 1);
+    let close = r#"{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}"#;
+    client(&mut router, close);
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":4,"result":{}}"#);
+    assert_eq!(
+        heard(&mut router, Peer::Client)[1..],
+        [
+            r#"{"jsonrpc":"2.0","id":3,"method":"mcp/connect","params":{"acpId":"i"}}"#,
+            r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"result":{}}"#,
+        ]
+    );
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"connectionId":"c"}}"#,
+    );
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [r#"{"jsonrpc":"2.0","id":5,"method":"mcp/disconnect","params":{"connectionId":"c"}}"#]
+    );
+    client(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+    assert!(heard(&mut router, Peer::Client).is_empty());
 }
