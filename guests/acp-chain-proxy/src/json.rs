@@ -140,15 +140,7 @@ impl Json {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn edited(&self, edit: &Edit) -> Result<Self, String> {
         let value = edit.value.as_ref().map(Json::to_string);
-        let spliced = splice::splice(&self.to_string(), &edit.pointer, value.as_deref());
-        if let (Err(_), Some(value)) = (&spliced, &edit.value) {
-            // An object may be missing on the way.
-            let mut whole = self.clone();
-            if whole.put(&edit.pointer, value).is_ok() {
-                return Ok(whole);
-            }
-        }
-        spliced?
+        splice::splice(&self.to_string(), &edit.pointer, value.as_deref())?
             .try_into()
             .map_err(|error: serde_json::Error| error.to_string())
     }

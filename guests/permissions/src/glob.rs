@@ -1,9 +1,10 @@
 //! Globs, matched name by name: so that what a rule writes out can be told from what a wildcard of it
 //! reaches.
 
+use crate::directory::Directory;
 use crate::name::Name;
 use crate::pattern::{Pattern, choices};
-use crate::place::{Directory, Exact};
+use crate::place::Exact;
 use crate::reading::{Reading, Start};
 
 /// A glob without braces.

@@ -3,6 +3,7 @@
 //! See the README for the rules, and for what they cannot know.
 
 mod call;
+mod directory;
 mod fold;
 mod glob;
 mod name;
@@ -26,7 +27,8 @@ use acp_chain_proxy::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use place::{Directory, Place};
+use directory::Directory;
+use place::Place;
 use request::Asked;
 use rule::{Case, Decision, Entry, Rule};
 use told::{Known, Ruling, Told};

@@ -1,5 +1,6 @@
 //! A path of a tool call: what it is for certain, and all that it may be.
 
+use crate::directory::{Directory, is_linked, rooted};
 use crate::name::{Name, is_plain};
 use crate::protected;
 use crate::reading::{Reading, Start, readings};
@@ -19,32 +20,6 @@ pub(crate) struct Exact {
     pub(crate) names: Vec<String>,
     /// For each of the names: only a rule that writes it out reaches it.
     pub(crate) protected: Vec<bool>,
-}
-
-/// The working directory of a session, where it is clear which one is meant.
-pub(crate) struct Directory {
-    pub(crate) root: String,
-    pub(crate) names: Vec<Name>,
-}
-
-impl Directory {
-    pub(crate) fn of(cwd: &str) -> Option<Self> {
-        let (root, names) = rooted(cwd)?;
-        let names = names.into_iter().map(Name::of).collect();
-        Some(Self { root, names }).filter(|_| !cwd.contains(char::is_control))
-    }
-
-    /// How many of these names lead to this directory, if they are its or lead on from there.
-    pub(crate) fn contains(&self, root: &str, names: &[impl AsRef<str>]) -> Option<usize> {
-        let own = self.names.iter().map(|name| Some(&*name.given));
-        let mut given = names.iter().map(AsRef::as_ref);
-        let same = own.eq(self.names.iter().map(|_| given.next()));
-        (same && root == self.root).then_some(self.names.len())
-    }
-
-    pub(crate) fn is_windows(&self) -> bool {
-        self.root != "/"
-    }
 }
 
 impl Place {
@@ -81,32 +56,4 @@ fn exact(given: &str, directory: Option<&Directory>) -> Option<Exact> {
         protected: protected::marks(&names, own),
         names: names.into_iter().map(str::to_owned).collect(),
     })
-}
-
-/// The root and the names of an absolute path that nothing leads up in. What begins with `//` is
-/// left to each system by POSIX, and a share on Windows.
-fn rooted(path: &str) -> Option<(String, Vec<&str>)> {
-    let (root, separators, rest): (_, &[char], _) = match path.strip_prefix('/') {
-        Some(rest) => ("/".to_owned(), &['/'], rest),
-        None => {
-            let (drive, rest) = drive(path)?;
-            (drive, &['/', '\\'], rest.strip_prefix(['/', '\\'])?)
-        }
-    };
-    let names = rest.split(separators);
-    let names: Vec<_> = names.filter(|name| !matches!(*name, "" | ".")).collect();
-    let one_root = !rest.starts_with(['/', '\\']) && !names.contains(&"..");
-    one_root.then_some((root, names))
-}
-
-/// A drive in front of a path, and what is behind it.
-pub(crate) fn drive(path: &str) -> Option<(String, &str)> {
-    let (letter, rest) = path.split_once(':')?;
-    let is_letter = letter.len() == 1 && letter.starts_with(|c: char| c.is_ascii_alphabetic());
-    is_letter.then(|| (format!("{}:", letter.to_ascii_uppercase()), rest))
-}
-
-/// Whether what is below this name of the root leads anywhere: `/proc/self/root`, `/dev/fd/3`.
-pub(crate) fn is_linked(name: &str) -> bool {
-    matches!(name, "proc" | "dev")
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
+use crate::directory::{Directory, drive, is_linked};
 use crate::fold::fold;
 use crate::name::Name;
-use crate::place::{Directory, drive, is_linked};
 
 pub(crate) struct Reading {
     pub(crate) start: Start,

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use wildmatch::WildMatch;
 
 use crate::call::Call;
+use crate::directory::Directory;
 use crate::fold::{fold, is_ignorable};
 use crate::glob::Glob;
-use crate::place::{Directory, Place};
+use crate::place::Place;
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]

@@ -9,30 +9,59 @@ use serde_json::value::RawValue;
 
 use super::find;
 
-/// The text with another value at a place, or with one more, or without the one that is there.
+/// The text with another value at a place, or with one more, or without the one that is there. For a value,
+/// objects are made where there is none, or `null`, on the way.
 pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<String, String> {
     let no_place = || format!("there is no place `{pointer}`");
     let nothing = || format!("there is nothing at `{pointer}` to remove");
     let tokens: Vec<String> = find::tokens(pointer)
         .ok_or_else(|| format!("`{pointer}` is no JSON Pointer"))?
         .collect();
-    let Some((last, parents)) = tokens.split_last() else {
+    let (place, depth) = down(text, &tokens);
+    let (Some(name), missing) = (
+        tokens.get(depth),
+        tokens.get(depth + 1..).unwrap_or_default(),
+    ) else {
         return value.map(str::to_owned).ok_or_else(nothing);
     };
-    let mut place = 0..text.len();
-    for name in parents {
-        let within = Entries::of(text, place).ok_or_else(no_place)?;
-        let found = within.position(name).ok_or_else(no_place)?;
-        place = within.list[found].value.clone();
+    let value = value.map(|value| made(missing, value));
+    if depth == 0 && text.trim() == "null" {
+        let value = value.filter(|_| !tokens.iter().any(|token| token == "-"));
+        return value
+            .map(|value| made(&tokens[..1], &value))
+            .ok_or_else(no_place);
     }
     let entries = Entries::of(text, place).ok_or_else(no_place)?;
-    let (range, new) = match (entries.position(last), value) {
-        (Some(found), Some(value)) => (entries.list[found].value.clone(), value.to_owned()),
+    let is_made = entries.is_object && value.is_some() && !missing.iter().any(|token| token == "-");
+    if !missing.is_empty() && !is_made {
+        return Err(no_place());
+    }
+    let (range, new) = match (entries.position(name), value) {
+        (Some(found), Some(value)) => (entries.list[found].value.clone(), value),
         (Some(found), None) => (entries.without(found), String::new()),
         (None, None) => return Err(nothing()),
-        (None, Some(value)) => entries.addition(last, value).ok_or_else(no_place)?,
+        (None, Some(value)) => entries.addition(name, &value).ok_or_else(no_place)?,
     };
     Ok([&text[..range.start], &new, &text[range.end..]].concat())
+}
+
+/// The innermost object or array on the way to a place, and how many tokens lead to it.
+fn down(text: &str, tokens: &[String]) -> (Range<usize>, usize) {
+    let (mut place, mut depth) = (0..text.len(), 0);
+    while depth + 1 < tokens.len()
+        && let Some(within) = Entries::of(text, place.clone())
+        && let Some(found) = within.position(&tokens[depth])
+        && text[within.list[found].value.clone()] != *"null"
+    {
+        (place, depth) = (within.list[found].value.clone(), depth + 1);
+    }
+    (place, depth)
+}
+
+/// A value within objects of these names.
+fn made(names: &[String], value: &str) -> String {
+    let within = |value, name: &String| format!("{{{}:{value}}}", serde_json::Value::from(&**name));
+    names.iter().rev().fold(value.to_owned(), within)
 }
 
 /// What an object or array holds, by place in the whole text.

@@ -114,6 +114,41 @@ fn edits_leave_everything_else_byte_for_byte() {
     }
 }
 
+/// The same places as in the host.
+#[test]
+fn objects_are_made_on_the_way_to_a_place() {
+    for (text, pointer, expected) in [
+        (r#"{"a":1}"#, "/b/c", Some(r#"{"a":1,"b":{"c":7}}"#)),
+        (
+            r#"{"a":{ }}"#,
+            "/a/b~1/c/d",
+            Some(r#"{"a":{"b/":{"c":{"d":7}} }}"#),
+        ),
+        (
+            r#"{"z":1e400,"a":null}"#,
+            "/a/b",
+            Some(r#"{"z":1e400,"a":{"b":7}}"#),
+        ),
+        (
+            r#"{"a":[{}]}"#,
+            "/a/0/b/c",
+            Some(r#"{"a":[{"b":{"c":7}}]}"#),
+        ),
+        ("null", "/a/b", Some(r#"{"a":{"b":7}}"#)),
+        ("null", "/a", Some(r#"{"a":7}"#)),
+        (r#"{"a":"x"}"#, "/a/b", None),
+        (r#"{"a":[]}"#, "/a/0/b", None),
+        (r#"{"a":[null]}"#, "/a/0/b", None),
+        (r#"{"a":{}}"#, "/a/b/-", None),
+        ("7", "/a/b", None),
+    ] {
+        let json = text.parse::<Json>().expect("valid");
+        let edited = json.edited(&Edit::set(pointer, json!(7)));
+        let edited = edited.ok().map(|edited| edited.to_string());
+        assert_eq!(edited.as_deref(), expected, "{text} {pointer}");
+    }
+}
+
 #[test]
 fn an_edit_without_a_place_is_an_error() {
     let json: Json = r#"{"a":[1],"b":"x"}"#.parse().expect("valid");
