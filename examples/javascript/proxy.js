@@ -4,16 +4,28 @@
 // The functions of the interface are synchronous: of one that is `async` the result would be lost.
 // To wait is to return `hold` and to call `settle` later.
 
+import { settle } from "acp-chain:proxy/channel@0.1.0";
+
 /** @import { Handler } from "acp-chain:proxy/handler@0.1.0" */
 /** @import { Tools } from "acp-chain:proxy/tools@0.1.0" */
-/** @import { Action } from "acp-chain:proxy/types@0.1.0" */
+/** @import { Action, MessageId } from "acp-chain:proxy/types@0.1.0" */
 /** @typedef {(...given: any[]) => any} Call */
 
 /** @returns {Action} */
 const forward = () => ({ tag: "forward" });
 
+/** @param {MessageId} id */
+function giveUp(id) {
+  const error = { code: -32800, message: "Request cancelled", data: null };
+  try {
+    settle(id, { tag: "reject", val: error });
+  } catch {
+    // The host has taken it back.
+  }
+}
+
 /**
- * The `handler` of a proxy. What is left out lets every message pass.
+ * The `handler` of a proxy. What is left out lets every message pass, and gives up what is withdrawn.
  * @param {Partial<Handler> & Pick<Handler, "init">} functions
  * @returns {Handler}
  */
@@ -23,7 +35,7 @@ export const defineHandler = (functions) =>
     onRequest: [forward, reason],
     onNotification: [forward, reason],
     onResponse: [forward, reason],
-    onCancel: [() => {}, reason],
+    onCancel: [giveUp, reason],
   });
 
 /**
@@ -34,7 +46,7 @@ export const defineHandler = (functions) =>
 export const defineTools = (functions) =>
   frame("tools", functions, {
     listTools: [undefined, reason],
-    callTool: [undefined, (/** @type {any} */ error) => ({ code: -32603, message: reason(error), data: null })],
+    callTool: [undefined, failure],
   });
 
 /**
@@ -43,6 +55,15 @@ export const defineTools = (functions) =>
  * @param {any} error
  */
 const reason = (error) => (error?.payload ? JSON.stringify(error.payload) : String(error));
+
+/**
+ * The same for a call of a tool, where it is an error of JSON-RPC: one that was thrown stays as it is.
+ * @param {any} error
+ */
+const failure = (error) =>
+  Number.isInteger(error?.code)
+    ? { code: error.code, message: String(error.message), data: error.data ?? null }
+    : { code: -32603, message: reason(error), data: null };
 
 /**
  * @param {string} name

@@ -142,6 +142,31 @@ async fn a_promise_of_a_plain_function_is_named_when_it_comes() {
 }
 
 #[tokio::test]
+async fn what_is_left_out_gives_up_what_is_withdrawn() {
+    let source = Source::new(
+        "it.js",
+        r#"
+        import { defineHandler, defineTools } from "./proxy.js";
+        const subscriptions = [
+          { method: "session/prompt", sender: null, kinds: { request: true }, withBody: true },
+        ];
+        export const handler = defineHandler({
+          init: () => ({ subscriptions, onFailure: "refuse", guard: false }),
+          onRequest: () => ({ tag: "hold" }),
+        });
+        export const tools = defineTools({ listTools() {}, callTool() {} });
+        "#,
+    );
+    let mut client = source.run("it.js").await;
+    let held = client.prompt("hello");
+    client.wire.notify("session/cancel", r#"{"sessionId":"s"}"#);
+    let answer = client.wire.response(&held).await;
+    let cancelled = r#"{"stopReason":"cancelled"}"#;
+    assert_eq!(answer.result.as_deref(), Some(cancelled), "{}", answer.line);
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
 async fn the_examples_are_of_the_types() {
     let mut check = tool("tsc");
     check.arg("--project").arg(checkout("examples/javascript"));
