@@ -10,6 +10,7 @@ use acp_chain_powers::fold;
 use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
+use super::entries::end_of_string;
 
 /// Why readers may differ about a message.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,18 +82,6 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
         at += 1;
     }
     Ok(())
-}
-
-/// Just behind the string that begins here.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()) {
-        match bytes[at + found] {
-            b'"' => return at + found + 1,
-            _ => at += found + 2,
-        }
-    }
-    bytes.len()
 }
 
 /// The names of one object. Most objects have few.

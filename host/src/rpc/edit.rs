@@ -2,12 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
+use super::entries::Entries;
 use super::pointer::{InvalidPointer, index, spells, tokens, walk};
 
 /// Why a place cannot be changed.
@@ -39,7 +36,7 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
         return value.map(str::to_owned).ok_or_else(nothing);
     };
     let parent = walk(json, parent).ok_or_else(no_place)?;
-    let entries = Entries::of(parent, name).ok_or_else(no_place)?;
+    let entries = Places::of(parent, name).ok_or_else(no_place)?;
     let changes = match (entries.found(), value) {
         (Some(found), Some(value)) => vec![(found.value.clone(), value.to_owned())],
         (Some(_), None) => entries.without_named(),
@@ -145,59 +142,38 @@ fn aim<'v>(
         };
         named.entry(name).or_default().push((rest, value));
     }
-    let Ok(found) = serde_json::Deserializer::from_str(part).deserialize_any(Several(&named))
-    else {
+    let Some(found) = several(part, &named) else {
         return false;
     };
     found.len() == named.len()
         && found
             .into_iter()
-            .all(|(name, value)| aim(whole, value.get(), &named[name], spans))
+            .all(|(name, value)| aim(whole, value, &named[name], spans))
 }
 
-/// Finds several members or elements at once; an error if one is there twice.
-struct Several<'n, 'v>(&'n BTreeMap<&'n str, Vec<(&'n [String], &'v str)>>);
-
-impl<'de, 'n> Visitor<'de> for Several<'n, '_> {
-    type Value = BTreeMap<&'n str, &'de RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object or an array")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = BTreeMap::new();
-        while let Some(name) = map.next_key::<&RawValue>()? {
+/// Several members or elements at once, by name or index; `None` if one is there twice.
+fn several<'t, 'n, A>(
+    part: &'t str,
+    named: &BTreeMap<&'n str, A>,
+) -> Option<BTreeMap<&'n str, &'t str>> {
+    let entries = Entries::of(part)?;
+    let by_index: BTreeMap<_, _> = named.keys().map(|name| (index(name), *name)).collect();
+    let mut found = BTreeMap::new();
+    for (at, entry) in entries.enumerate() {
+        let wanted = match entry.name {
             // A name that cannot be read is none that anybody asks for.
-            let name = serde_json::from_str::<Cow<str>>(name.get()).unwrap_or_default();
-            match self.0.get_key_value(&*name) {
-                None => drop(map.next_value::<IgnoredAny>()?),
-                Some((wanted, _)) => {
-                    if found.insert(*wanted, map.next_value()?).is_some() {
-                        return Err(serde::de::Error::custom("twice"));
-                    }
-                }
-            }
+            Some(name) => serde_json::from_str::<Cow<str>>(name)
+                .ok()
+                .and_then(|name| Some(*named.get_key_value(&*name)?.0)),
+            None => by_index.get(&Some(at)).copied(),
+        };
+        if let Some(name) = wanted
+            && found.insert(name, entry.value).is_some()
+        {
+            return None;
         }
-        Ok(found)
     }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let wanted: BTreeMap<_, _> = self.0.keys().map(|name| (index(name), *name)).collect();
-        let (mut found, mut at) = (BTreeMap::new(), 0);
-        loop {
-            match wanted.get(&Some(at)) {
-                Some(name) => match seq.next_element()? {
-                    Some(value) => drop(found.insert(*name, value)),
-                    None => break,
-                },
-                None if seq.next_element::<IgnoredAny>()?.is_none() => break,
-                None => {}
-            }
-            at += 1;
-        }
-        Ok(found)
-    }
+    Some(found)
 }
 
 /// In how large an object or array something can be changed, in entries: each is kept for a moment.
@@ -207,14 +183,14 @@ const ENTRIES: usize = 1 << 20;
 type Change = (Range<usize>, String);
 
 /// What an object or array holds, by place in its text.
-struct Entries {
+struct Places {
     is_object: bool,
-    list: Vec<Entry>,
+    list: Vec<Place>,
     /// Just behind the opening bracket.
     inside: usize,
 }
 
-struct Entry {
+struct Place {
     /// Where its name begins, or in an array its value.
     start: usize,
     value: Range<usize>,
@@ -222,15 +198,35 @@ struct Entry {
     named: bool,
 }
 
-impl Entries {
-    fn of(container: &str, name: &str) -> Option<Self> {
-        let mut reader = serde_json::Deserializer::from_str(container);
-        let mut entries = reader.deserialize_any(Read { container, name }).ok()?;
-        entries.inside = container.find(['{', '['])? + 1;
-        Some(entries)
+impl Places {
+    fn of(container: &str, aim: &str) -> Option<Self> {
+        let entries = Entries::of(container)?;
+        let (is_object, inside) = (entries.is_object, entries.at());
+        let place = |text: &str| text.as_ptr().addr() - container.as_ptr().addr();
+        let index = index(aim);
+        let mut list = Vec::new();
+        for entry in entries {
+            if list.len() == ENTRIES {
+                return None;
+            }
+            let start = place(entry.value);
+            list.push(Place {
+                start: entry.name.map_or(start, place),
+                value: start..start + entry.value.len(),
+                named: match entry.name {
+                    Some(name) => spells(name, aim),
+                    None => index == Some(list.len()),
+                },
+            });
+        }
+        Some(Self {
+            is_object,
+            list,
+            inside,
+        })
     }
 
-    fn found(&self) -> Option<&Entry> {
+    fn found(&self) -> Option<&Place> {
         self.list.iter().rfind(|entry| entry.named)
     }
 
@@ -263,66 +259,6 @@ impl Entries {
         Some(match self.list.last() {
             Some(last) => (last.value.end..last.value.end, format!(",{entry}")),
             None => (self.inside..self.inside, entry),
-        })
-    }
-}
-
-struct Read<'t> {
-    container: &'t str,
-    name: &'t str,
-}
-
-impl Read<'_> {
-    fn range(&self, part: &RawValue) -> Range<usize> {
-        let start = part.get().as_ptr().addr() - self.container.as_ptr().addr();
-        start..start + part.get().len()
-    }
-}
-
-impl<'de> Visitor<'de> for Read<'de> {
-    type Value = Entries;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object or an array")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
-        let mut list = Vec::new();
-        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            if list.len() == ENTRIES {
-                return Err(serde::de::Error::custom("too many entries"));
-            }
-            list.push(Entry {
-                start: self.range(name).start,
-                value: self.range(value),
-                named: spells(name, self.name),
-            });
-        }
-        Ok(Entries {
-            is_object: true,
-            list,
-            inside: 0,
-        })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Entries, A::Error> {
-        let mut list = Vec::new();
-        let index = index(self.name);
-        while let Some(value) = seq.next_element::<&RawValue>()? {
-            if list.len() == ENTRIES {
-                return Err(serde::de::Error::custom("too many entries"));
-            }
-            let value = self.range(value);
-            list.push(Entry {
-                start: value.start,
-                value,
-                named: index == Some(list.len()),
-            });
-        }
-        Ok(Entries {
-            is_object: false,
-            list,
-            inside: 0,
         })
     }
 }

@@ -1,13 +1,11 @@
 //! The envelope of a line: the fields that JSON-RPC gives a meaning, each as the text it has.
 
 use acp_chain_powers::fold;
-use std::borrow::Cow;
-
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::Error;
-use super::pointer::spells;
+use super::pointer::decoded;
 
 /// Why a line is no message.
 #[derive(Debug, thiserror::Error)]
@@ -71,15 +69,9 @@ impl<'de> Deserialize<'de> for Envelope<'de> {
 struct Fields;
 
 /// Whether a name that is none of the envelope's fields is one to a reader which does not tell large
-/// and small letters apart, or cannot be read at all.
-fn resembles_field(name: &RawValue) -> bool {
-    match serde_json::from_str::<Cow<str>>(name.get()) {
-        Ok(name) => {
-            let folded = fold(&name);
-            ["jsonrpc", "id", "method", "params", "result", "error"].contains(&&*folded)
-        }
-        Err(_) => true,
-    }
+/// and small letters apart.
+fn resembles_field(name: &str) -> bool {
+    ["jsonrpc", "id", "method", "params", "result", "error"].contains(&&*fold(name))
 }
 
 impl<'de> Visitor<'de> for Fields {
@@ -92,26 +84,26 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
         let mut envelope = Envelope::default();
         while let Some(name) = map.next_key::<&RawValue>()? {
-            let slots = [
-                ("jsonrpc", &mut envelope.jsonrpc),
-                ("id", &mut envelope.id),
-                ("method", &mut envelope.method),
-                ("params", &mut envelope.params),
-                ("result", &mut envelope.result),
-                ("error", &mut envelope.error),
-            ];
-            match slots.into_iter().find(|(field, _)| spells(name, field)) {
-                None => {
-                    envelope.is_ambiguous |= resembles_field(name);
+            let name = decoded(name.get());
+            let slot = match name.as_deref() {
+                Some("jsonrpc") => &mut envelope.jsonrpc,
+                Some("id") => &mut envelope.id,
+                Some("method") => &mut envelope.method,
+                Some("params") => &mut envelope.params,
+                Some("result") => &mut envelope.result,
+                Some("error") => &mut envelope.error,
+                other => {
+                    envelope.is_ambiguous |= other.is_none_or(resembles_field);
                     map.next_value::<IgnoredAny>()?;
+                    continue;
                 }
-                // Two readers could disagree about it.
-                Some((field, Some(_))) => {
-                    return Err(serde::de::Error::custom(format!(
-                        "it has two fields `{field}`"
-                    )));
-                }
-                Some((_, slot)) => *slot = Some(map.next_value()?),
+            };
+            // Two readers could disagree about it.
+            if slot.replace(map.next_value()?).is_some() {
+                return Err(serde::de::Error::custom(format!(
+                    "it has two fields `{}`",
+                    name.unwrap_or_default()
+                )));
             }
         }
         Ok(envelope)

@@ -14,7 +14,7 @@ use bytestring::ByteString;
 use serde_json::value::RawValue;
 
 use super::envelope::{Envelope, Malformed};
-use super::pointer::{member, resolve, spells};
+use super::pointer::{member, spells};
 use super::session::session;
 use super::{Error, Id, Outbox};
 
@@ -59,7 +59,8 @@ impl Message {
         let text: &str = &line;
         let mut envelope = Envelope::read(text)?;
         let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
-        let is_version = |value: &RawValue| value.get().starts_with('"') && spells(value, "2.0");
+        let is_version =
+            |value: &RawValue| value.get().starts_with('"') && spells(value.get(), "2.0");
         if !envelope.jsonrpc.is_some_and(is_version) {
             return Err(invalid(r#"the message lacks "jsonrpc": "2.0""#));
         }
@@ -276,9 +277,7 @@ impl Message {
     #[must_use]
     pub fn update(&self) -> Option<&'static str> {
         *self.0.update.get_or_init(|| {
-            let update = resolve(self.body(), "/update/sessionUpdate")
-                .ok()
-                .flatten()?;
+            let update = member(member(self.body(), "update")?, "sessionUpdate")?;
             let update = serde_json::from_str::<Cow<str>>(update).ok()?;
             UPDATES.iter().copied().find(|known| *known == update)
         })

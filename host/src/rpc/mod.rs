@@ -6,6 +6,7 @@
 mod batch;
 mod canonical;
 mod edit;
+mod entries;
 mod envelope;
 mod error;
 mod frame;

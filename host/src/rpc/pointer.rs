@@ -1,10 +1,9 @@
 //! JSON Pointers (RFC 6901) into JSON text, without building a tree.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::fmt;
 
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use super::entries::{Entries, Entry};
 
 /// A pointer that is neither empty nor begins with `/`, has a `~` that is not `~0` or `~1`, or has
 /// more than 64 parts.
@@ -64,14 +63,23 @@ fn unescape(token: &str) -> Option<String> {
 /// The text of a member of the object at the top of `json`; `None` if there is no such member, or
 /// no object.
 pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
-    step(json, name).filter(|_| json.trim_ascii_start().starts_with('{'))
+    let entries = Entries::of(json).filter(|entries| entries.is_object)?;
+    named(entries, name)
+}
+
+/// The name that the JSON text of a member's name spells; `None` if it is no decodable text.
+pub(super) fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    let raw = text.get(1..text.len().saturating_sub(1))?;
+    match memchr::memchr(b'\\', raw.as_bytes()) {
+        None => Some(raw.into()),
+        Some(_) => serde_json::from_str::<String>(text).ok().map(Cow::from),
+    }
 }
 
 /// Whether the JSON text of a member's name spells this name. A name may be no decodable text, as
 /// half a surrogate pair is not; it is then no name that anybody asks for.
-pub(super) fn spells(text: &RawValue, name: &str) -> bool {
-    let text = text.get();
-    let Some(raw) = text.get(1..text.len() - 1) else {
+pub(super) fn spells(text: &str, name: &str) -> bool {
+    let Some(raw) = text.get(1..text.len().saturating_sub(1)) else {
         return false;
     };
     // Escapes make a text longer, so that of most names the length tells.
@@ -79,58 +87,30 @@ pub(super) fn spells(text: &RawValue, name: &str) -> bool {
         Ordering::Less => false,
         Ordering::Equal => raw == name && !raw.contains('\\'),
         Ordering::Greater => {
-            raw.contains('\\')
-                && serde_json::from_str::<String>(text).is_ok_and(|decoded| decoded == name)
+            raw.contains('\\') && decoded(text).is_some_and(|decoded| decoded == name)
         }
     }
 }
 
 /// One step down, to the member or element that a reference token names.
 fn step<'a>(json: &'a str, token: &str) -> Option<&'a str> {
-    let found = serde_json::Deserializer::from_str(json).deserialize_any(Step(token));
-    found.ok().flatten().map(RawValue::get)
+    let mut entries = Entries::of(json)?;
+    match entries.is_object {
+        true => named(entries, token),
+        false => entries.nth(index(token)?).map(|entry| entry.value),
+    }
+}
+
+/// The member of this name. Of equal names the last one counts, as for nearly every JSON reader.
+fn named<'a>(entries: Entries<'a>, name: &str) -> Option<&'a str> {
+    let is_named = |entry: &Entry| entry.name.is_some_and(|text| spells(text, name));
+    entries.filter(is_named).last().map(|entry| entry.value)
 }
 
 /// The array index that a reference token is; one is written without needless zeros.
 pub(super) fn index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| canonical)
-}
-
-struct Step<'t>(&'t str);
-
-impl<'de> Visitor<'de> for Step<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("an object or an array")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        // Of equal names the last one counts, as for nearly every JSON reader.
-        while let Some(name) = map.next_key::<&RawValue>()? {
-            if spells(name, self.0) {
-                found = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let index = index(self.0);
-        let mut found = None;
-        let mut at = 0;
-        while let Some(element) = seq.next_element::<&RawValue>()? {
-            if Some(at) == index {
-                found = Some(element);
-            }
-            at += 1;
-        }
-        Ok(found)
-    }
 }
 
 #[cfg(test)]

@@ -50,10 +50,10 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<&RawValue>()? {
                 // A name counts even if its value is what the line broke on.
-                self.found.request |= spells(name, "method") || spells(name, "params");
-                self.found.answer |= spells(name, "result") || spells(name, "error");
+                self.found.request |= spells(name.get(), "method") || spells(name.get(), "params");
+                self.found.answer |= spells(name.get(), "result") || spells(name.get(), "error");
                 let value = map.next_value::<&RawValue>()?;
-                if spells(name, "id") && !self.may_go_on(value) {
+                if spells(name.get(), "id") && !self.may_go_on(value) {
                     self.found.id = Id::parse(value.get());
                 }
             }

@@ -1,0 +1,155 @@
+//! What an object or array holds, one entry after the other.
+//!
+//! The text is JSON: it was checked once, as a line, and is not checked again. Of a text that is none,
+//! some entries come or none do.
+
+/// A member of an object, or an element of an array.
+pub(super) struct Entry<'t> {
+    /// The JSON text of a member's name.
+    pub name: Option<&'t str>,
+    /// The JSON text of the value.
+    pub value: &'t str,
+}
+
+/// The entries of the object or array that a text is.
+pub(super) struct Entries<'t> {
+    text: &'t str,
+    at: usize,
+    /// Whether it is an object.
+    pub is_object: bool,
+}
+
+impl<'t> Entries<'t> {
+    /// Those of this text; `None` if it is neither.
+    pub fn of(text: &'t str) -> Option<Self> {
+        let at = text.bytes().position(|byte| !byte.is_ascii_whitespace())?;
+        let is_object = match text.as_bytes()[at] {
+            b'{' => true,
+            b'[' => false,
+            _ => return None,
+        };
+        Some(Self {
+            text,
+            at: at + 1,
+            is_object,
+        })
+    }
+
+    /// How far the text is read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Passes white space, and this sign where it is one.
+    fn pass(&mut self, sign: u8) {
+        while let Some(byte) = self.text.as_bytes().get(self.at)
+            && (*byte == sign || byte.is_ascii_whitespace())
+        {
+            self.at += 1;
+        }
+    }
+
+    /// The value that begins here; `None` if none does.
+    fn value(&mut self) -> Option<&'t str> {
+        let start = self.at;
+        self.at = end_of_value(self.text.as_bytes(), start);
+        self.text
+            .get(start..self.at)
+            .filter(|text| !text.is_empty())
+    }
+}
+
+impl<'t> Iterator for Entries<'t> {
+    type Item = Entry<'t>;
+
+    fn next(&mut self) -> Option<Entry<'t>> {
+        self.pass(b',');
+        let mut name = None;
+        if self.is_object {
+            name = Some(self.value()?);
+            self.pass(b':');
+        }
+        let value = self.value()?;
+        Some(Entry { name, value })
+    }
+}
+
+/// Just behind the value that begins here; the same place if none does.
+fn end_of_value(text: &[u8], start: usize) -> usize {
+    let (mut at, mut depth) = (start, 0_usize);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => at = end_of_string(text, at),
+            b'{' | b'[' => (at, depth) = (at + 1, depth + 1),
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => (at, depth) = (at + 1, depth - 1),
+            _ if depth > 0 => {
+                at += 1;
+                continue;
+            }
+            _ => {
+                let is_in = |byte: &u8| !b",:]}".contains(byte) && !byte.is_ascii_whitespace();
+                return at + text[at..].iter().take_while(|byte| is_in(byte)).count();
+            }
+        }
+        if depth == 0 {
+            return at;
+        }
+    }
+    at
+}
+
+/// Just behind the string that begins here.
+pub(super) fn end_of_string(text: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        match text[at + found] {
+            b'"' => return at + found + 1,
+            _ => at += found + 2,
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(text: &str) -> Vec<(Option<&str>, &str)> {
+        let entries = Entries::of(text).into_iter().flatten();
+        entries.map(|entry| (entry.name, entry.value)).collect()
+    }
+
+    #[test]
+    fn entries_come_in_order_as_they_are_written() {
+        assert_eq!(
+            entries(r#" {"a" : [1, "]"],"\"" :{"b":{}} ,"a":-1e400 }"#),
+            [
+                (Some(r#""a""#), r#"[1, "]"]"#),
+                (Some(r#""\"""#), r#"{"b":{}}"#),
+                (Some(r#""a""#), "-1e400"),
+            ]
+        );
+        assert_eq!(
+            entries("\t[null,[],\n\"\\\\\" , true]"),
+            [
+                (None, "null"),
+                (None, "[]"),
+                (None, r#""\\""#),
+                (None, "true")
+            ]
+        );
+        for text in ["{}", " [ ] ", "7", "\"[1]\"", ""] {
+            assert_eq!(entries(text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_ends() {
+        for text in [
+            "{", "[1", "[,,:]", "{\"a", "{\"a\":", "[\"\\", "[{]}", "{1:2}", "[é",
+        ] {
+            assert!(entries(text).len() <= 2, "{text}");
+        }
+    }
+}
