@@ -4,6 +4,7 @@
 //! left alone.
 
 mod bench;
+mod book;
 mod conformance;
 mod demo;
 mod fetch;
@@ -65,6 +66,8 @@ enum Command {
     Portable,
     /// Run the public MCP conformance suite, and write into the book what passes.
     Conformance,
+    /// Copy the files that pages of the book show into them.
+    Book,
     /// Make the rules of `redact` anew, from the catalogue that they are taken from.
     Rules,
     /// Make the types of the interface for TypeScript anew, from the WIT.
@@ -97,6 +100,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
+        Command::Book => return book::run(&Workspace::find()?),
         Command::Conformance => conformance::run(&Workspace::find()?)?,
         Command::Rules => rules::make(&Workspace::find()?)?,
         Command::Types => types::make(&Workspace::find()?)?,

@@ -1,0 +1,137 @@
+//! The book reads whole as plain files: what a page shows of another file is that file, and what it links
+//! to is there. `cargo xtask book` copies the files into the pages again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Set by `cargo xtask book`.
+const WRITE: &str = "ACP_CHAIN_BOOK";
+
+/// Stands above a block of code that is a file's text; the path begins at the top of the repository.
+const ABOVE: &str = "<!-- the file ";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All pages: the book's, and those beside the code.
+fn pages() -> Vec<PathBuf> {
+    let mut folders = vec![
+        root().join("docs"),
+        root().join("examples"),
+        root().join("guests"),
+    ];
+    let mut pages = vec![];
+    for name in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "SECURITY.md",
+    ] {
+        pages.push(root().join(name));
+    }
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension() {
+                _ if path.is_dir() && !path.ends_with("node_modules") => folders.push(path),
+                Some(extension) if extension == "md" => pages.push(path),
+                _ => {}
+            }
+        }
+    }
+    pages
+}
+
+/// The page with the files that it shows, as they are now.
+fn with_files(page: &str) -> String {
+    let mut parts = page.split(ABOVE);
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(" -->").expect("a comment ends");
+        let file = fs::read_to_string(root().join(name))
+            .unwrap_or_else(|error| panic!("{name}, which a page shows: {error}"));
+        let (fence, rest) = rest.trim_start().split_once('\n').expect("a block of code");
+        let (_, rest) = rest.split_once("\n```\n").expect("the block ends");
+        for text in [
+            ABOVE,
+            name,
+            " -->\n",
+            fence,
+            "\n",
+            file.trim_end(),
+            "\n```\n",
+            rest,
+        ] {
+            whole.push_str(text);
+        }
+    }
+    whole
+}
+
+#[test]
+fn pages_show_files_as_they_are() {
+    let writes = std::env::var_os(WRITE).is_some();
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let (name, now) = (path.display(), with_files(&page));
+        assert!(
+            !page.contains("{{#"),
+            "{name} includes something, which only mdBook reads"
+        );
+        match writes {
+            true => fs::write(&path, now).unwrap(),
+            false => assert!(
+                now == page,
+                "{name} is old: `cargo xtask book` makes it anew"
+            ),
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for path in pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        let code = |(at, _): &(usize, &str)| at % 2 == 1;
+        let prose = page.split("```").enumerate().filter(|part| !code(part));
+        for (_, text) in prose {
+            for link in text.split("](").skip(1) {
+                let link = link.split([')', ' ']).next().unwrap_or_default();
+                let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+                if link.contains("://") || link.starts_with("mailto:") {
+                    continue;
+                }
+                let target = match file {
+                    "" => path.clone(),
+                    file => path.with_file_name(file),
+                };
+                let name = path.display();
+                assert!(
+                    target.exists(),
+                    "{name} links to {link}, which is not there"
+                );
+                if !anchor.is_empty() {
+                    let target = fs::read_to_string(target).unwrap();
+                    assert!(
+                        anchors(&target).any(|known| known == anchor),
+                        "{name}: no {link}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// What the headings of a page are linked to by.
+fn anchors(page: &str) -> impl Iterator<Item = String> {
+    let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
+    headings.map(|line| {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words
+            .chars()
+            .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+        kept.map(|letter| if letter == ' ' { '-' } else { letter })
+            .collect()
+    })
+}
