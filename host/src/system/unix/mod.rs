@@ -4,6 +4,7 @@ pub mod directory;
 pub mod files;
 pub mod local;
 pub mod mounts;
+pub mod pipes;
 pub mod rights;
 pub mod stdio;
 pub mod stop;

@@ -17,6 +17,8 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::unix::pipe;
 
+use super::pipes;
+
 /// So much is written to a terminal at once, in bytes. It takes that much when it takes anything.
 const AT_ONCE: usize = 1024;
 
@@ -24,7 +26,10 @@ const AT_ONCE: usize = 1024;
 pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     let fd = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
-        FileType::Fifo => Box::new(pipe::Receiver::from_owned_fd(fd)?),
+        FileType::Fifo => {
+            pipes::widen(&fd);
+            Box::new(pipe::Receiver::from_owned_fd(fd)?)
+        }
         FileType::Socket => Box::new(socket(fd)?),
         _ => Box::new(Other::new(fd, Interest::READABLE)),
     })
@@ -34,7 +39,10 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
-        FileType::Fifo => Box::new(pipe::Sender::from_owned_fd(fd)?),
+        FileType::Fifo => {
+            pipes::widen(&fd);
+            Box::new(pipe::Sender::from_owned_fd(fd)?)
+        }
         FileType::Socket => Box::new(socket(fd)?),
         _ => Box::new(Other::new(fd, Interest::WRITABLE)),
     })

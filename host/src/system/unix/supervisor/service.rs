@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::super::local;
+use super::super::pipes;
 use super::super::tree::status_bytes;
 use super::wire::{Reply, Request, answer};
 use crate::system::CommandLine;
@@ -246,9 +247,10 @@ fn stream(socket: OwnedFd) -> io::Result<Stream> {
 /// Our ends of a program's standard streams.
 fn streams(child: &mut Child) -> io::Result<Vec<OwnedFd>> {
     let none = || io::Error::other("it has no standard streams");
-    Ok(vec![
-        child.stdin.take().ok_or_else(none)?.into_owned_fd()?,
-        child.stdout.take().ok_or_else(none)?.into_owned_fd()?,
-        child.stderr.take().ok_or_else(none)?.into_owned_fd()?,
-    ])
+    let stdin = child.stdin.take().ok_or_else(none)?.into_owned_fd()?;
+    let stdout = child.stdout.take().ok_or_else(none)?.into_owned_fd()?;
+    let stderr = child.stderr.take().ok_or_else(none)?.into_owned_fd()?;
+    pipes::widen(&stdin);
+    pipes::widen(&stdout);
+    Ok(vec![stdin, stdout, stderr])
 }
