@@ -7,8 +7,9 @@ use std::task::{Context, Poll, Waker};
 
 use acp_chain::chain::{Proxy, Router, Terms};
 use acp_chain::channel::{
-    Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId, Outcome, Part,
-    Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription, Tally,
+    Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId, Offers,
+    Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
+    Tally,
 };
 use acp_chain::limits::Limits;
 use acp_chain::rpc::{Message, Outbox};
@@ -89,7 +90,7 @@ pub fn stub(name: &str) -> Proxy {
             registration: Registration {
                 subscriptions: vec![everything],
                 on_failure: FailurePolicy::Refuse,
-                tools: false,
+                offers: Offers::default(),
                 guard: false,
             },
         },

@@ -11,8 +11,8 @@ use super::lines::{Line, Parked, Queues};
 use super::parcel::{ExchangeId, Parcel};
 use super::wire::{Native, Wire};
 use crate::channel::{
-    Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Part, Pattern, Registration, Source,
-    Started, Subject, Subscription, seen_subject, subject,
+    Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Offers, Part, Pattern, Registration,
+    Source, Started, Subject, Subscription, seen_subject, subject,
 };
 use crate::limits::{Account, Limits};
 
@@ -222,7 +222,7 @@ impl Hop {
             registration: Registration {
                 subscriptions: Vec::new(),
                 on_failure: FailurePolicy::default(),
-                tools: false,
+                offers: Offers::default(),
                 guard: false,
             },
             inbox: VecDeque::new(),
@@ -278,9 +278,14 @@ impl Hop {
         self.registration.guard
     }
 
-    /// Whether it gives the agent tools, and can be called for that.
-    pub fn offers_tools(&self) -> bool {
-        self.registration.tools
+    /// What it has for the agent.
+    pub fn offers(&self) -> Offers {
+        self.registration.offers
+    }
+
+    /// Whether it has something for the agent, and can be called for that.
+    pub fn is_server(&self) -> bool {
+        !self.offers().is_empty()
             && self.terms.grant.has("tools")
             && !matches!(self.life, Life::Ended(_))
     }

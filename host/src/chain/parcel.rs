@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use super::start::INITIALIZE;
-use crate::channel::Peer;
+use crate::channel::{Offer, Peer};
 use crate::limits::Charge;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::Message;
@@ -72,8 +72,10 @@ pub enum Target {
     Seat(ServerId, usize),
     /// At this proxy, which provides the MCP server that it is for.
     Provider(HopIndex),
-    /// At the proxy where it is: its tools are asked for, or called.
-    Tools,
+    /// At the component where it is, which is asked what it has of this.
+    List(Offer),
+    /// At the component where it is, which is called for the agent.
+    Call,
 }
 
 /// Who speaks at the agent's end.
@@ -207,7 +209,13 @@ impl Parcel {
 
     /// Whether its way ends at a proxy, whatever that does with it.
     pub fn is_bound(&self) -> bool {
-        matches!(self.target, Target::Provider(_) | Target::Tools) && !self.is_response()
+        let is_provided = matches!(self.target, Target::Provider(_));
+        (is_provided || self.is_for_component()) && !self.is_response()
+    }
+
+    /// Whether it is for what a component has for the agent.
+    pub fn is_for_component(&self) -> bool {
+        matches!(self.target, Target::List(_) | Target::Call)
     }
 
     pub fn is_response(&self) -> bool {

@@ -18,7 +18,7 @@ pub struct Rules<'a> {
     pub subject: Subject<'a>,
     /// The longest message that may come out.
     pub longest: usize,
-    /// Whether it is a call of one of the proxy's own tools, which nobody else would answer.
+    /// Whether it is a call of something that the proxy has, which nobody else would answer.
     pub own: bool,
     /// Whether a guard has decided about it.
     pub sealed: bool,
@@ -116,14 +116,14 @@ pub fn check(
     }
 }
 
-/// What becomes of the call of a tool: it is answered, now or later.
+/// What becomes of the call of something that the proxy has: it is answered, now or later.
 fn check_answer(decision: Decision, rules: Rules, work: &mut Work) -> Result<Action, ChannelError> {
     match decision {
         Decision::Respond(result) => respond(&result, rules, work),
         Decision::Reject(error) => short(Message::error(&error), rules).map(Action::Answer),
         Decision::Hold => Ok(Action::Hold),
         _ => Err(ChannelError::Invalid(
-            "the call of a tool takes `respond` or `reject` only".to_owned(),
+            "a call takes `respond` or `reject` only".to_owned(),
         )),
     }
 }

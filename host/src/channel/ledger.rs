@@ -7,10 +7,10 @@ use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use super::check::{Rules, allow, check, check_json, check_length, check_readers};
 use super::work::Work;
 use super::{
-    Action, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote, seen_subject,
-    subject,
+    Action, Change, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote,
+    seen_subject, subject,
 };
-use crate::limits::Limits;
+use crate::limits::{LONGEST_URI, Limits};
 use crate::rpc::{self, Kind, Message};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
 
@@ -68,7 +68,7 @@ struct Entry {
     method: Arc<str>,
     /// Whether a guard has decided about it.
     sealed: bool,
-    /// Whether it is a call of one of the proxy's own tools.
+    /// Whether it is a call of something that the proxy has for the agent.
     own: bool,
     held: bool,
     /// The length of its session's name.
@@ -169,7 +169,7 @@ impl Ledger {
         Some(delivery.message.with_body(&masked))
     }
 
-    /// Puts the call of a tool into the proxy's hands. Only the arguments can be read.
+    /// Puts a call of something that it has into the proxy's hands. Only the arguments can be read.
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
@@ -323,15 +323,21 @@ impl Ledger {
         self.push(Effect::Progress { id, progress })
     }
 
-    /// `channel.tools-changed`.
-    pub fn tools_changed(&mut self) -> Result<(), ChannelError> {
+    /// `channel.tools-changed` and its like.
+    pub fn changed(&mut self, change: Change) -> Result<(), ChannelError> {
         self.may_speak()?;
         if !self.grant.has("tools") {
             return Err(ChannelError::Denied(
                 "no power of its covers it: that takes `tools`".to_owned(),
             ));
         }
-        self.push(Effect::ToolsChanged)
+        if let Change::Resource(uri) = &change
+            && uri.len() > LONGEST_URI
+        {
+            let text = format!("the URI of a resource may have {LONGEST_URI} bytes");
+            return Err(ChannelError::Invalid(text));
+        }
+        self.push(Effect::Changed(change))
     }
 
     /// What a call returned instead of a message to act on: an object of the host's making.

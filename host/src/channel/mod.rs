@@ -8,6 +8,7 @@
 mod check;
 mod failure;
 mod ledger;
+mod offer;
 mod subscription;
 mod work;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
 pub use failure::{Failure, FailurePolicy, Tally, WORDS, quote};
 pub use ledger::{ChannelError, Ledger};
+pub use offer::{Change, Offer, Offers};
 pub use subscription::{Registration, Subscription};
 
 use crate::rpc::{self, Kind, Message};
@@ -82,13 +84,13 @@ pub enum Event {
     Message(Delivery),
     /// The answer to a request of the proxy's own. Its action means nothing.
     Answer(Delivery),
-    /// The sender of this held request, or the caller of this tool, has withdrawn it.
+    /// The sender of this held request, or the caller in this call, has withdrawn it.
     Cancel(MessageId),
-    /// Its tools are wanted, for this session. It answers with an object of the members
-    /// `instructions` and `tools`.
-    ListTools(Option<Arc<str>>),
-    /// One of its tools is called: the request is MCP's `tools/call`.
-    CallTool(Delivery),
+    /// What it has of this is wanted, for this session. It answers with an object: `instructions`, and
+    /// what there is.
+    List(Offer, Option<Arc<str>>),
+    /// Something that it has is called: the request is MCP's.
+    Call(Delivery),
 }
 
 /// What a proxy wants to become of a message. Texts are JSON, or are to be.
@@ -173,18 +175,18 @@ pub enum Effect {
         /// The number of its request.
         id: MessageId,
     },
-    /// It says how far a tool call has come.
+    /// It says how far a call has come.
     Progress {
         /// The call.
         id: MessageId,
         /// How far.
         progress: Progress,
     },
-    /// Its tools are others now.
-    ToolsChanged,
+    /// Something that it has for the agent is another now.
+    Changed(Change),
 }
 
-/// How far a tool call has come (MCP, `notifications/progress`).
+/// How far a call has come (MCP, `notifications/progress`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Grows with every report.
@@ -212,7 +214,10 @@ impl Effect {
             Self::Progress { progress, .. } => {
                 NOTIFICATION + progress.message.as_ref().map_or(0, String::len)
             }
-            Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } | Self::ToolsChanged => 0,
+            // They become one for each who is to be told.
+            Self::Changed(Change::Resource(uri)) => NOTIFICATION + uri.len(),
+            Self::Changed(Change::List(_)) => NOTIFICATION,
+            Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } => 0,
         }
     }
 }

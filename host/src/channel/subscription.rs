@@ -2,7 +2,7 @@
 
 use acp_chain_powers::Asked;
 
-use super::{FailurePolicy, Kinds, Pattern, Peer};
+use super::{FailurePolicy, Kinds, Offers, Pattern, Peer};
 use crate::rpc::Kind;
 
 /// Messages that enter a proxy; all others pass by.
@@ -66,8 +66,8 @@ pub struct Registration {
     pub subscriptions: Vec<Subscription>,
     /// What is to become of it when it breaks; the manifest has the last word.
     pub on_failure: FailurePolicy,
-    /// Whether it has tools for the agent.
-    pub tools: bool,
+    /// What it has for the agent.
+    pub offers: Offers,
     /// Whether others rely on it to decide, so that it stands next to the agent.
     pub guard: bool,
 }

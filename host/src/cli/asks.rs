@@ -41,7 +41,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
             lines.push(format!("asks for {wanted}"));
         }
     }
-    let least = least(&asked, grant, registration.tools);
+    let least = least(&asked, grant, !registration.offers.is_empty());
     let idle = grant.powers().iter().filter(|power| {
         power.needs.is_none() && !least.iter().any(|needed| needed.key == power.key)
     });
@@ -88,7 +88,7 @@ fn readers(asked: &Asked) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::channel::{FailurePolicy, Kinds, Pattern, Subscription};
+    use crate::channel::{FailurePolicy, Kinds, Offers, Pattern, Subscription};
 
     fn compared(methods: &[&str], powers: &[&str]) -> String {
         let subscriptions = methods.iter().map(|method| Subscription {
@@ -100,7 +100,7 @@ mod tests {
         let registration = Registration {
             subscriptions: subscriptions.collect(),
             on_failure: FailurePolicy::Restart,
-            tools: false,
+            offers: Offers::default(),
             guard: false,
         };
         let grant = Grant::new("me", powers.iter().copied(), Vec::new()).unwrap();

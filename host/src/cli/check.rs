@@ -163,7 +163,7 @@ fn print_proxy(
     let imports = component.imports(&guest.engine);
     let abilities = Abilities {
         wasi: imports.iter().any(|name| name.starts_with("wasi:")),
-        tools: component.has_tools(),
+        offers: component.offers(),
     };
     say!("  │  {} kB", component.size() / 1000);
     for line in words::terms(terms, entry.on_failure, &abilities) {

@@ -178,10 +178,10 @@ async fn start(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure> {
     for subscription in &registration.subscriptions {
         tracing::debug!(proxy = entry.id, "asks for {subscription}");
     }
-    if registration.tools && !guest.grant.has("tools") {
-        let id = &entry.id;
+    if !registration.offers.is_empty() && !guest.grant.has("tools") {
+        let (id, offers) = (&entry.id, registration.offers);
         tracing::warn!(
-            "the proxy `{id}` has tools, which the agent does not get: it lacks the power `tools`"
+            "the proxy `{id}` has {offers}, which the agent does not get: it lacks the power `tools`"
         );
     }
     Ok(Proxy {

@@ -2,7 +2,7 @@
 
 use acp_chain_powers::{Danger, NamedMethods, Power};
 
-use crate::channel::{FailurePolicy, Grant, WORDS, quote};
+use crate::channel::{FailurePolicy, Grant, Offers, WORDS, quote};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::{ComponentEntry, NativeEntry, User};
 
@@ -10,8 +10,8 @@ use crate::manifest::{ComponentEntry, NativeEntry, User};
 pub struct Abilities {
     /// It imports WASI.
     pub wasi: bool,
-    /// It exports tools.
-    pub tools: bool,
+    /// What it has for the agent.
+    pub offers: Offers,
 }
 
 /// The terms of a proxy that is a program, one line each.
@@ -67,14 +67,14 @@ pub fn terms(
     let path = |path: &std::path::Path| quote(&path.display().to_string(), WORDS);
     let mut lines = granted(&entry.grant);
     lines.extend(
-        match (abilities.tools, entry.grant.has("tools")) {
-            (true, false) => {
-                Some("has tools, which the agent does not get without the power `tools`")
-            }
-            (false, true) => Some("has no tools, though it has the power `tools`"),
+        match (abilities.offers.is_empty(), entry.grant.has("tools")) {
+            (false, false) => Some(format!(
+                "has {}, which the agent does not get without the power `tools`",
+                abilities.offers
+            )),
+            (true, true) => Some("has no tools, though it has the power `tools`".to_owned()),
             _ => None,
-        }
-        .map(str::to_owned),
+        },
     );
     for directory in &*entry.directories {
         lines.push(format!(

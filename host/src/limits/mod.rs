@@ -214,11 +214,14 @@ pub const MCP_KEPT: usize = 16 * MIB;
 /// How many bytes of that are kept for all MCP servers.
 pub const MCP_KEPT_OF_ALL: usize = 128 * MIB;
 
-/// The longest list of tools of a proxy, in bytes.
-pub const MCP_TOOLS: usize = MIB;
+/// The longest list of what a proxy has for the agent, in bytes.
+pub const MCP_LIST: usize = MIB;
 
-/// How many tools such a list may have.
-pub const MCP_TOOLS_COUNT: usize = 1000;
+/// How much of a kind such a list may have.
+pub const MCP_LIST_COUNT: usize = 1000;
+
+/// The longest URI of a resource, in bytes.
+pub const LONGEST_URI: usize = 4 * KIB;
 
 /// The longest message of an MCP client of the agent's, and the longest body of its HTTP requests, in
 /// bytes.
@@ -375,21 +378,21 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp kept of all",
         quantity: Quantity::Size,
         value: MCP_KEPT_OF_ALL as u64,
-        what: "bytes of what waits for all MCP servers, and of their lists of tools",
+        what: "bytes of what waits for all MCP servers, and of what components list and clients subscribe to",
         passing: "the request is refused",
     },
     Fixed {
-        name: "mcp tools",
+        name: "mcp list",
         quantity: Quantity::Size,
-        value: MCP_TOOLS as u64,
-        what: "the list of tools of a proxy",
+        value: MCP_LIST as u64,
+        what: "a proxy's list of tools, of resources and templates, or of prompts",
         passing: "it counts as none, and the error says so",
     },
     Fixed {
-        name: "mcp tools of a list",
+        name: "mcp things of a list",
         quantity: Quantity::Count,
-        value: MCP_TOOLS_COUNT as u64,
-        what: "tools in such a list",
+        value: MCP_LIST_COUNT as u64,
+        what: "tools, resources, templates or prompts in such a list",
         passing: "the others are left out, and the user is told",
     },
     Fixed {

@@ -7,12 +7,13 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 
+use super::component::Server;
 use super::connected::Connected;
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
 use super::stateless::Stateless;
-use super::tools::Server;
 use super::transcript::alone;
 use super::undecided::Undecided;
+use crate::channel::{Change, Offer};
 use crate::rpc::{Error, Kind, Message};
 
 #[derive(Clone, Debug)]
@@ -31,11 +32,11 @@ enum Step {
     ProviderRequest(String),
     ProviderNotification(String),
     ProviderLost,
-    ToolsChanged,
+    Changed(Change),
     Progress(Index, f64, Option<f64>),
 }
 
-const METHODS: [&str; 18] = [
+const METHODS: [&str; 23] = [
     "initialize",
     "ping",
     "server/discover",
@@ -47,6 +48,11 @@ const METHODS: [&str; 18] = [
     "resources/subscribe",
     "resources/unsubscribe",
     "resources/read",
+    "resources/list",
+    "resources/templates/list",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
     "logging/setLevel",
     "notifications/initialized",
     "notifications/cancelled",
@@ -70,6 +76,8 @@ fn params() -> impl Strategy<Value = String> {
         r#"{"name":"u","_meta":{"progressToken":1e5}}"#,
         r#"{"cursor":"1.100"}"#,
         r#"{"uri":"a"}"#,
+        r#"{"name":"t","arguments":{"x":"y"}}"#,
+        r#"{"ref":{"type":"ref/prompt","name":"t"},"argument":{"name":"x","value":""}}"#,
         r#"{"uri":"b"}"#,
         r#"{"level":"info"}"#,
         r#"{"requestId":"0"}"#,
@@ -83,6 +91,9 @@ fn params() -> impl Strategy<Value = String> {
         r#""name":"t","arguments":{}"#,
         r#""name":"u","progressToken":4"#,
         r#""notifications":{"toolsListChanged":true}"#,
+        r#""notifications":{"resourcesListChanged":true,"resourceSubscriptions":["a","a"]}"#,
+        r#""notifications":{"resourceSubscriptions":7}"#,
+        r#""uri":"a","_meta":{"progressToken":1}"#,
         r#""notifications":{}"#,
     ]);
     prop_oneof![legacy.prop_map(str::to_owned), stateless.prop_map(alone),]
@@ -102,6 +113,11 @@ fn result() -> impl Strategy<Value = String> {
         r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"n","version":"v"}}"#,
         r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}},{"name":"u","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}"#,
         r#"{"tools":7}"#,
+        r#"{"instructions":"i","resources":[{"uri":"a:b","name":"n"},{"uri":"a"}],"templates":[{"uriTemplate":"a:{b}","name":"n"}]}"#,
+        r#"{"prompts":[{"name":"t","arguments":[{"name":"x","required":true}]},{"name":"u"}]}"#,
+        r#"{"contents":[{"uri":"a:b","text":"t"}],"ttlMs":7}"#,
+        r#"{"messages":[{"role":"user","content":{"type":"text"}}]}"#,
+        r#"{"completion":{"values":["a"]}}"#,
         r#"{"content":[],"structuredContent":{}}"#,
         r#"{"content":[{"type":"text"}],"resultType":"complete","ttlMs":1}"#,
         r#"{"resultType":"input_required","requestState":"s"}"#,
@@ -156,7 +172,13 @@ fn step() -> impl Strategy<Value = Step> {
         2 => sent().prop_map(Step::ProviderRequest),
         4 => sent().prop_map(Step::ProviderNotification),
         1 => Just(Step::ProviderLost),
-        1 => Just(Step::ToolsChanged),
+        1 => select(vec![
+            Change::List(Offer::Tools),
+            Change::List(Offer::Resources),
+            Change::List(Offer::Prompts),
+            Change::Resource("a".to_owned()),
+        ])
+        .prop_map(Step::Changed),
         1 => (any::<Index>(), any::<f64>(), any::<Option<f64>>())
             .prop_map(|(question, progress, total)| Step::Progress(question, progress, total)),
     ]
@@ -211,6 +233,9 @@ impl Ledger {
                 }
                 Output::AskProvider {
                     question, params, ..
+                }
+                | Output::Call {
+                    question, params, ..
                 } => {
                     self.question(question);
                     texts.push(Some(params));
@@ -234,15 +259,7 @@ impl Ledger {
                     assert!(self.questions.contains(&question), "{question} is not open");
                 }
                 Output::Notice { text } => assert!(text.len() < 8 * 1024, "{text}"),
-                Output::ListTools { question } => self.question(question),
-                Output::CallTool {
-                    question,
-                    arguments,
-                    ..
-                } => {
-                    self.question(question);
-                    texts.push(Some(arguments));
-                }
+                Output::List { question, .. } => self.question(question),
             }
             for text in texts.into_iter().flatten() {
                 let json = serde_json::from_str::<&RawValue>(&text);
@@ -346,7 +363,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                 seat.take(Input::ProviderNotification { params: &params })
             }
             Step::ProviderLost => seat.take(Input::ProviderLost),
-            Step::ToolsChanged => seat.take(Input::ToolsChanged),
+            Step::Changed(change) => seat.take(Input::Changed(&change)),
             Step::Progress(index, progress, total) => {
                 if ledger.questions.is_empty() {
                     continue;
@@ -390,10 +407,10 @@ proptest! {
     })]
 
     #[test]
-    fn the_server_of_tools_answers_everything_once(
+    fn the_server_of_a_component_answers_everything_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut Server::new("srv"), steps);
+        run(&mut Server::new("srv", Offer::ALL.into_iter().collect()), steps);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! understands. At the agent's end, an agent that does not know MCP over ACP comes in by the [door].
 
 pub mod capabilities;
+pub mod component;
 pub mod connected;
 pub mod declaration;
 pub mod door;
@@ -16,10 +17,10 @@ pub mod mirrored;
 pub mod protocol;
 pub mod seat;
 pub mod stateless;
-pub mod tools;
 #[cfg(test)]
 mod transcript;
 pub mod undecided;
+mod uris;
 pub mod wire;
 
 /// A server that is declared in one session. Never used twice in a connection.

@@ -13,6 +13,7 @@
 use std::sync::Arc;
 
 use super::mirrored::Mirrored;
+use crate::channel::{Change, Offer};
 use crate::rpc::{Error, Message};
 
 /// The number of a request that came in and is to be answered.
@@ -114,12 +115,12 @@ pub enum Input<'a> {
     Over,
     /// The provider was started again, and knows nothing any more of what it had: connections, and
     /// requests of either side. Whatever is open with it fails with -33002, and it is told nothing
-    /// of that. For the tools of a component it means nothing: their calls are answered as it breaks,
-    /// and the list is asked for again after [`Input::ToolsChanged`].
+    /// of that. For a component it means nothing: its calls are answered as it breaks, and its lists
+    /// are asked for again after [`Input::Changed`].
     ProviderLost,
-    /// (Tools of a component only.) The list of tools has changed, or may have.
-    ToolsChanged,
-    /// (Tools of a component only.) How far a call has come.
+    /// (Components only.) Something that it has has changed, or may have.
+    Changed(&'a Change),
+    /// (Components only.) How far a call has come.
     Progress {
         /// The question that is the call.
         question: Question,
@@ -189,27 +190,30 @@ pub enum Output {
         /// The question.
         question: Question,
     },
-    /// (Tools of a component only.) Asks the component for its tools. The answer is a result of the
-    /// form `{"instructions": string | null, "tools": […]}`, in which nothing is checked yet but
-    /// that every tool is JSON; or an error that says why there is none.
-    ListTools {
+    /// (Components only.) Asks the component what it has of this. The answer is a result of the form
+    /// `{"instructions": string | null, "tools": […]}`, with `resources` and `templates`, or
+    /// `prompts`, in place of `tools`; nothing is checked in it yet but that it is JSON. Or it is an
+    /// error that says why there is none.
+    List {
         /// The seat's number for it.
         question: Question,
+        /// Of what.
+        offer: Offer,
     },
-    /// (Tools of a component only.) Tells the user something, if it was not told before.
+    /// (Components only.) Tells the user something, if it was not told before.
     Notice {
         /// A sentence.
         text: String,
     },
-    /// (Tools of a component only.) Calls a tool. The answer is what the component says is a
-    /// `CallToolResult`, unchecked but for being JSON; or an error.
-    CallTool {
+    /// (Components only.) Calls something that the component has. The answer is what the component says
+    /// is its result, unchecked but for being JSON; or an error.
+    Call {
         /// The seat's number for it.
         question: Question,
-        /// The tool.
-        name: String,
-        /// A JSON object.
-        arguments: String,
+        /// MCP's method.
+        method: &'static str,
+        /// What of MCP's parameters the component gets.
+        params: String,
     },
 }
 

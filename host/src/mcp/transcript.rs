@@ -1,7 +1,7 @@
 //! A seat under test: what goes in by number and name, and what comes out as lines.
 
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
-use crate::rpc::{Kind, Message};
+use crate::rpc::{Kind, Message, edit};
 
 /// A seat, and a count of what it is asked.
 pub struct Table<S> {
@@ -183,11 +183,15 @@ fn line(output: &Output) -> String {
         }
         Output::Withdraw { question } => format!("withdraw {question}"),
         Output::Notice { text } => format!("notice: {text}"),
-        Output::ListTools { question } => format!("list tools {question}"),
-        Output::CallTool {
+        Output::List { question, offer } => format!("list {} {question}", offer.as_str()),
+        Output::Call {
             question,
-            name,
-            arguments,
-        } => format!("call tool {question}: {name} {arguments}"),
+            method,
+            params,
+        } => {
+            // What is in it has a test of its own.
+            let params = edit(params, "/_meta", None).unwrap();
+            format!("call {question}: {method} {params}")
+        }
     }
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
-use super::Engine;
 use super::bindings::ProxyPre;
 use super::lines::Lines;
 use super::state::State;
-use super::tools::{TOOLS, ToolsPre};
+use super::{Engine, offers};
+use crate::channel::Offers;
 use crate::limits::{COMPONENT, Quantity};
 use crate::untrusted::Untrusted;
 
@@ -89,7 +89,7 @@ pub enum ComponentError {
 pub struct Component {
     pub(super) pre: ProxyPre<State>,
     pub(super) lines: Lines,
-    has_tools: bool,
+    offers: Offers,
     size: u64,
 }
 
@@ -163,15 +163,12 @@ impl Component {
             .linker
             .instantiate_pre(&component)
             .map_err(mismatch)?;
-        let has_tools = exports.contains(&TOOLS);
-        if has_tools {
-            ToolsPre::new(instance.clone()).map_err(mismatch)?;
-        }
+        let offers = offers::of_component(&exports, &instance).map_err(mismatch)?;
         let pre = ProxyPre::new(instance).map_err(mismatch)?;
         Ok(Self {
             pre,
             lines,
-            has_tools,
+            offers,
             size,
         })
     }
@@ -182,10 +179,10 @@ impl Component {
         self.size
     }
 
-    /// Whether it has tools for the agent.
+    /// What it has for the agent.
     #[must_use]
-    pub fn has_tools(&self) -> bool {
-        self.has_tools
+    pub fn offers(&self) -> Offers {
+        self.offers
     }
 
     /// The names of the interfaces that it imports.

@@ -1,10 +1,9 @@
 //! Between the channel's words and those generated from the WIT package.
 
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
-use super::tools::{self, wit as wit_tools};
 use crate::channel::{
-    ChannelError, Decision, Delivery, Edit, FailurePolicy, Kinds, Pattern, PatternError, Peer,
-    Registration, Subscription,
+    ChannelError, Decision, Delivery, Edit, FailurePolicy, Kinds, Offers, Pattern, PatternError,
+    Peer, Registration, Subscription,
 };
 use crate::rpc;
 
@@ -46,7 +45,7 @@ impl TryFrom<wit::Registration> for Registration {
                 .map(Subscription::try_from)
                 .collect::<Result<_, _>>()?,
             on_failure: registration.on_failure.into(),
-            tools: false,
+            offers: Offers::default(),
             guard: registration.guard,
         })
     }
@@ -107,7 +106,8 @@ pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
     })
 }
 
-fn reject(code: i32, message: String, data: Option<String>) -> Result<Decision, ChannelError> {
+/// An error of a guest's.
+pub fn reject(code: i32, message: String, data: Option<String>) -> Result<Decision, ChannelError> {
     let mut reject = rpc::Error::new(code.into(), message);
     if let Some(data) = data {
         let data = serde_json::value::RawValue::from_string(data);
@@ -116,26 +116,6 @@ fn reject(code: i32, message: String, data: Option<String>) -> Result<Decision, 
         })?);
     }
     Ok(Decision::Reject(reject))
-}
-
-/// What a guest says of a tool call.
-pub fn outcome(
-    outcome: Result<wit_tools::Outcome, tools::Error>,
-) -> Result<Decision, ChannelError> {
-    match outcome {
-        Ok(wit_tools::Outcome::Done(result)) => Ok(Decision::Respond(result)),
-        Ok(wit_tools::Outcome::Pending) => Ok(Decision::Hold),
-        Err(error) => reject(error.code, error.message, error.data),
-    }
-}
-
-/// The tools of a guest, as one object.
-pub fn catalog(catalog: &wit_tools::Catalog) -> String {
-    let instructions = serde_json::to_string(&catalog.instructions);
-    // A text always serializes.
-    let instructions = instructions.unwrap_or_default();
-    let tools = catalog.tools.join(",");
-    format!(r#"{{"instructions":{instructions},"tools":[{tools}]}}"#)
 }
 
 pub fn head(delivery: &Delivery) -> wit::Head<'_> {

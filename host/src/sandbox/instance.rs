@@ -1,6 +1,5 @@
 //! A running component: one store, called for one message at a time.
 
-use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,17 +11,17 @@ use wasmtime_wasi::ResourceTable;
 use super::bindings::Proxy;
 use super::bindings::acp_chain::proxy::types as wit;
 use super::journal::Journal;
+use super::offers::{self, Interfaces};
 use super::post_mortem::TooLong;
 use super::state::State;
-use super::tools::{Tools, wit as wit_tools};
 use super::usage::Usage;
 use super::{Component, Engine, Guest, convert, post_mortem};
 use crate::channel::{
-    Action, Call, ChannelError, Decision, Delivery, Event, Failure, Ledger, MessageId, Outcome,
-    Part, PatternError, Registration, Reply, Started, Tally, WORDS, quote,
+    Action, Call, ChannelError, Decision, Delivery, Event, Failure, Ledger, MessageId, Offer,
+    Outcome, Part, PatternError, Registration, Reply, Started, Tally, WORDS, quote,
 };
 use crate::limits::{Limits, Quantity};
-use crate::rpc::{Kind, Message, member};
+use crate::rpc::{Kind, Message};
 
 /// How many things of WASI's a proxy may have open: files, streams, clocks.
 const HANDLES: usize = 1000;
@@ -32,7 +31,7 @@ pub struct Instance {
     engine: Engine,
     store: Store<State>,
     proxy: Proxy,
-    tools: Option<Tools>,
+    interfaces: Interfaces,
     limits: Arc<Limits>,
 }
 
@@ -71,7 +70,7 @@ impl Instance {
             let init = async |store: &mut Store<State>| init(store, component, config, saved).await;
             in_time(&mut store, &limits.init_time, init).await
         };
-        let (proxy, tools, registration) = match started {
+        let (proxy, interfaces, registration) = match started {
             Ok(Ok(started)) => started,
             Ok(Err(words)) => return Err(declined(quote(&words, WORDS))),
             Err(error) => return Err(post_mortem::of(store.data(), &error)),
@@ -85,13 +84,13 @@ impl Instance {
             Registration::try_from(registration).map_err(|error: PatternError| {
                 declined(quote(&format!("a subscription is wrong: {error}"), WORDS))
             })?;
-        registration.tools = tools.is_some();
+        registration.offers = interfaces.offers;
         store.data_mut().ledger.start();
         let instance = Self {
             engine: guest.engine,
             store,
             proxy,
-            tools,
+            interfaces,
             limits,
         };
         Ok(Started {
@@ -128,8 +127,8 @@ impl Instance {
                 let told = in_time(&mut self.store, &self.limits.time, cancel).await;
                 self.told(told, |state, reason| state.refuse_held(*id, &reason))
             }
-            Event::ListTools(session) => self.list_tools(session.as_deref()).await,
-            Event::CallTool(call) => self.call_tool(call).await,
+            Event::List(offer, session) => self.list(*offer, session.as_deref()).await,
+            Event::Call(call) => self.call_for_agent(call).await,
         };
         let (effects, saved) = match outcome {
             // It is not known how much of what it was about to do is done.
@@ -177,51 +176,32 @@ impl Instance {
         in_time(&mut self.store, &self.limits.time, deliver).await
     }
 
-    async fn list_tools(&mut self, session: Option<&str>) -> Outcome {
-        let Some(tools) = &self.tools else {
-            return Outcome::Refused("it has no tools".to_owned());
-        };
-        let list = async |store: &mut Store<State>| {
-            let tools = tools.acp_chain_proxy_tools();
-            tools.call_list_tools(store, session).await
-        };
+    async fn list(&mut self, offer: Offer, session: Option<&str>) -> Outcome {
+        let interfaces = &self.interfaces;
+        let list = async |store: &mut Store<State>| interfaces.list(store, offer, session).await;
         let listed = in_time(&mut self.store, &self.limits.time, list).await;
         let state = self.store.data_mut();
         let catalog = match listed {
-            Ok(Ok(catalog)) => convert::catalog(&catalog),
+            Ok(Ok(catalog)) => catalog,
             Ok(Err(reason)) => return Outcome::Refused(quote(&reason, WORDS)),
             Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
         };
         match state.ledger.vouch(&catalog) {
             Ok(()) => Outcome::Decided(Action::Answer(Message::result(&catalog))),
-            Err(error) => Outcome::Refused(quote(&format!("its list of tools: {error}"), WORDS)),
+            Err(error) => {
+                let reason = format!("its list of {}: {error}", offer.as_str());
+                Outcome::Refused(quote(&reason, WORDS))
+            }
         }
     }
 
-    async fn call_tool(&mut self, call: &Delivery) -> Outcome {
-        let Some(tools) = &self.tools else {
-            return Outcome::Refused("it has no tools".to_owned());
-        };
-        let body = call.message.body();
-        let name = member(body, "name").and_then(|name| serde_json::from_str(name).ok());
-        let name: Cow<str> = name.unwrap_or_default();
-        let arguments = member(body, "arguments").unwrap_or("{}");
+    async fn call_for_agent(&mut self, call: &Delivery) -> Outcome {
         let ledger = &mut self.store.data_mut().ledger;
-        ledger.hand_in_call(call.id, &call.method, arguments);
-        let tool_call = async |store: &mut Store<State>| {
-            let call = wit_tools::ToolCall {
-                id: call.id,
-                session: call.session.as_deref().map(str::to_owned),
-                name: name.into_owned(),
-                arguments: arguments.to_owned(),
-            };
-            tools
-                .acp_chain_proxy_tools()
-                .call_call_tool(store, &call)
-                .await
-        };
-        let called = in_time(&mut self.store, &self.limits.time, tool_call).await;
-        self.judge(call.id, called.map(|outcome| Ok(convert::outcome(outcome))))
+        ledger.hand_in_call(call.id, &call.method, offers::shown(call));
+        let interfaces = &self.interfaces;
+        let make = async |store: &mut Store<State>| interfaces.call(store, call).await;
+        let called = in_time(&mut self.store, &self.limits.time, make).await;
+        self.judge(call.id, called)
     }
 
     /// What came of an event about which there was nothing to decide.
@@ -292,17 +272,14 @@ async fn init(
     component: &Component,
     config: &str,
     saved: Option<String>,
-) -> wasmtime::Result<Result<(Proxy, Option<Tools>, wit::Registration), String>> {
+) -> wasmtime::Result<Result<(Proxy, Interfaces, wit::Registration), String>> {
     let pre = component.pre.instance_pre();
     let instance = pre.instantiate_async(&mut *store).await?;
     let proxy = Proxy::new(&mut *store, &instance)?;
-    let tools = match component.has_tools() {
-        true => Some(Tools::new(&mut *store, &instance)?),
-        false => None,
-    };
+    let interfaces = Interfaces::new(&mut *store, &instance, component.offers())?;
     let handler = proxy.acp_chain_proxy_handler();
     let registration = handler.call_init(store, config, saved.as_deref()).await?;
-    Ok(registration.map(|registration| (proxy, tools, registration)))
+    Ok(registration.map(|registration| (proxy, interfaces, registration)))
 }
 
 /// Runs a call into the guest for so long at most, be it that the guest computes, which the epoch

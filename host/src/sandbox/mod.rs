@@ -27,9 +27,9 @@ mod guest;
 mod instance;
 mod journal;
 mod lines;
+mod offers;
 mod post_mortem;
 mod state;
-mod tools;
 mod usage;
 
 pub use apart::apart;

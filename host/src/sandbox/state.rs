@@ -12,7 +12,7 @@ use super::convert;
 use super::journal::Journal;
 use super::lines::Lines;
 use super::usage::Usage;
-use crate::channel::{ChannelError, Ledger, MessageId, Progress, Tally, quote};
+use crate::channel::{Change, ChannelError, Ledger, MessageId, Offer, Progress, Tally, quote};
 use crate::rpc::{self, code};
 
 /// What a store holds beside the guest's memory.
@@ -52,6 +52,11 @@ impl State {
             let (proxy, text) = (&*self.name, quote(&error.to_string(), 500));
             tracing::warn!(proxy, count, "{what} came to nothing: {text}");
         }
+    }
+
+    fn changed(&mut self, call: &str, change: Change) -> Result<(), wit_channel::ChannelError> {
+        let done = self.ledger.changed(change);
+        self.told(call, done)
     }
 
     fn told<T>(
@@ -149,8 +154,19 @@ impl wit_channel::Host for State {
     }
 
     fn tools_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
-        let done = self.ledger.tools_changed();
-        self.told("tools-changed", done)
+        self.changed("tools-changed", Change::List(Offer::Tools))
+    }
+
+    fn resources_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
+        self.changed("resources-changed", Change::List(Offer::Resources))
+    }
+
+    fn prompts_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
+        self.changed("prompts-changed", Change::List(Offer::Prompts))
+    }
+
+    fn resource_changed(&mut self, uri: String) -> Result<(), wit_channel::ChannelError> {
+        self.changed("resource-changed", Change::Resource(uri))
     }
 
     fn id(&mut self) -> String {

@@ -156,7 +156,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "tools",
-        words: "gives the agent tools of its own (MCP), whose texts the agent's model reads",
+        words: "gives the agent tools, resources and prompts of its own (MCP), whose texts the agent's model reads, and asks you or that model while they are used",
         danger: High,
         reason: "models follow what they read, and you permit what they ask for",
         needs: None,

@@ -23,7 +23,7 @@ fn a_component_that_imports_the_channel_alone_has_tools() {
             "acp-chain:proxy/channel@0.1.0"
         ]
     );
-    assert!(component.has_tools());
+    assert_eq!(component.offers().to_string(), "tools");
 }
 
 #[tokio::test]

@@ -202,8 +202,8 @@ impl Router {
 
     fn deliver(&mut self, index: HopIndex, parcel: Parcel) {
         let hop = &mut self.hops[index];
-        let is_tools = parcel.target == Target::Tools;
-        let wanted = match is_tools {
+        let is_called = parcel.is_for_component();
+        let wanted = match is_called {
             true => Some(true),
             false => hop.subscription(&parcel).map(|wanted| wanted.with_body),
         };
@@ -226,7 +226,7 @@ impl Router {
         let exchange = parcel
             .exchange
             .and_then(|number| self.exchanges.get_mut(&number));
-        if is_tools
+        if is_called
             && exchange
                 .as_ref()
                 .is_some_and(|exchange| exchange.cancel.is_some())
@@ -251,9 +251,9 @@ impl Router {
         }
         let guard = hop.is_guard();
         self.trace(&parcel);
-        let event = match &*parcel.method {
-            "tools/list" if is_tools => Event::ListTools(parcel.session().cloned()),
-            _ if is_tools => Event::CallTool(delivery(&parcel, id, with_body)),
+        let event = match parcel.target {
+            Target::List(offer) => Event::List(offer, parcel.session().cloned()),
+            Target::Call => Event::Call(delivery(&parcel, id, with_body)),
             _ => Event::Message(Delivery {
                 sealed: parcel.sealed && !guard,
                 ..delivery(&parcel, id, with_body)

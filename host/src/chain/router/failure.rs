@@ -156,7 +156,7 @@ impl Router {
                 hop.life = Life::Idle(part);
                 hop.subscribe(registration.subscriptions);
                 self.make_ready(index);
-                self.tools_changed(index);
+                self.component_restarted(index);
                 self.provider_restarted(index);
             }
             Err(failure) => self.fall(index, &failure),

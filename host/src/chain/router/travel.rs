@@ -111,7 +111,7 @@ impl Router {
         }
         loop {
             self.pass_turns(&parcel);
-            self.add_tools(&mut parcel);
+            self.add_component(&mut parcel);
             parcel.step();
             if let Target::Seat(server, at) = parcel.target
                 && at == parcel.at

@@ -20,8 +20,8 @@ impl Router {
             Effect::Notify { to, message } if is_mcp(message.method()) => {
                 self.speak_mcp(index, None, to, message);
             }
-            Effect::Progress { id, progress } => self.tool_progress(index, id, &progress),
-            Effect::ToolsChanged => self.tools_changed(index),
+            Effect::Progress { id, progress } => self.call_progress(index, id, &progress),
+            Effect::Changed(change) => self.component_changed(index, &change),
             Effect::Request { id, to, message } => {
                 let Some((route, at)) = self.stand(index, &message) else {
                     return;

@@ -235,7 +235,7 @@ impl Seat for Connected {
             }
             Input::Over => self.close(&mut out),
             Input::ProviderLost => self.lose(&mut out),
-            Input::ToolsChanged | Input::Progress { .. } => {}
+            Input::Changed(_) | Input::Progress { .. } => {}
         }
         out
     }

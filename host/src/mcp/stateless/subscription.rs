@@ -6,22 +6,12 @@
 //! client's request is answered. One that the provider ends is not opened again until the client
 //! subscribes to something else.
 
-use std::collections::BTreeSet;
-
 use super::called::Called;
 use super::{Of, Stateless};
-use crate::mcp::protocol::{self, LISTS, invalid, key, quoted, with, with_meta};
+use crate::mcp::protocol::{self, LISTS, key, with, with_meta};
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question};
+use crate::mcp::uris::Uris;
 use crate::rpc::{Error, Kind, Message};
-
-/// How many resources a client may subscribe to.
-const RESOURCES: usize = 1024;
-
-/// The longest URI of a resource, in bytes.
-const URI: usize = 4 * 1024;
-
-/// How long the URIs of a client may be together, in bytes: each subscription names all of them.
-const URIS: usize = 256 * 1024;
 
 /// What a client hears of without asking.
 #[derive(Debug, Default)]
@@ -33,42 +23,9 @@ pub(super) struct Changes {
     /// Whether the provider tells that a resource has changed.
     pub subscribes: bool,
     /// The resources that the client subscribes to.
-    resources: Resources,
+    resources: Uris,
     /// The open `subscriptions/listen`, the newest last.
     listens: Vec<Question>,
-}
-
-/// Resources, by their URIs.
-#[derive(Debug, Default)]
-struct Resources {
-    uris: BTreeSet<String>,
-    /// How long they are together, in bytes.
-    length: usize,
-}
-
-impl Resources {
-    fn add(&mut self, uri: &str) -> Result<bool, Error> {
-        if self.uris.contains(uri) {
-            return Ok(false);
-        }
-        if self.uris.len() >= RESOURCES || self.length + uri.len() > URIS {
-            let most = URIS / 1024;
-            let error = format!(
-                "A client may subscribe to {RESOURCES} resources, with URIs of {most} KiB in all"
-            );
-            return Err(Error::new(protocol::code::LIMIT, error));
-        }
-        self.length += uri.len();
-        Ok(self.uris.insert(uri.to_owned()))
-    }
-
-    fn remove(&mut self, uri: &str) -> bool {
-        let removed = self.uris.remove(uri);
-        if removed {
-            self.length -= uri.len();
-        }
-        removed
-    }
 }
 
 /// A `subscriptions/listen` for a client.
@@ -90,12 +47,12 @@ impl Listen {
 impl Changes {
     /// How many bytes are kept of what it wants to hear of.
     pub fn weight(&self) -> usize {
-        self.resources.length
+        self.resources.weight()
     }
 
     /// What it wants to hear of, in the filter of `subscriptions/listen`.
     pub(super) fn filter(&self) -> Option<String> {
-        if !self.offers.contains(&true) && self.resources.uris.is_empty() {
+        if !self.offers.contains(&true) && self.resources.is_empty() {
             return None;
         }
         let mut filter = String::from("{}");
@@ -104,9 +61,8 @@ impl Changes {
                 filter = with(&filter, &format!("/{name}"), Some("true"));
             }
         }
-        if !self.resources.uris.is_empty() {
-            let resources: Vec<_> = self.resources.uris.iter().map(|uri| quoted(uri)).collect();
-            let resources = format!("[{}]", resources.join(","));
+        if !self.resources.is_empty() {
+            let resources = self.resources.to_json();
             filter = with(&filter, "/resourceSubscriptions", Some(&resources));
         }
         Some(filter)
@@ -136,9 +92,6 @@ impl Stateless {
             return Err(Error::cancelled());
         };
         let adds = called.method == "resources/subscribe";
-        if uri.len() > URI {
-            return Err(invalid(format!("the uri is longer than {URI} bytes")));
-        }
         let is_news = match adds {
             true => client.changes.resources.add(&uri)?,
             false => client.changes.resources.remove(&uri),

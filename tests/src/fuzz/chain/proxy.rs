@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use acp_chain::channel::{
     Call, Decision, Delivery, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId,
-    Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
-    Tally,
+    Offers, Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting,
+    Subscription, Tally,
 };
 use acp_chain::limits::Limits;
 use acp_chain::rpc;
@@ -48,7 +48,7 @@ impl Script {
                 subscriptions: SEEN.map(subscription).into(),
                 on_failure: FailurePolicy::Refuse,
                 guard: false,
-                tools: false,
+                offers: Offers::default(),
             },
         }
     }
@@ -127,7 +127,7 @@ impl Scripted {
 
     fn handle(&mut self, event: &Event) -> Outcome {
         match event {
-            Event::ListTools(_) | Event::CallTool(_) => unreachable!("it has no tools"),
+            Event::List(..) | Event::Call(_) => unreachable!("it has no tools"),
             Event::Message(delivery) => {
                 self.ledger.hand_in(delivery);
                 let tag = tag(delivery.message.body());

@@ -6,7 +6,7 @@ use super::servers::{Connection, Provider};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
 use crate::chain::router::Router;
-use crate::channel::{MessageId, Peer, Progress, WORDS};
+use crate::channel::{Change, MessageId, Offer, Peer, Progress, WORDS};
 use crate::mcp::seat::Input;
 use crate::mcp::wire::Wrapped;
 use crate::rpc::{Error, Message, code};
@@ -42,8 +42,8 @@ impl Router {
         }
     }
 
-    /// A proxy says how far the call of one of its tools has come.
-    pub(in crate::chain::router) fn tool_progress(
+    /// A component says how far a call has come.
+    pub(in crate::chain::router) fn call_progress(
         &mut self,
         index: HopIndex,
         call: MessageId,
@@ -74,10 +74,17 @@ impl Router {
         }
     }
 
-    /// The tools of a proxy may be others now.
-    pub(in crate::chain::router) fn tools_changed(&mut self, index: HopIndex) {
-        for server in self.servers.of(Provider::Tools(index)) {
-            self.seat_takes(server, Input::ToolsChanged);
+    /// Something that a component has may be another now.
+    pub(in crate::chain::router) fn component_changed(&mut self, index: HopIndex, change: &Change) {
+        for server in self.servers.of(Provider::Component(index)) {
+            self.seat_takes(server, Input::Changed(change));
+        }
+    }
+
+    /// A component was started again: all that it lists may be another now.
+    pub(in crate::chain::router) fn component_restarted(&mut self, index: HopIndex) {
+        for offer in Offer::ALL {
+            self.component_changed(index, &Change::List(offer));
         }
     }
 
@@ -115,6 +122,6 @@ impl Router {
 fn position(route: &Route, provider: Provider) -> Option<usize> {
     match provider {
         Provider::Client => Some(route.edge(Peer::Client)),
-        Provider::Proxy(index) | Provider::Tools(index) => route.position(index),
+        Provider::Proxy(index) | Provider::Component(index) => route.position(index),
     }
 }

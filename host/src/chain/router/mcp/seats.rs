@@ -193,20 +193,17 @@ impl Router {
                 }
             }
             Output::Notice { text } => self.tell_once(&text, &text),
-            Output::ListTools { question } => {
-                let message = Message::request("tools/list", "null");
-                self.use_tools(id, question, message);
+            Output::List { question, offer } => {
+                let message = Message::request(offer.list(), "null");
+                self.use_component(id, question, Target::List(offer), message);
             }
-            Output::CallTool {
+            Output::Call {
                 question,
-                name,
-                arguments,
+                method,
+                params,
             } => {
-                // A text always serializes.
-                let name = serde_json::to_string(&name).unwrap_or_default();
-                let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
-                let message = Message::request("tools/call", &params);
-                self.use_tools(id, question, message);
+                let message = Message::request(method, &params);
+                self.use_component(id, question, Target::Call, message);
             }
         }
     }
@@ -316,17 +313,23 @@ impl Router {
         self.travel(parcel);
     }
 
-    /// Asks a proxy for its tools, or calls one.
-    fn use_tools(&mut self, id: ServerId, question: Question, message: Message) {
+    /// Asks a component what it has, or calls something of it.
+    fn use_component(
+        &mut self,
+        id: ServerId,
+        question: Question,
+        target: Target,
+        message: Message,
+    ) {
         let Some(server) = self.servers.all.get(&id) else {
             return;
         };
-        let Provider::Tools(index) = server.provider else {
+        let Provider::Component(index) = server.provider else {
             return;
         };
         let mut parcel = Parcel::new(message, server.route.clone(), server.at, Peer::Client);
         parcel.from = parcel.route.edge(Peer::Agent);
-        parcel.target = Target::Tools;
+        parcel.target = target;
         parcel.request_session.clone_from(&server.session);
         parcel.arrival = self.hops[index].next_arrival();
         self.ask(id, question, &mut parcel);

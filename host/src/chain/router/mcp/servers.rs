@@ -18,8 +18,8 @@ pub enum Provider {
     Client,
     /// A proxy that answers `mcp/*` itself.
     Proxy(HopIndex),
-    /// The host, with the tools of a proxy.
-    Tools(HopIndex),
+    /// The host, with what a component has.
+    Component(HopIndex),
 }
 
 /// One server, declared in one session.
@@ -54,7 +54,7 @@ impl Server {
     pub fn proxy(&self) -> Option<HopIndex> {
         match self.provider {
             Provider::Client => None,
-            Provider::Proxy(index) | Provider::Tools(index) => Some(index),
+            Provider::Proxy(index) | Provider::Component(index) => Some(index),
         }
     }
 }

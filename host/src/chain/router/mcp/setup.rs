@@ -10,14 +10,14 @@ use super::servers::{Provider, Server, Servers};
 use crate::chain::exchange::Stage;
 use crate::chain::parcel::{ExchangeId, Parcel, Place};
 use crate::chain::router::Router;
-use crate::channel::{Peer, WORDS, quote};
+use crate::channel::{Offers, Peer, WORDS, quote};
 use crate::limits::MCP_SERVERS_OF_ONE;
 use crate::mcp::connected::Connected;
 use crate::mcp::declaration::{self, DeclarationError, Entry, MOST, Names};
 use crate::mcp::door::Transport;
 use crate::mcp::seat::Seat;
 use crate::mcp::undecided::Undecided;
-use crate::mcp::{Dialect, ServerId, tools};
+use crate::mcp::{Dialect, ServerId, component};
 use crate::rpc::{Error, Kind, Message, code};
 
 impl Router {
@@ -119,13 +119,13 @@ impl Router {
         false
     }
 
-    /// Declares the tools of the proxy that a request to set up a session is about to leave.
-    pub(in crate::chain::router) fn add_tools(&mut self, parcel: &mut Parcel) {
+    /// Declares the server of the component that a request to set up a session is about to leave.
+    pub(in crate::chain::router) fn add_component(&mut self, parcel: &mut Parcel) {
         let Place::Hop(index) = parcel.route.place(parcel.at) else {
             return;
         };
         let is_setup = parcel.toward == Peer::Agent
-            && self.hops[index].offers_tools()
+            && self.hops[index].is_server()
             && parcel.message.kind() == Kind::Request
             && declaration::is_setup(&parcel.method);
         if !is_setup {
@@ -134,10 +134,13 @@ impl Router {
         let name = self.hops[index].name.clone();
         let declared = declaration::read(parcel.message.body());
         let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MOST) else {
-            tracing::warn!("the tools of `{name}` have no place in {}", parcel.method);
+            tracing::warn!(
+                "the MCP server of `{name}` has no place in {}",
+                parcel.method
+            );
             return;
         };
-        let provider = Provider::Tools(index);
+        let provider = Provider::Component(index);
         if let Some(server) = self.found(parcel, provider, None, String::new()) {
             let name = declaration::name_of_tools(&name);
             entries.push(Entry::over_acp(&name, server));
@@ -170,7 +173,10 @@ impl Router {
             (Some(Dialect::Stateless), _) => {
                 Box::new(Undecided::new(&own_id, &declaration::chain_id(id)))
             }
-            (None, _) => Box::new(tools::Server::new(&self.name_of(provider))),
+            (None, _) => Box::new(component::Server::new(
+                &self.name_of(provider),
+                self.offers_of(provider),
+            )),
         };
         let server = Server {
             provider,
@@ -293,14 +299,22 @@ impl Router {
     fn name_of(&self, provider: Provider) -> String {
         match provider {
             Provider::Client => "client".to_owned(),
-            Provider::Proxy(index) | Provider::Tools(index) => self.hops[index].name.clone(),
+            Provider::Proxy(index) | Provider::Component(index) => self.hops[index].name.clone(),
+        }
+    }
+
+    /// What a component has that the host is the server of.
+    fn offers_of(&self, provider: Provider) -> Offers {
+        match provider {
+            Provider::Component(index) => self.hops[index].offers(),
+            Provider::Client | Provider::Proxy(_) => Offers::default(),
         }
     }
 
     fn whose(&self, provider: Provider) -> String {
         match provider {
             Provider::Client => "the client".to_owned(),
-            Provider::Proxy(_) | Provider::Tools(_) => {
+            Provider::Proxy(_) | Provider::Component(_) => {
                 format!("the proxy `{}`", self.name_of(provider))
             }
         }

@@ -73,7 +73,7 @@ fn a_cancellation_of_a_held_request_is_told_to_the_holder() {
                 Says::Told
             }
             Event::Answer(_) => Says::Told,
-            Event::ListTools(_) | Event::CallTool(_) => unreachable!("it has no tools"),
+            Event::List(..) | Event::Call(_) => unreachable!("it has no tools"),
         },
     );
     let mut router = Router::new(vec![holds], None);

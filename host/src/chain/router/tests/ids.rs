@@ -106,7 +106,7 @@ fn a_proxy_asks_and_settles_what_it_held() {
                 .unwrap();
             Says::Told
         }
-        Event::Cancel(_) | Event::ListTools(_) | Event::CallTool(_) => panic!("{event:?}"),
+        Event::Cancel(_) | Event::List(..) | Event::Call(_) => panic!("{event:?}"),
     });
     let mut router = Router::new(vec![forwards("*"), asks, forwards("*")], None);
     client(&mut router, PROMPT);

@@ -22,7 +22,7 @@ use tokio::sync::oneshot;
 use super::Router;
 use crate::chain::{Proxy, Terms};
 use crate::channel::{
-    Action, Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId,
+    Action, Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId, Offers,
     Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
     Tally,
 };
@@ -60,7 +60,7 @@ impl Part for Scripted {
                 delivery.id
             }
             Event::Cancel(id) => *id,
-            Event::ListTools(_) | Event::CallTool(_) => unreachable!("it has no tools"),
+            Event::List(..) | Event::Call(_) => unreachable!("it has no tools"),
         };
         let said = (self.script.lock().unwrap())(&event, &mut self.ledger);
         let outcome = match said {
@@ -171,7 +171,7 @@ fn registration(method: &str) -> Registration {
     Registration {
         subscriptions: vec![subscription],
         on_failure: FailurePolicy::Refuse,
-        tools: false,
+        offers: Offers::default(),
         guard: false,
     }
 }

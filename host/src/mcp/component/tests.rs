@@ -1,6 +1,11 @@
-//! What clients and a component with tools say to the server between them, line by line.
+//! What clients and a component say to the server between them, line by line: with tools here, and with
+//! the rest in rooms of their own.
+
+mod prompts;
+mod resources;
 
 use super::Server;
+use crate::channel::{Change, Offer};
 use crate::mcp::seat::{Input, Seat};
 use crate::mcp::transcript::{META, Table, alone};
 
@@ -10,8 +15,10 @@ const TOOLS: &str = r#"{"instructions":"Be nice","tools":[
     {"name":"sum","inputSchema":{"type":"object"},
      "outputSchema":{"type":"object","required":["s"]}}]}"#;
 
+const TOOLS_CHANGED: Change = Change::List(Offer::Tools);
+
 fn server() -> Table<Server> {
-    Table::new(Server::new("calc"))
+    Table::new(Server::new("calc", [Offer::Tools].into_iter().collect()))
 }
 
 /// A server with a client of this version on connection 1, which knows the tools.
@@ -56,7 +63,7 @@ fn a_client_of_an_older_version_connects_lists_and_calls() {
     assert!(!listed[0].contains("resultType") && !listed[0].contains("nextCursor"));
     assert_eq!(
         table.on(1, "tools/call", r#"{"name":"add","arguments":{"a":1.50}}"#),
-        [r#"call tool 2: add {"a":1.50}"#]
+        [r#"call 2: tools/call {"name":"add","arguments":{"a":1.50}}"#]
     );
     assert_eq!(
         table.result(2, r#"{"content":[{"type":"text","text":"2"}],"z":1e400}"#),
@@ -100,7 +107,7 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
     );
     assert_eq!(
         table.alone("r", "tools/call", r#""name":"sum""#),
-        ["call tool 2: sum {}"]
+        [r#"call 2: tools/call {"name":"sum","arguments":{}}"#]
     );
     assert_eq!(
         table.result(2, r#"{"content":[],"structuredContent":{"s":1}}"#),
@@ -183,7 +190,7 @@ fn a_long_list_comes_in_pages_and_a_cursor_is_of_one_list() {
         format!(r#"{{"tools":[{}]}}"#, tools.join(","))
     };
     let mut table = initialized("2025-11-25");
-    table.take(Input::ToolsChanged);
+    table.take(Input::Changed(&TOOLS_CHANGED));
     table.on(1, "tools/list", "null");
     let first = table.result(2, &tools(201));
     assert!(
@@ -280,7 +287,7 @@ fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
         assert!(listed[1].starts_with(&tools), "{listed:?}");
         assert_eq!(
             table.alone("r", "tools/call", r#""name":"too""#),
-            ["call tool 2: too {}"]
+            [r#"call 2: tools/call {"name":"too","arguments":{}}"#]
         );
     }
     let tool = |at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#);
@@ -412,7 +419,7 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
         )]
     );
     assert_eq!(
-        table.take(Input::ToolsChanged),
+        table.take(Input::Changed(&TOOLS_CHANGED)),
         [
             "tell 1: notifications/tools/list_changed",
             concat!(
@@ -421,10 +428,10 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
             )
         ]
     );
-    assert!(table.take(Input::ToolsChanged).is_empty());
+    assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
     // The list that is on its way may be the old one.
-    assert_eq!(table.take(Input::ToolsChanged).len(), 2);
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)).len(), 2);
     assert!(table.result(2, TOOLS)[0].starts_with("answer 7: result"));
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
     assert_eq!(
@@ -440,23 +447,23 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
 fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever() {
     let mut table = initialized("2025-11-25");
     let changed = "tell 1: notifications/tools/list_changed";
-    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
-    assert_eq!(table.take(Input::ToolsChanged), [changed]);
-    assert!(table.take(Input::ToolsChanged).is_empty());
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
     table.result(2, TOOLS);
     for question in 3..6 {
         let asked = table.on(1, "tools/list", "null");
         assert_eq!(asked, [format!("list tools {question}")]);
-        assert!(table.take(Input::ToolsChanged).is_empty());
+        assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
         table.result(question, TOOLS);
     }
     // Whenever it says so otherwise it is believed, and then once more while it lists.
     table.on(1, "tools/list", "null");
     table.result(6, TOOLS);
-    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
     table.on(1, "tools/list", "null");
-    assert_eq!(table.take(Input::ToolsChanged), [changed]);
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
 }
 
 #[test]
@@ -517,7 +524,7 @@ fn a_call_that_is_given_up_is_withdrawn_from_the_component() {
             .tell(1, "notifications/cancelled", r#"{"requestId":"m9"}"#)
             .is_empty()
     );
-    table.take(Input::ToolsChanged);
+    table.take(Input::Changed(&TOOLS_CHANGED));
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     assert_eq!(
         table.withdraw(5),
@@ -548,7 +555,7 @@ fn what_waits_for_the_list_is_weighed() {
     assert!(table.alone("f", "tools/call", &large(2 << 20))[0].contains("-33000"));
     assert_eq!(table.result(1, TOOLS).len(), 3);
     // Nothing waits any more.
-    assert!(table.alone("g", "tools/call", &large(20 << 20))[0].starts_with("call tool"));
+    assert!(table.alone("g", "tools/call", &large(20 << 20))[0].starts_with("call "));
 }
 
 #[test]
@@ -560,12 +567,12 @@ fn what_waited_for_the_list_is_checked_with_one_budget() {
         table.alone(&id.to_string(), "tools/call", &params);
     }
     let served = table.result(1, TOOLS);
-    let called = served.iter().filter(|line| line.starts_with("call tool"));
+    let called = served.iter().filter(|line| line.starts_with("call "));
     assert_eq!(called.count(), 4);
     assert!(served[7].contains("are too much at once; wait for one to end"));
     assert!(served[7].contains(r#"error {"code":-33000,"#));
     let params = format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#);
-    assert!(table.alone("8", "tools/call", &params)[0].starts_with("call tool"));
+    assert!(table.alone("8", "tools/call", &params)[0].starts_with("call "));
 }
 
 #[test]
@@ -586,7 +593,7 @@ fn what_waited_for_the_list_gets_no_more_of_it_than_is_kept_of_anything() {
 fn more_than_a_thousand_open_requests_are_refused() {
     let mut server = initialized("2025-11-25");
     for _ in 0..1024 {
-        assert!(server.on(1, "tools/call", r#"{"name":"sum"}"#)[0].starts_with("call tool"));
+        assert!(server.on(1, "tools/call", r#"{"name":"sum"}"#)[0].starts_with("call "));
     }
     let refused = server.on(1, "tools/call", r#"{"name":"sum"}"#);
     assert!(refused[0].contains(r#"error {"code":-33000,"#));

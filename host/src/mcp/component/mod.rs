@@ -1,64 +1,69 @@
-//! The MCP server that the host speaks for a component with tools.
+//! The MCP server that the host speaks for a component with tools, resources, prompts or completion.
 //!
 //! It speaks every [`Version`]: a connection that begins with `initialize` has the version that this
 //! negotiates, and a request that names 2026-07-28 in its `_meta` stands alone, on a connection too.
 //!
 //! What always holds beside what every [seat](super::seat) promises: a request that was withdrawn is
-//! answered as well, once; no client sees a tool, and no component a call, that was not checked.
+//! answered as well, once; no client sees anything, and no component a call, that was not checked.
 //!
 //! - What the component lists is asked for when a client first needs it, and kept until the component
-//!   says that it has changed. Clients are then told, though not twice before one of them looks, and
-//!   not twice in a row because of what it says while it lists.
-//! - A tool that is wrong is left out of the list, and the user is told why.
-//! - A list that is none, or an error of the component's, is the error -32603 of `tools/list` and
-//!   `tools/call`, which names the proxy and what is wrong; the next request asks again.
+//!   says that it has changed, see [`list`].
+//! - What is wrong is left out of a list, and the user is told why.
+//! - A list that is none, or an error of the component's, is the error -32603 of whatever needs the
+//!   list, which names the proxy and what is wrong; the next request asks again.
 //!   `initialize` and `server/discover` then go without `instructions`.
 //! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on
 //!   (SEP-1303), and the error -32602 before. A schema that refers to itself or elsewhere, that is
 //!   large, or that has a regular expression which looks around is not checked against, and neither
 //!   are large arguments, the sooner the larger the schema: `schema.rs` has the numbers.
-//! - A result that is no `CallToolResult`, or that breaks the promise of the `outputSchema`, is the
-//!   error -32603.
+//! - A result that is not what MCP has for the call, or that breaks the promise of the `outputSchema`,
+//!   is the error -32603.
+//! - Any resource can be read and subscribed to, listed or not: which there are, the component knows.
 //! - Progress goes to a caller that gave a token, as long as it grows.
 //! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what is too much
-//!   at once: to keep while the component lists its tools, or to check and answer when it has.
+//!   at once: to keep while the component lists what it has, or to check and answer when it has.
 //!
-//! Not offered: `logging/setLevel`, prompts, resources, completion, tasks, input that a tool needs
-//! while it works.
+//! Not offered: `logging/setLevel`, tasks.
 
 mod answers;
+mod calls;
 mod catalog;
+mod list;
 mod mirrors;
-mod notices;
 mod outcome;
+mod prompt;
+mod resource;
 mod schema;
+mod section;
+mod subscriptions;
 #[cfg(test)]
 mod tests;
+mod tool;
+mod wants;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use self::catalog::{Catalog, Tool};
+use self::calls::Call;
+use self::catalog::Catalog;
+use self::list::List;
+use self::subscriptions::Listener;
+use self::wants::Wants;
 use super::mirrored::Mirrored;
-use super::protocol::{self, Dropped, Version, connection_version, invalid, key, no_method};
+use super::protocol::{self, Dropped, Version, connection_version, invalid, is_object, no_method};
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
+use super::uris::Uris;
+use crate::channel::{Offer, Offers};
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 /// The server of one component.
 #[derive(Debug)]
 pub struct Server {
     name: String,
+    offers: Offers,
     last: Question,
     connections: BTreeMap<ConnectionId, Connection>,
-    listed: Listed,
-    /// Counts the catalogs, so that a cursor into another one is told.
-    generation: u64,
-    /// Whether clients know that the list has changed, and none has looked since.
-    told: bool,
-    /// Whether they were told while the component was listing, and it has said so only then since. It
-    /// is not believed again until it says so otherwise: in every list, it would have everybody list
-    /// for ever.
-    told_while_listing: bool,
+    lists: BTreeMap<Offer, List>,
     waiting: Vec<Waiting>,
     calls: BTreeMap<Question, Call>,
     listeners: BTreeMap<Asked, Listener>,
@@ -70,20 +75,19 @@ pub struct Server {
 struct Connection {
     /// What `initialize` negotiated.
     version: Option<Version>,
+    /// What its client said in `initialize` that it can, as JSON text.
+    capabilities: Option<Box<str>>,
     /// Whether `notifications/initialized` came.
     ready: bool,
+    /// The resources that its client subscribes to.
+    resources: Uris,
 }
 
-/// What is known of the component's tools.
-#[derive(Debug)]
-enum Listed {
-    Nothing,
-    Asked {
-        question: Question,
-        /// Whether the list has changed since.
-        stale: bool,
-    },
-    Known(Catalog),
+impl Connection {
+    /// How many bytes are kept for as long as it is there.
+    fn weight(&self) -> usize {
+        self.capabilities.as_ref().map_or(0, |text| text.len()) + self.resources.weight()
+    }
 }
 
 /// A request as its caller knows it.
@@ -95,53 +99,12 @@ struct Request {
     version: Version,
 }
 
-/// A request that needs the catalog.
+/// A request that needs a list.
 #[derive(Debug)]
 struct Waiting {
     request: Request,
     wants: Wants,
-}
-
-#[derive(Debug)]
-enum Wants {
-    Initialize,
-    Discover,
-    Page(Option<String>),
-    Call {
-        name: String,
-        arguments: String,
-        token: Option<Id>,
-    },
-}
-
-impl Wants {
-    /// How many bytes it keeps that a client chose.
-    fn weight(&self) -> usize {
-        match self {
-            Self::Initialize | Self::Discover => 0,
-            Self::Page(cursor) => cursor.as_ref().map_or(0, String::len),
-            Self::Call {
-                name, arguments, ..
-            } => name.len() + arguments.len(),
-        }
-    }
-}
-
-/// A call that the component has.
-#[derive(Debug)]
-struct Call {
-    request: Request,
-    tool: Arc<Tool>,
-    token: Option<Id>,
-    progress: Option<f64>,
-}
-
-/// An open `subscriptions/listen`.
-#[derive(Debug)]
-struct Listener {
-    request: Request,
-    id: Id,
-    tools: bool,
+    list: Offer,
 }
 
 impl Seat for Server {
@@ -179,7 +142,7 @@ impl Seat for Server {
                 out.push(protocol::failed(ask, &no_method("mcp/message")));
             }
             Input::ProviderNotification { .. } | Input::ProviderLost | Input::Over => {}
-            Input::ToolsChanged => self.changed(&mut out),
+            Input::Changed(change) => self.changed(change, &mut out),
             Input::Progress {
                 question,
                 progress,
@@ -191,12 +154,13 @@ impl Seat for Server {
     }
 
     fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
         // Of a list that is not known here no client can know.
-        let Listed::Known(catalog) = &self.listed else {
+        let Some(tools) = tools.map(|catalog| &catalog.tools) else {
             return Ok(());
         };
         let name = protocol::string(Some(params), "name").unwrap_or_default();
-        let Some(tool) = catalog.tool(&name) else {
+        let Some(tool) = tools.get(&name) else {
             return Ok(());
         };
         let arguments = member(params, "arguments").unwrap_or("{}");
@@ -205,26 +169,25 @@ impl Seat for Server {
     }
 
     fn weight(&self) -> usize {
-        let catalog = match &self.listed {
-            Listed::Known(catalog) => catalog.weight(),
-            _ => 0,
-        };
-        self.kept() + catalog
+        let catalogs = self.lists.values().filter_map(List::catalog);
+        let catalogs: usize = catalogs.map(|catalog| catalog.weight()).sum();
+        self.kept() + self.kept_for_clients() + catalogs
     }
 }
 
 impl Server {
-    /// The server of the component with this id, which is also the name that clients see.
+    /// The server of the component with this id, which is also the name that clients see, and which
+    /// has this for the agent.
     #[must_use]
-    pub fn new(name: &str) -> Self {
+    pub fn new(name: &str, offers: Offers) -> Self {
+        let lists = [Offer::Tools, Offer::Resources, Offer::Prompts].into_iter();
+        let lists = lists.filter(|offer| offers.has(*offer));
         Self {
             name: name.to_owned(),
+            offers,
             last: 0,
             connections: BTreeMap::new(),
-            listed: Listed::Nothing,
-            generation: 0,
-            told: false,
-            told_while_listing: false,
+            lists: lists.map(|offer| (offer, List::default())).collect(),
             waiting: Vec::new(),
             calls: BTreeMap::new(),
             listeners: BTreeMap::new(),
@@ -232,10 +195,30 @@ impl Server {
         }
     }
 
-    /// How many bytes wait for the list.
+    /// How many bytes wait for lists.
     fn kept(&self) -> usize {
         let waiting = self.waiting.iter();
         waiting.map(|waiting| waiting.wants.weight()).sum()
+    }
+
+    /// How many bytes are kept of what clients said, for as long as they are there.
+    fn kept_for_clients(&self) -> usize {
+        let listeners = self.listeners.values().map(Listener::weight);
+        let connections = self.connections.values().map(Connection::weight);
+        connections.chain(listeners).sum()
+    }
+
+    /// An error if clients have too much kept for them, with so much more.
+    fn has_room_for(&self, more: usize) -> Result<(), Error> {
+        match protocol::keeps(self.kept_for_clients(), more) {
+            true => Ok(()),
+            false => Err(protocol::heavy(&self.name)),
+        }
+    }
+
+    fn number(&mut self) -> Question {
+        self.last += 1;
+        self.last
     }
 
     fn connect(&mut self, ask: Asked, connection: ConnectionId) -> Output {
@@ -291,23 +274,97 @@ impl Server {
                 out.push(protocol::result(ask, "{}"));
                 return Ok(());
             }
-            ("initialize", version) if version < Version::Stateless => Wants::Initialize,
-            ("server/discover", Version::Stateless) => Wants::Discover,
+            ("initialize", version) if version < Version::Stateless => {
+                self.introduce(&request.caller, params)?;
+                Wants::Hello(Vec::new())
+            }
+            ("server/discover", Version::Stateless) => Wants::Hello(Vec::new()),
             ("subscriptions/listen", Version::Stateless) => {
                 return self.listen(request, params, out);
             }
-            ("tools/list", _) => Wants::Page(cursor(params)?),
-            ("tools/call", _) => call(params)?,
-            _ => return Err(no_method(method)),
+            ("resources/subscribe" | "resources/unsubscribe", version)
+                if version < Version::Stateless && self.offers.has(Offer::Resources) =>
+            {
+                return self.subscribe(&request, method, params, out);
+            }
+            _ => {
+                let offered = Offer::of(method).filter(|offer| self.offers.has(*offer));
+                offered.ok_or_else(|| no_method(method))?;
+                let capabilities = self.capabilities(&request);
+                let wants = Wants::read(method, params, capabilities)?;
+                wants.ok_or_else(|| no_method(method))?
+            }
+        };
+        self.begin(request, wants, out)
+    }
+
+    /// What the client of a request can, where the request does not say it itself.
+    fn capabilities(&self, request: &Request) -> Option<&str> {
+        match &request.caller {
+            Caller::Connection(id) if request.version < Version::Stateless => {
+                let connection = self.connections.get(id)?;
+                Some(connection.capabilities.as_deref().unwrap_or("{}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Keeps what a client says in `initialize` that it can.
+    fn introduce(&mut self, caller: &Caller, params: Option<&str>) -> Result<(), Error> {
+        let said = params.and_then(|params| member(params, "capabilities"));
+        let said = said.filter(|said| is_object(said));
+        let length = said.map_or(0, str::len);
+        let fits = match length > protocol::WORDS {
+            true => {
+                let most = protocol::WORDS / 1024;
+                Err(invalid(format!("capabilities is larger than {most} KiB")))
+            }
+            false => self.has_room_for(length),
+        };
+        if let Caller::Connection(id) = caller
+            && let Some(connection) = self.connections.get_mut(id)
+        {
+            match fits {
+                Ok(()) => connection.capabilities = said.map(Box::from),
+                // It may try again.
+                Err(_) => connection.version = None,
+            }
+        }
+        fits
+    }
+
+    /// Serves what is wanted, now or as soon as there is the list that it takes.
+    fn begin(
+        &mut self,
+        request: Request,
+        wants: Wants,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Error> {
+        let needs = match &wants {
+            Wants::Hello(_) => self.next_with_instructions(None),
+            wants => wants.needs(),
+        };
+        let Some(list) = needs else {
+            return self.serve_now(request, wants, out);
         };
         // With a catalog nothing waits.
-        let unlisted = !matches!(self.listed, Listed::Known(_));
+        let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
         if unlisted && !protocol::keeps(self.kept(), wants.weight()) {
             return Err(protocol::heavy(&self.name));
         }
-        self.waiting.push(Waiting { request, wants });
+        self.waiting.push(Waiting {
+            request,
+            wants,
+            list,
+        });
         self.go_on(out);
         Ok(())
+    }
+
+    /// The list behind this one that tells how to use what is in it.
+    fn next_with_instructions(&self, last: Option<Offer>) -> Option<Offer> {
+        let mut all = [Offer::Tools, Offer::Resources].into_iter();
+        all.find(|offer| self.offers.has(*offer) && Some(*offer) > last)
     }
 
     /// Which version a request is of.
@@ -381,28 +438,22 @@ impl Server {
         }
     }
 
-    /// Serves what waits for the catalog, or asks for it.
+    /// Serves what waits for lists that are known, and asks for the others.
     fn go_on(&mut self, out: &mut Vec<Output>) {
-        match &self.listed {
-            _ if self.waiting.is_empty() => {}
-            Listed::Asked { .. } => {}
-            Listed::Nothing => {
-                self.last += 1;
-                let question = self.last;
-                self.listed = Listed::Asked {
-                    question,
-                    stale: false,
-                };
-                self.told = false;
-                out.push(Output::ListTools { question });
-            }
-            Listed::Known(_) => {
-                // Out of its place, so that nothing is borrowed twice.
-                let listed = std::mem::replace(&mut self.listed, Listed::Nothing);
-                if let Listed::Known(catalog) = &listed {
-                    self.serve(Ok(catalog), out);
-                }
-                self.listed = listed;
+        let offers: Vec<_> = self.lists.keys().copied().collect();
+        // Whoever has what one list says of instructions goes on to the next.
+        for offer in offers {
+            let is_needed = self.waiting.iter().any(|waiting| waiting.list == offer);
+            let question = self.last + 1;
+            let Some(list) = self.lists.get_mut(&offer).filter(|_| is_needed) else {
+                continue;
+            };
+            if let Some(catalog) = list.catalog().cloned() {
+                self.serve(offer, Ok(&catalog), out);
+            } else if list.is_unknown() {
+                list.ask(question);
+                self.last = question;
+                out.push(Output::List { question, offer });
             }
         }
     }
@@ -412,78 +463,36 @@ impl Server {
             out.push(self.called(&call, outcome));
             return;
         }
-        let Listed::Asked {
-            question: of,
-            stale,
-        } = self.listed
-        else {
+        let mut lists = self.lists.iter_mut();
+        let Some((offer, list)) = lists.find(|(_, list)| list.is_asked(question)) else {
             return;
         };
-        if of != question {
-            return;
-        }
-        self.listed = Listed::Nothing;
+        let (offer, what) = (*offer, offer.as_str());
         let catalog = match outcome.kind() {
-            Kind::Result => Catalog::read(outcome.body()),
+            Kind::Result => Catalog::read(outcome.body()).map(Arc::new),
             _ => Err(match protocol::string(Some(outcome.body()), "message") {
                 Some(message) => {
                     let message = protocol::clipped(&message);
-                    format!("it could not list its tools: {message}")
+                    format!("it could not list its {what}: {message}")
                 }
-                None => String::from("it could not list its tools"),
+                None => format!("it could not list its {what}"),
             }),
         };
-        self.generation += 1;
-        match catalog {
+        list.answered(catalog.as_ref().ok());
+        match &catalog {
             Ok(catalog) => {
                 if let Some(reasons) = catalog.left_out() {
-                    let text = format!("tools that it lists are left out: {reasons}");
+                    let text = format!("{what} that it lists are left out: {reasons}");
                     self.dropped.note(&self.name, &text);
                     let name = &self.name;
                     out.push(Output::Notice {
                         text: format!("of the proxy `{name}`, {text}."),
                     });
                 }
-                self.serve(Ok(&catalog), out);
-                // One that has changed serves those who asked before, and nobody after.
-                if !stale {
-                    self.listed = Listed::Known(catalog);
-                }
             }
-            Err(reason) => {
-                self.dropped.note(&self.name, &reason);
-                self.serve(Err(&reason), out);
-            }
+            Err(reason) => self.dropped.note(&self.name, reason),
         }
+        self.serve(offer, catalog.as_deref().map_err(|why| &**why), out);
+        self.go_on(out);
     }
-}
-
-/// The cursor of `tools/list`.
-fn cursor(params: Option<&str>) -> Result<Option<String>, Error> {
-    let cursor = params.and_then(|params| member(params, "cursor"));
-    match cursor.filter(|cursor| *cursor != "null") {
-        None => Ok(None),
-        Some(cursor) => serde_json::from_str(cursor)
-            .map(Some)
-            .map_err(|_| invalid("The cursor is no string")),
-    }
-}
-
-/// What `tools/call` wants.
-fn call(params: Option<&str>) -> Result<Wants, Error> {
-    let Some(name) = protocol::string(params, "name") else {
-        return Err(invalid("tools/call lacks the name of a tool"));
-    };
-    let arguments = params.and_then(|params| member(params, "arguments"));
-    let arguments = arguments.filter(|arguments| *arguments != "null");
-    let arguments = arguments.unwrap_or("{}");
-    if !protocol::is_object(arguments) {
-        return Err(invalid("The arguments of tools/call are no object"));
-    }
-    let token = protocol::meta(params, key::PROGRESS);
-    Ok(Wants::Call {
-        name,
-        arguments: arguments.to_owned(),
-        token: protocol::token(token),
-    })
 }

@@ -1,0 +1,130 @@
+//! What a component may have for the agent beside its handler: one optional interface each.
+
+/// An optional interface. All of them are one MCP server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Offer {
+    /// What the model calls.
+    Tools,
+    /// What the agent reads.
+    Resources,
+    /// What the user picks.
+    Prompts,
+    /// What arguments could be.
+    Completion,
+}
+
+impl Offer {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Tools,
+        Self::Resources,
+        Self::Prompts,
+        Self::Completion,
+    ];
+
+    /// What there is of it, for people.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Resources => "resources",
+            Self::Prompts => "prompts",
+            Self::Completion => "completion",
+        }
+    }
+
+    /// The method by which MCP lists what there is.
+    #[must_use]
+    pub fn list(self) -> &'static str {
+        match self {
+            Self::Tools => "tools/list",
+            Self::Resources => "resources/list",
+            Self::Prompts => "prompts/list",
+            Self::Completion => "",
+        }
+    }
+
+    /// The interface that a method of MCP belongs to.
+    #[must_use]
+    pub fn of(method: &str) -> Option<Self> {
+        let (kind, _) = method.split_once('/')?;
+        Self::ALL.into_iter().find(|offer| offer.as_str() == kind)
+    }
+}
+
+/// Which of them a component has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers(u8);
+
+impl Offers {
+    /// Whether this is among them.
+    #[must_use]
+    pub fn has(self, offer: Offer) -> bool {
+        self.0 & 1 << offer as u8 != 0
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl FromIterator<Offer> for Offers {
+    fn from_iter<T: IntoIterator<Item = Offer>>(all: T) -> Self {
+        let all = all.into_iter();
+        Self(all.fold(0, |all, offer| all | 1 << offer as u8))
+    }
+}
+
+/// "tools, resources and prompts".
+impl std::fmt::Display for Offers {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let all = Offer::ALL.into_iter().filter(|offer| self.has(*offer));
+        let names: Vec<_> = all.map(Offer::as_str).collect();
+        match &names[..] {
+            [] => f.write_str("nothing"),
+            [one] => f.write_str(one),
+            [most @ .., last] => write!(f, "{} and {last}", most.join(", ")),
+        }
+    }
+}
+
+/// What a component says has changed of what it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The list of these.
+    List(Offer),
+    /// What is read under this URI.
+    Resource(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_belongs_to_one_interface_or_none() {
+        for (method, of) in [
+            ("tools/call", Some(Offer::Tools)),
+            ("resources/templates/list", Some(Offer::Resources)),
+            ("prompts/get", Some(Offer::Prompts)),
+            ("completion/complete", Some(Offer::Completion)),
+            ("ping", None),
+            ("toolsx/list", None),
+        ] {
+            assert_eq!(Offer::of(method), of, "{method}");
+        }
+    }
+
+    #[test]
+    fn they_are_told_as_a_sentence_does() {
+        let told = |all: &[Offer]| all.iter().copied().collect::<Offers>().to_string();
+        assert_eq!(told(&[]), "nothing");
+        assert_eq!(told(&[Offer::Prompts]), "prompts");
+        assert_eq!(
+            told(&Offer::ALL),
+            "tools, resources, prompts and completion"
+        );
+    }
+}

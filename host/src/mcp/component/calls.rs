@@ -1,0 +1,181 @@
+//! Calls of what a component has: checked, made, told how far they are, and answered.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::answers::Budget;
+use super::catalog::Catalog;
+use super::outcome;
+use super::schema::Refused;
+use super::tool::Tool;
+use super::wants::Use;
+use super::{Request, Server};
+use crate::mcp::protocol::{self, Version, invalid, quoted};
+use crate::mcp::seat::{Output, Question};
+use crate::rpc::{Error, Id, Kind, Message, member};
+
+/// A call that the component has.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub request: Request,
+    pub of: Of,
+    pub token: Option<Id>,
+    progress: Option<f64>,
+}
+
+/// What is called.
+#[derive(Debug)]
+pub(super) enum Of {
+    Tool(Arc<Tool>),
+    /// A resource, by its URI.
+    Resource(String),
+    /// A prompt, by its name.
+    Prompt(String),
+    Completion,
+}
+
+impl Server {
+    /// Calls a tool or a prompt, if that is listed and the arguments are right. What is wrong with
+    /// those may be the result.
+    pub(super) fn call(
+        &mut self,
+        request: Request,
+        wanted: Use,
+        catalog: Result<&Catalog, &str>,
+        budget: &mut Budget,
+    ) -> Result<Output, Error> {
+        let catalog = catalog.map_err(|reason| self.fault(reason))?;
+        let arguments = member(&wanted.params, "arguments").unwrap_or("{}");
+        let name = &wanted.name;
+        if wanted.method == "prompts/get" {
+            let prompt = catalog.prompts.get(name);
+            let prompt = prompt.ok_or_else(|| unknown("prompt", name))?;
+            if let Some(lacking) = prompt.lacks(arguments) {
+                let lacking = protocol::clipped(lacking);
+                let text = format!("The prompt {name} requires the argument {lacking}");
+                return Err(invalid(text));
+            }
+            let of = Of::Prompt(name.clone());
+            return Ok(self.make(request, of, wanted));
+        }
+        let tool = catalog.tools.get(name);
+        let tool = tool.ok_or_else(|| unknown("tool", name))?;
+        match tool.input.check(arguments, &mut budget.checks) {
+            Err(Refused::Work) => Err(protocol::heavy(&self.name)),
+            Err(Refused::Mismatch(reason)) => {
+                let told = format!("The arguments do not match the inputSchema of {name} {reason}");
+                match request.version >= Version::V2025November {
+                    true => {
+                        let result = outcome::mismatch(&told, request.version);
+                        Ok(protocol::result(request.ask, &result))
+                    }
+                    false => Err(invalid(told)),
+                }
+            }
+            Ok(()) => Ok(self.make(request, Of::Tool(tool.clone()), wanted)),
+        }
+    }
+
+    /// Reads a resource, or completes an argument.
+    pub(super) fn call_unlisted(&mut self, request: Request, mut wanted: Use) -> Output {
+        let of = match wanted.method {
+            "resources/read" => Of::Resource(std::mem::take(&mut wanted.name)),
+            _ => Of::Completion,
+        };
+        self.make(request, of, wanted)
+    }
+
+    fn make(&mut self, request: Request, of: Of, wanted: Use) -> Output {
+        let question = self.number();
+        let call = Call {
+            request,
+            of,
+            token: wanted.token,
+            progress: None,
+        };
+        self.calls.insert(question, call);
+        Output::Call {
+            question,
+            method: wanted.method,
+            params: wanted.params,
+        }
+    }
+
+    pub(super) fn progress(
+        &mut self,
+        question: Question,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+    ) -> Option<Output> {
+        let call = self.calls.get_mut(&question)?;
+        let token = call.token.as_ref()?.as_str();
+        let value = protocol::number(progress)?;
+        if call.progress.is_some_and(|before| progress <= before) {
+            return None;
+        }
+        call.progress = Some(progress);
+        let total = total.and_then(protocol::number);
+        let total = total.map(|total| format!(r#","total":{total}"#));
+        let message = message.map(|message| format!(r#","message":{}"#, quoted(message)));
+        let (total, message) = (total.unwrap_or_default(), message.unwrap_or_default());
+        Some(Output::TellCaller {
+            caller: call.request.caller.clone(),
+            method: "notifications/progress".to_owned(),
+            params: Some(format!(
+                r#"{{"progressToken":{token},"progress":{value}{total}{message}}}"#
+            )),
+            meta: None,
+        })
+    }
+
+    /// Answers a call with what came of it.
+    pub(super) fn called(&self, call: &Call, outcome: Message) -> Output {
+        let (ask, version) = (call.request.ask, call.request.version);
+        if outcome.kind() != Kind::Result {
+            return protocol::answer(ask, call.of.error(outcome, version));
+        }
+        match outcome::checked(outcome.body(), &call.of, version) {
+            Ok(Cow::Owned(text)) => protocol::result(ask, &text),
+            Ok(_) => protocol::answer(ask, outcome),
+            Err(reason) => {
+                let what = match &call.of {
+                    Of::Tool(tool) => format!("its tool {:?} gave is no CallToolResult", tool.name),
+                    Of::Resource(uri) => {
+                        let uri = protocol::clipped(uri);
+                        format!("it gave of {uri:?} is no ReadResourceResult")
+                    }
+                    Of::Prompt(name) => format!("its prompt {name:?} gave is no GetPromptResult"),
+                    Of::Completion => String::from("it completed is no CompleteResult"),
+                };
+                protocol::failed(ask, &self.fault(&format!("what {what}: {reason}")))
+            }
+        }
+    }
+}
+
+impl Of {
+    /// An error of the component's, for a client of this version: 2026-07-28 has another code for a
+    /// resource that is not there.
+    fn error(&self, outcome: Message, version: Version) -> Message {
+        let gone = protocol::code::RESOURCE_NOT_FOUND.to_string();
+        if !matches!(self, Self::Resource(_))
+            || version < Version::Stateless
+            || member(outcome.body(), "code") != Some(&gone)
+        {
+            return outcome;
+        }
+        match serde_json::from_str::<Error>(outcome.body()) {
+            Ok(error) => Message::error(&Error {
+                code: protocol::code::INVALID_PARAMS,
+                ..error
+            }),
+            Err(_) => outcome,
+        }
+    }
+}
+
+fn unknown(what: &str, name: &str) -> Error {
+    let name = protocol::clipped(name);
+    invalid(format!("Unknown {what}: {name}"))
+}
