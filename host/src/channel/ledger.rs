@@ -7,11 +7,11 @@ use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use super::check::{Rules, allow, check, check_json, check_length, check_readers};
 use super::work::Work;
 use super::{
-    Action, Change, Decision, Delivery, Effect, MessageId, Peer, Progress, WORDS, quote,
-    seen_subject, subject,
+    Action, CAPABILITIES, Change, Decision, Delivery, Effect, MessageId, Offer, Peer, Progress,
+    WORDS, capability, quote, seen_subject, subject,
 };
 use crate::limits::{LONGEST_URI, Limits};
-use crate::rpc::{self, Kind, Message};
+use crate::rpc::{self, Kind, Message, member};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
 
 /// Why the host did not do what a proxy asked for.
@@ -70,6 +70,8 @@ struct Entry {
     sealed: bool,
     /// Whether it is a call of something that the proxy has for the agent.
     own: bool,
+    /// What the caller of such a call said beside it.
+    meta: Box<str>,
     held: bool,
     /// The length of its session's name.
     session: usize,
@@ -80,7 +82,8 @@ impl Entry {
     fn cost(&self) -> usize {
         let shown = self.shown.as_ref();
         let copy = shown.filter(|shown| !shown.is_same(&self.message));
-        ENTRY + self.message.cost() + copy.map_or(0, Message::cost) + self.session
+        let copy = copy.map_or(0, Message::cost);
+        ENTRY + self.message.cost() + copy + self.meta.len() + self.session
     }
 }
 
@@ -135,6 +138,7 @@ impl Ledger {
             method: delivery.method.clone(),
             sealed: delivery.sealed,
             own: false,
+            meta: Box::default(),
             held: false,
             session: delivery.session.as_ref().map_or(0, |session| session.len()),
         };
@@ -169,8 +173,9 @@ impl Ledger {
         Some(delivery.message.with_body(&masked))
     }
 
-    /// Puts a call of something that it has into the proxy's hands. Only the arguments can be read.
-    pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str) {
+    /// Puts a call of something that it has into the proxy's hands. Only the arguments can be read, and
+    /// what its caller said beside it by [`Ledger::meta`].
+    pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str, meta: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
             shown: Some(message.clone()),
@@ -179,6 +184,7 @@ impl Ledger {
             method: method.clone(),
             sealed: false,
             own: true,
+            meta: meta.into(),
             held: false,
             session: 0,
         };
@@ -321,6 +327,52 @@ impl Ledger {
             )));
         }
         self.push(Effect::Progress { id, progress })
+    }
+
+    /// `channel.meta`.
+    pub fn meta(&mut self, call: MessageId) -> Result<&str, ChannelError> {
+        let entry = self.messages.get(&call).filter(|entry| entry.own);
+        let entry = entry.ok_or(ChannelError::UnknownMessage)?;
+        self.work.spend(entry.meta.len())?;
+        Ok(&entry.meta)
+    }
+
+    /// `channel.ask`.
+    pub fn ask(
+        &mut self,
+        call: MessageId,
+        method: &str,
+        params: &str,
+    ) -> Result<MessageId, ChannelError> {
+        let denied = |why: String| Err(ChannelError::Denied(why));
+        let entry = self.messages.get(&call).filter(|entry| entry.own);
+        let entry = entry.ok_or(ChannelError::UnknownMessage)?;
+        let Some(capability) = capability(method) else {
+            let method = quote(method, WORDS);
+            return denied(format!("no caller is asked for {method}"));
+        };
+        if Offer::of(&entry.method) == Some(Offer::Completion) {
+            return denied("who completes an argument is asked nothing".to_owned());
+        }
+        let capable = member(&entry.meta, CAPABILITIES);
+        let capable = capable.and_then(|capable| member(capable, capability));
+        if !capable.is_some_and(|capable| capable.starts_with('{')) {
+            return denied(format!(
+                "the caller did not say that it has the capability `{capability}`"
+            ));
+        }
+        check_length(method.len() + params.len(), self.limits.message)?;
+        self.work.spend(params.len())?;
+        check_json(params)?;
+        check_readers(&self.grant, params, &mut self.work)?;
+        if self.asked.len() >= self.limits.requests {
+            return Err(ChannelError::Full);
+        }
+        let message = Message::request(method, params);
+        let id = self.allot();
+        self.push(Effect::Ask { id, call, message })?;
+        self.asked.insert(id);
+        Ok(id)
     }
 
     /// `channel.tools-changed` and its like.

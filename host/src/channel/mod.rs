@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
 pub use failure::{Failure, FailurePolicy, Tally, WORDS, quote};
 pub use ledger::{ChannelError, Ledger};
-pub use offer::{Change, Offer, Offers};
+pub use offer::{CAPABILITIES, Change, Offer, Offers, capability};
 pub use subscription::{Registration, Subscription};
 
 use crate::rpc::{self, Kind, Message};
@@ -175,6 +175,15 @@ pub enum Effect {
         /// The number of its request.
         id: MessageId,
     },
+    /// It asks the caller in a call.
+    Ask {
+        /// The proxy's number for its request.
+        id: MessageId,
+        /// The call.
+        call: MessageId,
+        /// The request, of MCP's.
+        message: Message,
+    },
     /// It says how far a call has come.
     Progress {
         /// The call.
@@ -205,6 +214,7 @@ impl Effect {
     fn size(&self) -> usize {
         match self {
             Self::Request { message, .. }
+            | Self::Ask { message, .. }
             | Self::Notify { message, .. }
             | Self::Settle {
                 action: Action::Replace(message) | Action::Answer(message),

@@ -90,6 +90,24 @@ impl std::fmt::Display for Offers {
     }
 }
 
+/// Where the `_meta` of an MCP request says what its sender can (MCP 2026-07-28).
+pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// What a server may ask its client in the middle of a call, and the capability of the client's that it
+/// takes.
+const ASKS: [(&str, &str); 3] = [
+    ("sampling/createMessage", "sampling"),
+    ("elicitation/create", "elicitation"),
+    ("roots/list", "roots"),
+];
+
+/// The capability of a client that a request to it takes; `None` for what no server may ask.
+#[must_use]
+pub fn capability(method: &str) -> Option<&'static str> {
+    let asks = ASKS.into_iter().find(|(asks, _)| *asks == method);
+    asks.map(|(_, capability)| capability)
+}
+
 /// What a component says has changed of what it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {

@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 
 use super::component::Server;
 use super::connected::Connected;
-use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use super::seat::{Ask, Asked, Caller, ConnectionId, Input, Output, Question, Seat};
 use super::stateless::Stateless;
 use super::transcript::alone;
 use super::undecided::Undecided;
 use crate::channel::{Change, Offer};
-use crate::rpc::{Error, Kind, Message};
+use crate::rpc::{Error, Kind, Message, member};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -33,6 +33,8 @@ enum Step {
     ProviderNotification(String),
     ProviderLost,
     Changed(Change),
+    Ask(Index, u8),
+    Again,
     Progress(Index, f64, Option<f64>),
 }
 
@@ -179,6 +181,8 @@ fn step() -> impl Strategy<Value = Step> {
             Change::Resource("a".to_owned()),
         ])
         .prop_map(Step::Changed),
+        2 => (any::<Index>(), 0..3u8).prop_map(|(call, count)| Step::Ask(call, count)),
+        2 => Just(Step::Again),
         1 => (any::<Index>(), any::<f64>(), any::<Option<f64>>())
             .prop_map(|(question, progress, total)| Step::Progress(question, progress, total)),
     ]
@@ -196,6 +200,10 @@ struct Ledger {
     there: BTreeSet<ConnectionId>,
     known: BTreeSet<Question>,
     questions: Vec<Question>,
+    /// The questions that are calls, be they answered or not.
+    calls: Vec<Question>,
+    /// What a client was last told to come again with.
+    state: Option<String>,
 }
 
 impl Ledger {
@@ -229,12 +237,11 @@ impl Ledger {
                     *self.answers.get_mut(&ask).expect("it was asked") += 1;
                     self.callers.remove(&ask);
                     assert!(matches!(outcome.kind(), Kind::Result | Kind::Error));
+                    let state = member(outcome.body(), "requestState");
+                    self.state = state.map(str::to_owned).or(self.state.take());
                     texts.push(Some(outcome.body().to_owned()));
                 }
                 Output::AskProvider {
-                    question, params, ..
-                }
-                | Output::Call {
                     question, params, ..
                 } => {
                     self.question(question);
@@ -260,6 +267,13 @@ impl Ledger {
                 }
                 Output::Notice { text } => assert!(text.len() < 8 * 1024, "{text}"),
                 Output::List { question, .. } => self.question(question),
+                Output::Call {
+                    question, params, ..
+                } => {
+                    self.question(question);
+                    self.calls.push(question);
+                    texts.push(Some(params));
+                }
             }
             for text in texts.into_iter().flatten() {
                 let json = serde_json::from_str::<&RawValue>(&text);
@@ -271,6 +285,32 @@ impl Ledger {
     fn open(&self) -> Vec<Asked> {
         let open = self.answers.iter().filter(|(_, count)| **count == 0);
         open.map(|(ask, _)| *ask).collect()
+    }
+
+    /// The answer to one of the seat's questions.
+    fn answer(&mut self, index: Index, outcome: Result<String, i64>) -> Option<Input<'static>> {
+        let at = (!self.questions.is_empty()).then(|| index.index(self.questions.len()))?;
+        let question = self.questions.remove(at);
+        let outcome = match outcome {
+            Ok(result) => Message::result(&result),
+            Err(code) => Message::error(&Error::new(code, "no connectionId")),
+        };
+        Some(Input::Answered { question, outcome })
+    }
+
+    /// What a component asks in one of its calls.
+    fn asks(&mut self, index: Index, count: u8) -> Option<Input<'static>> {
+        let call = match &self.calls[..] {
+            [] => return None,
+            calls => *index.get(calls),
+        };
+        let message = Message::request("roots/list", "null");
+        let asks = (0..count).map(|_| Ask {
+            ask: self.ask(),
+            message: message.clone(),
+        });
+        let asks = asks.collect();
+        Some(Input::Asks { call, asks })
     }
 
     /// One of the connections, or one that there never was.
@@ -342,18 +382,10 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                     seat.take(Input::Withdrawn { ask })
                 }
             },
-            Step::Answer(index, outcome) => {
-                if ledger.questions.is_empty() {
-                    continue;
-                }
-                let at = index.index(ledger.questions.len());
-                let question = ledger.questions.remove(at);
-                let outcome = match outcome {
-                    Ok(result) => Message::result(&result),
-                    Err(code) => Message::error(&Error::new(code, "no connectionId")),
-                };
-                seat.take(Input::Answered { question, outcome })
-            }
+            Step::Answer(index, outcome) => match ledger.answer(index, outcome) {
+                Some(input) => seat.take(input),
+                None => continue,
+            },
             Step::ProviderRequest(params) => {
                 let ask = ledger.ask();
                 let params = &params;
@@ -363,24 +395,52 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                 seat.take(Input::ProviderNotification { params: &params })
             }
             Step::ProviderLost => seat.take(Input::ProviderLost),
+            Step::Ask(index, count) => match ledger.asks(index, count) {
+                Some(input) => seat.take(input),
+                None => continue,
+            },
+            Step::Again => match ledger.state.take() {
+                Some(state) => again(seat, &mut ledger, &state),
+                None => continue,
+            },
             Step::Changed(change) => seat.take(Input::Changed(&change)),
-            Step::Progress(index, progress, total) => {
-                if ledger.questions.is_empty() {
-                    continue;
-                }
-                seat.take(Input::Progress {
-                    question: *index.get(&ledger.questions),
+            Step::Progress(index, progress, total) => match &ledger.questions[..] {
+                [] => continue,
+                open => seat.take(Input::Progress {
+                    question: *index.get(open),
                     progress,
                     total,
                     message: Some("\u{0}\"\n"),
-                })
-            }
+                }),
+            },
         };
         ledger.note(outputs);
     }
     end(seat, &mut ledger);
     let answers = &ledger.answers;
     assert!(answers.values().all(|count| *count == 1), "{answers:?}");
+}
+
+/// A client comes again, with half of the answers.
+fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
+    let open = ledger.open();
+    let given = open[open.len() / 2..].iter();
+    let given: Vec<_> = given.map(|ask| format!(r#""{ask}":{{}}"#)).collect();
+    let given = given.join(",");
+    let params = alone(&format!(
+        r#""name":"t","uri":"a","requestState":{state},"inputResponses":{{{given}}}"#
+    ));
+    let (ask, caller) = (ledger.ask(), Caller::Request("again".into()));
+    ledger.callers.insert(ask, caller.clone());
+    seat.take(Input::Request {
+        ask,
+        caller,
+        id: "\"again\"",
+        method: "tools/call",
+        params: Some(&params),
+        falls_back: false,
+        meta: META,
+    })
 }
 
 /// In the end the provider answers nothing but errors, and nobody waits any more.

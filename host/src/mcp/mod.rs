@@ -16,6 +16,7 @@ mod hostile;
 pub mod mirrored;
 pub mod protocol;
 pub mod seat;
+mod secret;
 pub mod stateless;
 #[cfg(test)]
 mod transcript;

@@ -60,7 +60,7 @@ pub mod key {
     /// Of a request: the software that sends it.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
     /// Of a request: what its sender can.
-    pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    pub use crate::channel::CAPABILITIES;
     /// Of a request: what the server is to log about it.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Of a notification and the last result: the request `subscriptions/listen` that it belongs to.

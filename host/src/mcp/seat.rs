@@ -120,6 +120,13 @@ pub enum Input<'a> {
     ProviderLost,
     /// (Components only.) Something that it has has changed, or may have.
     Changed(&'a Change),
+    /// (Components only.) The component asks the client of a call.
+    Asks {
+        /// The question that is the call.
+        call: Question,
+        /// What it asks, all at once.
+        asks: Vec<Ask>,
+    },
     /// (Components only.) How far a call has come.
     Progress {
         /// The question that is the call.
@@ -131,6 +138,15 @@ pub enum Input<'a> {
         /// For people.
         message: Option<&'a str>,
     },
+}
+
+/// Something that a component asks the client of a call. Its answer is MCP's result or error.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// To be answered.
+    pub ask: Asked,
+    /// A request of MCP's. Whether the client can answer it was looked at.
+    pub message: Message,
 }
 
 /// What a seat wants to be done. Texts are JSON.

@@ -21,7 +21,7 @@ use crate::channel::{
     Outcome, Part, PatternError, Registration, Reply, Started, Tally, WORDS, quote,
 };
 use crate::limits::{Limits, Quantity};
-use crate::rpc::{Kind, Message};
+use crate::rpc::{Kind, Message, member};
 
 /// How many things of WASI's a proxy may have open: files, streams, clocks.
 const HANDLES: usize = 1000;
@@ -197,7 +197,8 @@ impl Instance {
 
     async fn call_for_agent(&mut self, call: &Delivery) -> Outcome {
         let ledger = &mut self.store.data_mut().ledger;
-        ledger.hand_in_call(call.id, &call.method, offers::shown(call));
+        let meta = member(call.message.body(), "_meta").unwrap_or("{}");
+        ledger.hand_in_call(call.id, &call.method, offers::shown(call), meta);
         let interfaces = &self.interfaces;
         let make = async |store: &mut Store<State>| interfaces.call(store, call).await;
         let called = in_time(&mut self.store, &self.limits.time, make).await;

@@ -153,6 +153,21 @@ impl wit_channel::Host for State {
         self.told("progress", done)
     }
 
+    fn meta(&mut self, call: MessageId) -> Result<String, wit_channel::ChannelError> {
+        let done = self.ledger.meta(call).map(str::to_owned);
+        self.told("meta", done)
+    }
+
+    fn ask(
+        &mut self,
+        call: MessageId,
+        method: String,
+        params: String,
+    ) -> Result<MessageId, wit_channel::ChannelError> {
+        let done = self.ledger.ask(call, &method, &params);
+        self.told("ask", done)
+    }
+
     fn tools_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
         self.changed("tools-changed", Change::List(Offer::Tools))
     }

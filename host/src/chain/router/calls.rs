@@ -10,7 +10,7 @@ use crate::chain::exchange::Origin;
 use crate::chain::hop::{Item, Life};
 use crate::chain::parcel::{HopIndex, Parcel, Target};
 use crate::channel::{
-    Call, Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
+    Call, Delivery, Effect, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
 };
 use crate::mcp::door::Arrival;
 use crate::rpc::{Error, Message, Outbox, code};
@@ -284,9 +284,14 @@ impl Router {
         if reply.saved.is_some() {
             hop.saved = reply.saved;
         }
+        let mut asks = Vec::new();
         for effect in reply.effects {
-            self.apply(index, effect);
+            match effect {
+                Effect::Ask { id, call, message } => asks.push((id, call, message)),
+                effect => self.apply(index, effect),
+            }
         }
+        self.component_asks(index, asks);
         self.release(index);
         if let Outcome::Broke(failure) = reply.outcome {
             return self.fall(index, &failure);

@@ -20,6 +20,8 @@ impl Router {
             Effect::Notify { to, message } if is_mcp(message.method()) => {
                 self.speak_mcp(index, None, to, message);
             }
+            // All of them at once, when the rest is done.
+            Effect::Ask { .. } => {}
             Effect::Progress { id, progress } => self.call_progress(index, id, &progress),
             Effect::Changed(change) => self.component_changed(index, &change),
             Effect::Request { id, to, message } => {
@@ -65,7 +67,7 @@ impl Router {
     }
 
     /// Opens a request of a proxy's own, on its account. One that has no room there breaks.
-    fn open_own(
+    pub(super) fn open_own(
         &mut self,
         index: HopIndex,
         id: MessageId,

@@ -12,6 +12,7 @@ use super::wants::Use;
 use super::{Request, Server};
 use crate::mcp::protocol::{self, Version, invalid, quoted};
 use crate::mcp::seat::{Output, Question};
+use crate::mcp::secret::Secret;
 use crate::rpc::{Error, Id, Kind, Message, member};
 
 /// A call that the component has.
@@ -21,6 +22,10 @@ pub(super) struct Call {
     pub of: Of,
     pub token: Option<Id>,
     progress: Option<f64>,
+    /// By what its client finds it again that is to come again, and whom nobody answers until then.
+    pub state: Option<Secret>,
+    /// Whether nobody waits for it any more.
+    pub withdrawn: bool,
 }
 
 /// What is called.
@@ -92,6 +97,8 @@ impl Server {
             of,
             token: wanted.token,
             progress: None,
+            state: None,
+            withdrawn: false,
         };
         self.calls.insert(question, call);
         Output::Call {

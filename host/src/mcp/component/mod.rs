@@ -19,6 +19,7 @@
 //! - A result that is not what MCP has for the call, or that breaks the promise of the `outputSchema`,
 //!   is the error -32603.
 //! - Any resource can be read and subscribed to, listed or not: which there are, the component knows.
+//! - What the component asks the client in a call, see [`asks`].
 //! - Progress goes to a caller that gave a token, as long as it grows.
 //! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what is too much
 //!   at once: to keep while the component lists what it has, or to check and answer when it has.
@@ -26,6 +27,7 @@
 //! Not offered: `logging/setLevel`, tasks.
 
 mod answers;
+mod asks;
 mod calls;
 mod catalog;
 mod list;
@@ -67,6 +69,8 @@ pub struct Server {
     waiting: Vec<Waiting>,
     calls: BTreeMap<Question, Call>,
     listeners: BTreeMap<Asked, Listener>,
+    /// What the component asks clients.
+    asks: BTreeMap<Asked, asks::Open>,
     /// Lists that were none.
     dropped: Dropped,
 }
@@ -142,6 +146,7 @@ impl Seat for Server {
                 out.push(protocol::failed(ask, &no_method("mcp/message")));
             }
             Input::ProviderNotification { .. } | Input::ProviderLost | Input::Over => {}
+            Input::Asks { call, asks } => self.ask_client(call, asks, &mut out),
             Input::Changed(change) => self.changed(change, &mut out),
             Input::Progress {
                 question,
@@ -191,14 +196,16 @@ impl Server {
             waiting: Vec::new(),
             calls: BTreeMap::new(),
             listeners: BTreeMap::new(),
+            asks: BTreeMap::new(),
             dropped: Dropped::default(),
         }
     }
 
-    /// How many bytes wait for lists.
+    /// How many bytes wait for lists, and for clients that come again.
     fn kept(&self) -> usize {
-        let waiting = self.waiting.iter();
-        waiting.map(|waiting| waiting.wants.weight()).sum()
+        let waiting = self.waiting.iter().map(|waiting| waiting.wants.weight());
+        let asks = self.asks.values().map(asks::Open::weight);
+        waiting.chain(asks).sum()
     }
 
     /// How many bytes are kept of what clients said, for as long as they are there.
@@ -238,13 +245,22 @@ impl Server {
         for ask in open {
             self.withdraw(ask, out);
         }
+        // Nobody comes again with what was asked for.
+        for (question, call) in &mut self.calls {
+            if call.state.is_some() && call.request.caller == gone {
+                call.withdrawn = true;
+                let question = *question;
+                out.push(Output::Withdraw { question });
+            }
+        }
         out.extend(ask.map(|ask| protocol::result(ask, "{}")));
     }
 
     /// All requests that are not answered yet.
     fn open(&self) -> impl Iterator<Item = &Request> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.request);
-        let calls = self.calls.values().map(|call| &call.request);
+        let calls = self.calls.values().filter(|call| call.state.is_none());
+        let calls = calls.map(|call| &call.request);
         let listeners = self.listeners.values().map(|listener| &listener.request);
         waiting.chain(calls).chain(listeners)
     }
@@ -258,7 +274,8 @@ impl Server {
         params: Option<&str>,
         out: &mut Vec<Output>,
     ) -> Result<(), Error> {
-        if self.open().count() >= protocol::OPEN {
+        let idle = self.calls.values().filter(|call| call.state.is_some());
+        if self.open().count() + idle.count() >= protocol::OPEN {
             return Err(protocol::full(&self.name));
         }
         protocol::is_carried(&caller)?;
@@ -269,6 +286,12 @@ impl Server {
             id,
             version,
         };
+        if version == Version::Stateless
+            && Offer::of(method).is_some()
+            && let Some(state) = protocol::string(params, "requestState")
+        {
+            return self.resume(request, method, params, &state, out);
+        }
         let wants = match (method, version) {
             ("ping", version) if version < Version::Stateless => {
                 out.push(protocol::result(ask, "{}"));
@@ -426,13 +449,15 @@ impl Server {
             out.push(protocol::result(ask, &protocol::listened(&listener.id)));
             return;
         }
-        let call = self
-            .calls
-            .iter_mut()
-            .find(|(_, call)| call.request.ask == ask);
-        if let Some((question, call)) = call {
+        if self.withdraw_ask(ask, out) {
+            return;
+        }
+        let mut calls = self.calls.iter_mut();
+        let is_it = |call: &Call| call.request.ask == ask && call.state.is_none();
+        if let Some((question, call)) = calls.find(|(_, call)| is_it(call)) {
             // Nobody is there to be told how far it is.
             call.token = None;
+            call.withdrawn = true;
             let question = *question;
             out.push(Output::Withdraw { question });
         }
@@ -460,7 +485,14 @@ impl Server {
 
     fn answered(&mut self, question: Question, outcome: Message, out: &mut Vec<Output>) {
         if let Some(call) = self.calls.remove(&question) {
-            out.push(self.called(&call, outcome));
+            self.end_asks(question, out);
+            // While its client is to come again, nobody waits for it.
+            if call.state.is_none() {
+                out.push(self.called(&call, outcome));
+            }
+            return;
+        }
+        if self.client_answered(question, &outcome, out) {
             return;
         }
         let mut lists = self.lists.iter_mut();

@@ -1,6 +1,7 @@
 //! What clients and a component say to the server between them, line by line: with tools here, and with
 //! the rest in rooms of their own.
 
+mod asks;
 mod prompts;
 mod resources;
 

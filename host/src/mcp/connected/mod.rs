@@ -235,7 +235,7 @@ impl Seat for Connected {
             }
             Input::Over => self.close(&mut out),
             Input::ProviderLost => self.lose(&mut out),
-            Input::Changed(_) | Input::Progress { .. } => {}
+            Input::Changed(_) | Input::Asks { .. } | Input::Progress { .. } => {}
         }
         out
     }

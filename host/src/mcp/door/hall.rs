@@ -16,10 +16,10 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use super::lane::{LaneEnd, Letter};
 use super::link::{Cut, Fate, Link, NotOpened, Role, Shape, StreamId};
 use super::load::Load;
-use super::secret::Secret;
 use super::{Arrival, Transport};
 use crate::limits::{self, Account, Charge};
 use crate::mcp::mirrored::Mirrored;
+use crate::mcp::secret::Secret;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
 

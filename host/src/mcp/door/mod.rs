@@ -23,7 +23,6 @@ mod lane;
 mod link;
 mod load;
 pub mod pipe;
-mod secret;
 mod socket;
 
 use std::io;

@@ -10,7 +10,7 @@ use tokio::task::AbortHandle;
 use super::connections::Connections;
 use super::hall::Hall;
 use super::pipe;
-use super::secret::Secret;
+use crate::mcp::secret::Secret;
 use crate::system::Supervisor;
 use crate::system::local::{Address, Listener};
 

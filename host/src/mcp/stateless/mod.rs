@@ -151,7 +151,7 @@ impl Seat for Stateless {
             }
             Input::ProviderNotification { params } => self.provider_tells(params, &mut out),
             Input::ProviderLost => self.lose(&mut out),
-            Input::Changed(_) | Input::Progress { .. } | Input::Over => {}
+            Input::Changed(_) | Input::Asks { .. } | Input::Progress { .. } | Input::Over => {}
         }
         out
     }

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 use super::Stateless;
 use super::called::Called;
+use crate::channel::capability;
 use crate::mcp::protocol::{self, quoted, with};
 use crate::mcp::seat::{Output, Question};
 use crate::rpc::{Error, Kind, Message, code, member};
@@ -101,13 +102,7 @@ impl Stateless {
         let mut requests = Vec::new();
         for (name, input) in inputs {
             let method = protocol::string(Some(input.get()), "method").unwrap_or_default();
-            let needs = match method.as_str() {
-                "sampling/createMessage" => "sampling",
-                "elicitation/create" => "elicitation",
-                "roots/list" => "roots",
-                _ => "",
-            };
-            if needs.is_empty() || !client.can(needs) {
+            if !capability(&method).is_some_and(|needed| client.can(needed)) {
                 let method = protocol::clipped(&method);
                 return Err(fault(format!(
                     "it asks the client for {method:?}, which that did not say it can"

@@ -4,6 +4,7 @@
 //! behind its provider. There it ends; what the seat makes of it goes on to the provider. What the
 //! provider says to its callers goes the other way.
 
+mod asks;
 mod callers;
 mod links;
 mod providers;

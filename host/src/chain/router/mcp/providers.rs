@@ -7,7 +7,8 @@ use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
 use crate::chain::router::Router;
 use crate::channel::{Change, MessageId, Offer, Peer, Progress, WORDS};
-use crate::mcp::seat::Input;
+use crate::mcp::ServerId;
+use crate::mcp::seat::{Input, Question};
 use crate::mcp::wire::Wrapped;
 use crate::rpc::{Error, Message, code};
 use crate::untrusted::Untrusted;
@@ -49,13 +50,7 @@ impl Router {
         call: MessageId,
         progress: &Progress,
     ) {
-        let hop = &self.hops[index];
-        let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
-        let held = hop.held.get(&call).map(|held| &held.parcel);
-        let parcel = held.or(in_hand.map(|(_, parcel)| parcel));
-        let exchange = parcel.and_then(|parcel| self.exchanges.get(&parcel.exchange?));
-        if let Some(Origin::Seat(id, question)) = exchange.map(|exchange| &exchange.origin) {
-            let (id, question) = (*id, *question);
+        if let Some((id, question)) = self.called_by(index, call) {
             let Progress {
                 progress,
                 total,
@@ -71,6 +66,23 @@ impl Router {
                     message,
                 },
             );
+        }
+    }
+
+    /// The server by which a component was called, and the server's number for the call.
+    pub(super) fn called_by(
+        &self,
+        index: HopIndex,
+        call: MessageId,
+    ) -> Option<(ServerId, Question)> {
+        let hop = &self.hops[index];
+        let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
+        let held = hop.held.get(&call).map(|held| &held.parcel);
+        let parcel = held.or(in_hand.map(|(_, parcel)| parcel));
+        let exchange = parcel.and_then(|parcel| self.exchanges.get(&parcel.exchange?));
+        match exchange.map(|exchange| &exchange.origin) {
+            Some(Origin::Seat(id, question)) => Some((*id, *question)),
+            _ => None,
         }
     }
 
@@ -119,7 +131,7 @@ impl Router {
 }
 
 /// The position of a provider on a route.
-fn position(route: &Route, provider: Provider) -> Option<usize> {
+pub(super) fn position(route: &Route, provider: Provider) -> Option<usize> {
     match provider {
         Provider::Client => Some(route.edge(Peer::Client)),
         Provider::Proxy(index) | Provider::Component(index) => route.position(index),

@@ -14,7 +14,7 @@ use crate::mcp::door::heard::Heard;
 use crate::mcp::door::lane::Sent;
 use crate::mcp::door::link::{Asked, Role, Shape};
 use crate::mcp::door::load::Load;
-use crate::mcp::door::secret::Secret;
+use crate::mcp::secret::Secret;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{self, Id, Kind, Message};
 

@@ -1,4 +1,5 @@
-//! What opens the door: random texts that nobody can guess, and that are never shown.
+//! Random texts that nobody can guess, and that are never shown: what opens the door, and what a call that
+//! waits for its client is found again by.
 
 use std::fmt;
 use std::io;
