@@ -1,11 +1,12 @@
-//! `shout`, the same small proxy in four languages, keeps the same promises in each.
+//! `shout`, the same small proxy in four languages, keeps the same promises in each; and `skills` gives
+//! what it says.
 
 use std::fs;
 use std::path::PathBuf;
 
 use acp_chain_tests::client::chunks;
 use acp_chain_tests::envelope::{self, Message, quoted};
-use acp_chain_tests::host;
+use acp_chain_tests::host::{self, InProcess};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
@@ -405,4 +406,45 @@ async fn sessions_do_not_get_into_each_others_way(language: &str) {
         of("two"),
         ["two 0", "two 1", "two 2", "two 3", "two 4", "B"]
     );
+}
+
+/// An agent that reaches MCP servers over ACP.
+const NATIVE: &str =
+    r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
+
+#[tokio::test]
+async fn a_skill_is_a_resource_that_is_read_through_the_client_when_it_is_needed() {
+    let config = r#"{"skill":[{"name":"release","description":"How to release.","path":"/skills/release.md"}]}"#;
+    let mut chain = InProcess::initialized_with(&[("skills", config)], NATIVE).await;
+    let server = chain.session("session-1", "[]").await.remove(0);
+    let request = |method: &str, members: &str| {
+        let meta = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+        let (server, method) = (&server["serverId"], quoted(method));
+        format!(
+            r#"{{"serverId":{server},"requestId":"r","method":{method},"params":{{{members}"_meta":{{{meta}}}}}}}"#
+        )
+    };
+    let found = request("server/discover", "");
+    let found = chain.agent.request("mcp/message", &found).await;
+    let found: Value = serde_json::from_str(&found.result.unwrap()).unwrap();
+    let instructions = found["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.ends_with("- skill:/release: How to release."));
+    let listed = request("resources/list", "");
+    let listed = chain.agent.request("mcp/message", &listed).await;
+    let listed: Value = serde_json::from_str(&listed.result.unwrap()).unwrap();
+    assert_eq!(listed["result"]["resources"][0]["uri"], "skill:/release");
+    let read = request("resources/read", r#""uri":"skill:/release","#);
+    let read = chain.agent.ask("mcp/message", &read);
+    let asked = chain.client.receive().await.unwrap();
+    assert_eq!(asked.method.as_deref(), Some("fs/read_text_file"));
+    assert_eq!(
+        asked.params.as_deref(),
+        Some(r#"{"path":"/skills/release.md","sessionId":"session-1"}"#)
+    );
+    for line in asked.result(r##"{"content":"# Tag it."}"##) {
+        chain.client.send(line);
+    }
+    let read = chain.agent.response(&read).await;
+    let read: Value = serde_json::from_str(&read.result.unwrap()).unwrap();
+    assert_eq!(read["result"]["contents"][0]["text"], "# Tag it.");
 }

@@ -106,8 +106,11 @@ fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
     let examples = workspace.path("examples");
     let crates = workspace.guest_crates().into_iter().map(|guest| {
         let name = match guest.folder.strip_prefix(&examples) {
-            Ok(language) => format!("{}-{}", guest.package, language.display()),
-            Err(_) => guest.package.clone(),
+            // One that is in one language only has a folder of its own.
+            Ok(language) if language != Path::new(&guest.package) => {
+                format!("{}-{}", guest.package, language.display())
+            }
+            _ => guest.package.clone(),
         };
         (name, Source::Rust(guest))
     });

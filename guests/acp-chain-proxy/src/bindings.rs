@@ -16,19 +16,45 @@ wit_bindgen::generate!({
     default_bindings_module: "acp_chain_proxy::bindings",
 });
 
-/// What a proxy with tools exports beside its handler. A world of its own, since a component exports
-/// all of the world that it is made of.
-#[cfg(feature = "tools")]
-pub mod tools {
-    wit_bindgen::generate!({
-        path: "wit",
-        inline: "
-            package acp-chain:sdk;
-            world tools { export acp-chain:proxy/tools@0.1.0; }
-        ",
-        world: "acp-chain:sdk/tools",
-        with: { "acp-chain:proxy/types@0.1.0": crate::bindings::acp_chain::proxy::types },
-        pub_export_macro: true,
-        default_bindings_module: "acp_chain_proxy::bindings::tools",
-    });
+/// What a proxy exports beside its handler. Each is a world of its own, since a component exports all of
+/// the worlds that it is made of.
+macro_rules! offer {
+    ($name:ident, $package:literal, $world:literal, $module:literal) => {
+        pub mod $name {
+            wit_bindgen::generate!({
+                path: "wit",
+                inline: $package,
+                world: $world,
+                with: { "acp-chain:proxy/types@0.1.0": crate::bindings::acp_chain::proxy::types },
+                pub_export_macro: true,
+                default_bindings_module: $module,
+            });
+        }
+    };
 }
+
+#[cfg(feature = "tools")]
+offer!(
+    tools,
+    "package acp-chain:sdk; world tools { export acp-chain:proxy/tools@0.1.0; }",
+    "acp-chain:sdk/tools",
+    "acp_chain_proxy::bindings::tools"
+);
+offer!(
+    resources,
+    "package acp-chain:sdk; world resources { export acp-chain:proxy/resources@0.1.0; }",
+    "acp-chain:sdk/resources",
+    "acp_chain_proxy::bindings::resources"
+);
+offer!(
+    prompts,
+    "package acp-chain:sdk; world prompts { export acp-chain:proxy/prompts@0.1.0; }",
+    "acp-chain:sdk/prompts",
+    "acp_chain_proxy::bindings::prompts"
+);
+offer!(
+    completion,
+    "package acp-chain:sdk; world completion { export acp-chain:proxy/completion@0.1.0; }",
+    "acp-chain:sdk/completion",
+    "acp_chain_proxy::bindings::completion"
+);

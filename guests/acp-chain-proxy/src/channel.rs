@@ -61,17 +61,7 @@ impl Peer {
     /// it, the answer is an error, and the log says so.
     pub fn request(self, method: &str, params: impl Serialize) -> Answer {
         let sent = json(&params).and_then(|params| host::request(self, method, params));
-        match sent {
-            Ok(id) => {
-                pending::expect(id);
-                Answer(Waiting::For(id))
-            }
-            Err(refused) => {
-                let message = format!("{method} was not sent: {refused}");
-                log(Level::Warn, &message);
-                Answer(Waiting::Refused(Error::new(Error::INTERNAL, message)))
-            }
-        }
+        Answer::to(method, sent)
     }
 
     /// Tells this neighbour.
@@ -83,6 +73,29 @@ impl Peer {
 /// The answer to a request of the proxy's own, to be awaited.
 #[must_use = "a request whose answer is dropped is withdrawn"]
 pub struct Answer(Waiting);
+
+impl Answer {
+    /// The answer to a request that was sent under this number, or not sent.
+    fn to(method: &str, sent: Result<MessageId, ChannelError>) -> Self {
+        match sent {
+            Ok(id) => {
+                pending::expect(id);
+                Self(Waiting::For(id))
+            }
+            Err(refused) => {
+                let message = format!("{method} was not sent: {refused}");
+                log(Level::Warn, &message);
+                Self(Waiting::Refused(Error::new(Error::INTERNAL, message)))
+            }
+        }
+    }
+}
+
+/// Asks the caller of a call, see [`Call::ask`](crate::Call::ask).
+pub(crate) fn ask(call: MessageId, method: &str, params: &impl Serialize) -> Answer {
+    let sent = json(params).and_then(|params| host::ask(call, method, params));
+    Answer::to(method, sent)
+}
 
 enum Waiting {
     For(MessageId),

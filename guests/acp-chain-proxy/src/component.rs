@@ -12,31 +12,21 @@ use crate::{
     Response, Subscription,
 };
 
-/// Exports a proxy, `K` says with what beside it; made by [`export!`](crate::export).
+/// Exports a proxy; made by [`export!`](crate::export).
 #[doc(hidden)]
-pub struct Component<P, K = Alone>(PhantomData<(P, K)>);
+pub struct Component<P>(PhantomData<P>);
 
-/// A proxy and nothing more.
+/// A proxy that [`export!`](crate::export) was said of.
 #[doc(hidden)]
-pub struct Alone;
-
-/// What a component exports beside its proxy.
-#[doc(hidden)]
-pub trait Kind<P> {
-    /// Told of the instance as soon as there is one.
-    fn started(_: &Rc<P>) {}
+pub trait Exported: Proxy {
+    /// Told of the instance as soon as there is one, for what it exports beside its handler.
+    fn started(proxy: &Rc<Self>);
 }
 
-impl<P> Kind<P> for Alone {}
-
-/// Uses the proxy where there is no component to export it from.
-#[doc(hidden)]
-pub const fn is_proxy<P: Proxy>() {}
-
-impl<P: Proxy, K: Kind<P>> Guest for Component<P, K> {
+impl<P: Exported> Guest for Component<P> {
     fn init(config: String, saved: Option<String>) -> Result<wit::Registration, String> {
         std::panic::set_hook(Box::new(|panic| crate::log(crate::Level::Error, panic)));
-        instance::init::<P>(&body(config), saved, K::started).map(Into::into)
+        instance::init::<P>(&body(config), saved, P::started).map(Into::into)
     }
 
     fn on_request(request: wit::Request) -> Result<wit::Action, String> {

@@ -3,17 +3,27 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use crate::testing::channel::{
-    cancel, fail, id, log, notify, read, request, save, settle,
+    ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
 };
-#[cfg(all(feature = "tools", not(target_arch = "wasm32")))]
-pub(crate) use crate::testing::channel::{progress, tools_changed};
 #[cfg(target_arch = "wasm32")]
-pub(crate) use component::{cancel, fail, id, log, notify, read, request, save, settle};
-#[cfg(all(feature = "tools", target_arch = "wasm32"))]
-pub(crate) use component::{progress, tools_changed};
+pub(crate) use component::{
+    ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
+};
+
+/// What has changed of what a proxy has for the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    #[cfg(feature = "tools")]
+    Tools,
+    Resources,
+    Prompts,
+    /// What is read under this URI.
+    Resource(String),
+}
 
 #[cfg(target_arch = "wasm32")]
 mod component {
+    use super::Change;
     use crate::bindings::acp_chain::proxy::channel;
     use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
 
@@ -47,7 +57,6 @@ mod component {
         Ok(channel::save(&String::from(state))?)
     }
 
-    #[cfg(feature = "tools")]
     pub(crate) fn progress(
         id: MessageId,
         progress: f64,
@@ -57,9 +66,22 @@ mod component {
         Ok(channel::progress(id, progress, total, message)?)
     }
 
-    #[cfg(feature = "tools")]
-    pub(crate) fn tools_changed() -> Result<()> {
-        Ok(channel::tools_changed()?)
+    pub(crate) fn meta(call: MessageId) -> Result<Json> {
+        Ok(Json::from_host(channel::meta(call)?))
+    }
+
+    pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<MessageId> {
+        Ok(channel::ask(call, method, &String::from(params))?)
+    }
+
+    pub(crate) fn changed(change: &Change) -> Result<()> {
+        Ok(match change {
+            #[cfg(feature = "tools")]
+            Change::Tools => channel::tools_changed(),
+            Change::Resources => channel::resources_changed(),
+            Change::Prompts => channel::prompts_changed(),
+            Change::Resource(uri) => channel::resource_changed(uri),
+        }?)
     }
 
     pub(crate) fn id() -> String {

@@ -125,6 +125,9 @@
 //! export!(Sums: Tools);
 //! ```
 //!
+//! **And resources, prompts, completion** of their arguments, in the same way: see [`Resources`],
+//! [`Prompts`], [`Completion`]. In a [`Call`] of any of these, the proxy may ask whoever calls.
+//!
 //! **A proxy does what its powers cover**, which the user's manifest gives it: to read a message, to
 //! change certain places of it, to refuse or answer it, to send one, to have tools. Without a power it
 //! sees nothing. What no power covers fails with [`ChannelError::Denied`], and a message for which a
@@ -135,15 +138,20 @@
 
 #[doc(hidden)]
 pub mod bindings;
+mod call;
 mod channel;
+mod completion;
 mod component;
+mod content;
 mod host;
 mod instance;
 mod json;
 mod message;
 pub mod path;
 mod pending;
+mod prompts;
 mod proxy;
+mod resources;
 mod sessions;
 mod subscription;
 mod tasks;
@@ -155,53 +163,78 @@ mod version;
 
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
+pub use call::{Call, ProtocolError};
 pub use channel::{Answer, ChannelError, Level, fail, id, log, mark, read, save, settle};
+pub use completion::{Completion, Partial, Reference};
 #[doc(hidden)]
-pub use component::{Alone, Component, is_proxy};
+pub use component::{Component, Exported};
+pub use content::Content;
 pub use json::{DEPTH, Json, Members, NotRead, Spelt, Step, Strings};
 pub use message::{Action, Edit, Error, Head, MessageId, Notification, Peer, Request, Response};
+pub use prompts::{Picked, Prompt, PromptMessage, Prompts, prompts_changed};
 pub use proxy::{Configure, FailurePolicy, NoConfig, Proxy};
+pub use resources::{Contents, Resource, Resources, resource_changed, resources_changed};
 pub use sessions::{Origin, Session, Sessions};
 pub use subscription::Subscription;
 pub use tasks::spawn;
 #[cfg(feature = "tools")]
-pub use tools::{
-    Call, Content, IntoToolResult, NoArguments, ProtocolError, Structured, Tool, ToolResult, Tools,
-    tools_changed,
-};
-#[cfg(feature = "tools")]
-#[doc(hidden)]
-pub use tools::{WithTools, has_tools};
+pub use tools::{IntoToolResult, NoArguments, Structured, Tool, ToolResult, Tools, tools_changed};
 pub use version::Version;
 
 /// What a handler returns: anything that is an error may be thrown with `?`.
 pub type Result<T = Action> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Makes a type the proxy of this component. Once a crate, and nothing outside `wasm32`.
+/// How a proxy is made known to what it exports, by the name of the trait.
+#[doc(hidden)]
+#[allow(non_snake_case, reason = "they are called as their traits are")]
+pub mod started {
+    pub use crate::completion::started as Completion;
+    pub use crate::prompts::started as Prompts;
+    pub use crate::resources::started as Resources;
+    #[cfg(feature = "tools")]
+    pub use crate::tools::calls::started as Tools;
+}
+
+/// Makes a type the proxy of this component. Once a crate, and nothing outside `wasm32` but that a
+/// [test](testing::Host::start_exported) can start it.
 ///
-/// `export!(Name)` exports a [`Proxy`]; `export!(Name: Tools)` one that has `Tools` too, which takes the
-/// feature `tools`.
+/// `export!(Name)` exports a [`Proxy`]; `export!(Name: Tools, Resources)` one that has these too, of
+/// [`Resources`], [`Prompts`], [`Completion`], and `Tools`, which takes the feature `tools`.
 #[macro_export]
 macro_rules! export {
-    ($proxy:ty: Tools) => {
-        const _: () = $crate::has_tools::<$proxy>();
-        #[cfg(target_arch = "wasm32")]
-        #[allow(unsafe_code, reason = "generated: exports are named by `unsafe` attributes")]
-        mod acp_chain_proxy_component {
-            use super::*;
-            type Component = $crate::Component<$proxy, $crate::WithTools>;
-            $crate::bindings::export!(Component with_types_in $crate::bindings);
-            $crate::bindings::tools::export!(Component with_types_in $crate::bindings::tools);
+    ($proxy:ty $(: $($offer:ident),+)?) => {
+        impl $crate::Exported for $proxy {
+            fn started(proxy: &::std::rc::Rc<Self>) {
+                let _ = proxy;
+                $($($crate::started::$offer(proxy);)+)?
+            }
         }
-    };
-    ($proxy:ty) => {
-        const _: () = $crate::is_proxy::<$proxy>();
+        const _: fn(&::std::rc::Rc<$proxy>) = <$proxy as $crate::Exported>::started;
         #[cfg(target_arch = "wasm32")]
         #[allow(unsafe_code, reason = "generated: exports are named by `unsafe` attributes")]
         mod acp_chain_proxy_component {
             use super::*;
             type Component = $crate::Component<$proxy>;
             $crate::bindings::export!(Component with_types_in $crate::bindings);
+            $($($crate::export_offer!($offer Component);)+)?
         }
+    };
+}
+
+/// Exports one interface beside the handler.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_offer {
+    (Tools $component:ident) => {
+        $crate::bindings::tools::export!($component with_types_in $crate::bindings::tools);
+    };
+    (Resources $component:ident) => {
+        $crate::bindings::resources::export!($component with_types_in $crate::bindings::resources);
+    };
+    (Prompts $component:ident) => {
+        $crate::bindings::prompts::export!($component with_types_in $crate::bindings::prompts);
+    };
+    (Completion $component:ident) => {
+        $crate::bindings::completion::export!($component with_types_in $crate::bindings::completion);
     };
 }

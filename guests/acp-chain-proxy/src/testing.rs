@@ -4,7 +4,7 @@
 //! the bodies that it does not want, makes the edits, lets a response wait for the held
 //! notifications before it, allows what is granted, gives a new instance what the old one saved, and
 //! fails the test where an action is none that the message can take. One host at a time on a thread.
-//! With the feature `tools` it also calls tools.
+//! It also calls what a proxy has for the agent, and answers what that asks.
 //!
 //! ```
 //! use acp_chain_proxy::testing::Host;
@@ -30,11 +30,11 @@
 //! assert_eq!(sent[0].at("/prompt/0/text"), "HI");
 //! ```
 
-#[cfg(feature = "tools")]
 mod calls;
 pub(crate) mod channel;
 mod line;
 mod message;
+mod offers;
 mod powers;
 #[cfg(feature = "tools")]
 pub(crate) mod tools;
@@ -45,9 +45,9 @@ use acp_chain_powers::Actions;
 use serde::Serialize;
 use serde_json::Value;
 
-#[cfg(feature = "tools")]
 pub use calls::Progress;
 pub use line::{Sent, What};
+pub use offers::Listed;
 #[cfg(feature = "tools")]
 pub use tools::Catalog;
 
@@ -55,7 +55,7 @@ use crate::instance::{self, Registration};
 use crate::subscription::Kind;
 use crate::{
     Action, ChannelError, Error, Head, Json, Level, MessageId, Notification, Peer, Proxy, Request,
-    Response, Subscription, pending, tasks,
+    Response, Subscription, completion, pending, prompts, resources, tasks,
 };
 use line::LINE;
 use message::{Message, head};
@@ -168,7 +168,7 @@ impl Host {
         self.outcome(request, Err(error));
     }
 
-    /// The sender of a request withdraws it, or the caller of a tool its call.
+    /// The sender of a request withdraws it, or the caller of a call.
     pub fn cancel(&mut self, request: MessageId) {
         let held = LINE.with_borrow(|line| line.holds(request));
         if held && let Err(failure) = instance::on_cancel(request) {
@@ -300,6 +300,9 @@ fn forget_instance() {
     tasks::clear();
     instance::clear();
     pending::clear();
+    resources::clear();
+    prompts::clear();
+    completion::clear();
     #[cfg(feature = "tools")]
     crate::tools::calls::clear();
 }

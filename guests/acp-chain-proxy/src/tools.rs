@@ -10,15 +10,15 @@ mod tool;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub use calls::{WithTools, has_tools};
-pub use result::{Content, IntoToolResult, ProtocolError, Structured, ToolResult};
+pub use result::{IntoToolResult, Structured, ToolResult};
 pub use tool::Tool;
 
-use crate::{ChannelError, Level, MessageId, Proxy, host};
+use crate::host::{self, Change};
+use crate::{ChannelError, Proxy};
 
 /// A proxy that has tools for the agent. The host declares them as an MCP server, under the name that
 /// the proxy has in the manifest, in every session, whatever transport for MCP the agent has. It takes
-/// the grant `tools = true`, and `export!(Name: Tools)`.
+/// the power `tools`, and `export!(Name: Tools)`.
 ///
 /// A tool may wait for a neighbour, as handlers may: the call is then pending, and others go on. If its
 /// caller gives it up, its future is dropped, and the requests that it waits for are withdrawn.
@@ -79,29 +79,6 @@ pub trait Tools: Proxy {
     }
 }
 
-/// A call of a tool.
-#[derive(Clone, Debug)]
-pub struct Call<A> {
-    /// The host's number for it.
-    pub id: MessageId,
-    /// The session whose agent calls; none while the agent has not said yet what it calls it.
-    pub session: Option<String>,
-    /// What the tool was called with.
-    pub arguments: A,
-}
-
-impl<A> Call<A> {
-    /// Says how far this call has come. `progress` has to grow from one report to the next; `total`
-    /// is what it reaches in the end, if that is known; `message` is for people. A caller that did not
-    /// ask for progress is told nothing.
-    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        // A tool goes on without: nobody but the caller would miss the report.
-        if let Err(error) = host::progress(self.id, progress, total, message) {
-            crate::log(Level::Debug, format_args!("no progress is told: {error}"));
-        }
-    }
-}
-
 /// The arguments of a tool that takes none.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[schemars(description = "")]
@@ -110,5 +87,5 @@ pub struct NoArguments {}
 /// Says that [`Tools::tools`] would now give something else: whoever uses them is told to list them
 /// again.
 pub fn tools_changed() -> Result<(), ChannelError> {
-    host::tools_changed()
+    host::changed(&Change::Tools)
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use acp_chain_proxy::testing::{Host, Progress, What};
 use acp_chain_proxy::{
     Call, ChannelError, Content, Error, Json, NoArguments, Peer, ProtocolError, Proxy, Result,
-    Structured, Tool, ToolResult, Tools, tools_changed,
+    Structured, Tool, ToolResult, Tools, export, tools_changed,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -124,8 +124,10 @@ impl Tools for Bench {
     }
 }
 
+export!(Bench: Tools);
+
 fn host() -> Host {
-    let mut host = Host::start_with_tools::<Bench>(json!({})).expect("takes no configuration");
+    let mut host = Host::start_exported::<Bench>(json!({})).expect("takes no configuration");
     host.powers(&["files.read", "tools"]);
     host
 }

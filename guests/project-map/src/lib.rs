@@ -1,4 +1,5 @@
-//! Tools with which the agent finds its way in a project: outlines of files, and a search. All is read
+//! Tools with which the agent finds its way in a project: outlines of files, and a search; and the map of
+//! the whole project as a resource. All is read
 //! through the client; a component sees no files. See the README for how files are found, and for the
 //! limits.
 
@@ -11,8 +12,8 @@ mod seen;
 mod walk;
 
 use acp_chain_proxy::{
-    Action, Call, Json, Level, Peer, Proxy, Request, Response, Result, Sessions, Structured,
-    Subscription, Tool, Tools, Version, export, log, save,
+    Action, Call, Contents, Json, Level, Peer, Proxy, Request, Resource, Resources, Response,
+    Result, Sessions, Structured, Subscription, Tool, Tools, Version, export, log, save,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ struct ProjectMap {
 }
 
 /// Where to look.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Default, Deserialize, JsonSchema)]
 struct Where {
     /// Files, from the project's directory or absolute. Without them it begins with what a project
     /// commonly has: README.md, Cargo.toml, package.json, go.mod, pyproject.toml, src/index.ts …
@@ -176,11 +177,44 @@ impl Tools for ProjectMap {
     }
 }
 
+/// The URI of the map of the whole project.
+const MAP: &str = "project-map:/map";
+
+impl Resources for ProjectMap {
+    /// None where the client reads no files, as with the tools.
+    fn resources(&self, _session: Option<&str>) -> Vec<Resource> {
+        let map = Resource::new(MAP, "map")
+            .title("Map of the project")
+            .description(
+                "The declarations of the project's files, as far as its manifests, modules and imports \
+                 lead: what the tool `outline` gives without paths.",
+            )
+            .mime_type("application/json");
+        match self.seen.client_reads() {
+            true => vec![map],
+            false => Vec::new(),
+        }
+    }
+
+    async fn read(&self, call: Call<String>) -> Result<Option<Contents>> {
+        if call.arguments != MAP || !self.seen.client_reads() {
+            return Ok(None);
+        }
+        let map = self.outlines(&call, &Where::default()).await?;
+        let text = Json::of(&map)?.to_string();
+        Ok(Some(Contents::text(text).mime_type("application/json")))
+    }
+}
+
 impl ProjectMap {
     async fn outline(&self, call: Call<Where>) -> Result<Structured<Outlines>> {
+        self.outlines(&call, &call.arguments).await.map(Structured)
+    }
+
+    async fn outlines<A>(&self, call: &Call<A>, place: &Where) -> Result<Outlines> {
         let (mut files, mut count) = (Vec::new(), 0);
         let outcome = self
-            .walk(&call, &call.arguments, |file| {
+            .walk(call, place, |file| {
                 let outline = outline_of(file);
                 count += outline.declarations.len();
                 files.push(outline);
@@ -188,11 +222,11 @@ impl ProjectMap {
                     .then_some("there are more declarations than one result has")
             })
             .await?;
-        Ok(Structured(Outlines {
+        Ok(Outlines {
             files,
             unread: outcome.unread,
             stopped: outcome.stopped.map(Into::into),
-        }))
+        })
     }
 
     async fn find(&self, call: Call<Find>) -> Result<Structured<Found>> {
@@ -313,7 +347,7 @@ fn outline_of(file: &File) -> Outline {
     }
 }
 
-export!(ProjectMap: Tools);
+export!(ProjectMap: Tools, Resources);
 
 #[cfg(test)]
 mod tests;

@@ -18,7 +18,7 @@ const LEAST: &[&str] = &[
 
 /// A host whose client reads files or not, with the session `s` in `/proj`.
 fn host_that(reads: bool) -> Host {
-    let mut host = Host::start_with_tools::<ProjectMap>(json!({})).expect("no configuration");
+    let mut host = Host::start_exported::<ProjectMap>(json!({})).expect("no configuration");
     host.powers(LEAST);
     let reads = json!({ "fs": { "readTextFile": reads } });
     host.request(
@@ -293,9 +293,47 @@ fn a_pattern_that_cannot_be_used_is_a_failure_that_says_why() {
 }
 
 #[test]
+fn the_map_of_the_project_is_a_resource_too() {
+    let mut host = host();
+    let listed = host.list_resources(Some("s")).expect("a list").resources;
+    assert_eq!(listed[0]["uri"], "project-map:/map");
+    let map = |host: &mut Host, call| {
+        while host.result(call).is_none() {
+            for sent in host.sent() {
+                let text = match sent.at("/path").as_str() {
+                    Some("/proj/README.md") => "# The project",
+                    _ => "",
+                };
+                host.answer(sent.id, json!({ "content": text }));
+            }
+        }
+        host.result(call).expect("it is done").expect("a result")
+    };
+    let call = host.read_resource(Some("s"), "project-map:/map");
+    let read = map(&mut host, call);
+    let call = host.call_tool(Some("s"), "outline", json!({}));
+    let called = map(&mut host, call);
+    assert_eq!(read["contents"][0]["text"], called["content"][0]["text"]);
+    let text = read["contents"][0]["text"].as_str().expect("a text");
+    assert!(text.contains("1: # The project"), "{text}");
+    let call = host.read_resource(Some("s"), "project-map:/x");
+    let gone = host
+        .result(call)
+        .expect("it is done")
+        .expect_err("it is not there");
+    assert_eq!(gone.code, -32002);
+}
+
+#[test]
 fn there_are_no_tools_where_the_client_reads_no_files() {
     let mut host = host_that(false);
     assert_eq!(host.list_tools(Some("s")).expect("a list").tools.len(), 0);
+    assert!(
+        host.list_resources(Some("s"))
+            .expect("a list")
+            .resources
+            .is_empty()
+    );
     assert_eq!(host.log().len(), 1);
 }
 

@@ -9,7 +9,7 @@ use super::list::{LONGEST_TASK, MOST_TASKS};
 const LEAST: &[&str] = &["capabilities.read", "plans.show", "tools"];
 
 fn host() -> Host {
-    let mut host = Host::start_with_tools::<Todo>(json!({})).expect("takes no configuration");
+    let mut host = Host::start_exported::<Todo>(json!({})).expect("takes no configuration");
     host.powers(LEAST);
     host
 }

@@ -2,6 +2,7 @@
 
 mod agent;
 mod alone;
+mod asks;
 mod bad_input;
 mod declared;
 mod ends;

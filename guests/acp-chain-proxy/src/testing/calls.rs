@@ -1,9 +1,11 @@
-//! The calls of tools that the played host has made, and what became of each.
+//! The calls that the played host has made of what a proxy has for the agent, and what became of each.
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "tools")]
 use serde_json::Value;
 
+use crate::host::Change;
 use crate::{Action, ChannelError, Error, Json, MessageId};
 
 /// A report of how far a call has come.
@@ -17,28 +19,60 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-/// All calls there were, and whether others are told that the list has changed.
+/// What is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Of {
+    /// A tool, and whether it has an output schema.
+    #[cfg(feature = "tools")]
+    Tool { structured: bool },
+    /// Anything else.
+    Other,
+}
+
+impl Of {
+    /// Fails the test if a result is none of such a call's.
+    fn check(self, result: &Json) {
+        match self {
+            #[cfg(feature = "tools")]
+            Self::Tool { structured } => {
+                let content: Option<Vec<Value>> = result.at("/content");
+                assert!(content.is_some(), "this is no CallToolResult: {result}");
+                let failed = result.at("/isError").unwrap_or_default();
+                let data: Option<BTreeMap<String, Value>> = result.at("/structuredContent");
+                assert!(
+                    data.is_some() || failed || !structured,
+                    "the tool has an output schema, and this no structured content: {result}"
+                );
+            }
+            Self::Other => {
+                let object: Option<BTreeMap<String, Json>> = result.at("");
+                assert!(object.is_some(), "this is no result of MCP's: {result}");
+            }
+        }
+    }
+}
+
+/// All calls there were, and what the proxy said that has changed.
 #[derive(Default)]
 pub(super) struct Calls {
     all: BTreeMap<MessageId, Called>,
-    pub(super) changed: bool,
+    pub(super) changed: Vec<Change>,
 }
 
-#[derive(Default)]
 struct Called {
+    of: Of,
     /// None: it is pending.
     outcome: Option<Result<Json, Error>>,
     progress: Vec<Progress>,
-    /// Whether its tool has an output schema.
-    structured: bool,
 }
 
 impl Calls {
     /// A call is about to be made.
-    pub(super) fn begin(&mut self, id: MessageId, structured: bool) {
+    pub(super) fn begin(&mut self, id: MessageId, of: Of) {
         let called = Called {
-            structured,
-            ..Called::default()
+            of,
+            outcome: None,
+            progress: Vec::new(),
         };
         self.all.insert(id, called);
     }
@@ -98,14 +132,7 @@ impl Calls {
     pub(super) fn conclude(&mut self, id: MessageId, outcome: Result<Json, Error>) {
         let called = self.all.get_mut(&id).expect("there is such a call");
         if let Ok(result) = &outcome {
-            let content: Option<Vec<Value>> = result.at("/content");
-            assert!(content.is_some(), "this is no CallToolResult: {result}");
-            let failed = result.at("/isError").unwrap_or_default();
-            let data: Option<BTreeMap<String, Value>> = result.at("/structuredContent");
-            assert!(
-                data.is_some() || failed || !called.structured,
-                "the tool has an output schema, and this no structured content: {result}"
-            );
+            called.of.check(result);
         }
         called.outcome = Some(outcome);
     }

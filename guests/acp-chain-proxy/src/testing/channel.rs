@@ -3,9 +3,8 @@
 use acp_chain_powers::{Actions, Kind, lacking};
 
 use super::line::{self, Asked, LINE, What};
+pub(crate) use super::offers::{ask, changed, meta, progress};
 use super::powers;
-#[cfg(feature = "tools")]
-pub(crate) use super::tools::{changed as tools_changed, progress};
 use crate::{Action, ChannelError, Json, Level, MessageId, Peer};
 
 type Result<T> = std::result::Result<T, ChannelError>;

@@ -8,7 +8,6 @@ use acp_chain_powers::{Actions, Grant};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-#[cfg(feature = "tools")]
 use super::calls::Calls;
 use super::message::Message;
 use super::powers;
@@ -80,8 +79,9 @@ pub(super) struct Line {
     /// Responses that wait for held notifications, oldest first.
     waiting: Vec<Message>,
     pub(super) asked: BTreeMap<MessageId, Asked>,
-    #[cfg(feature = "tools")]
     pub(super) calls: Calls,
+    /// What whoever calls says beside its calls; none: that it can be asked everything.
+    pub(super) meta: Option<Json>,
     pub(super) sent: Vec<Sent>,
     pub(super) log: Vec<(Level, String)>,
 }
@@ -104,7 +104,6 @@ pub(super) fn hold(message: Message) {
 /// What the proxy has become of a message that is being handled or held. It stays held if this
 /// fails.
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
-    #[cfg(feature = "tools")]
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         return LINE.with_borrow_mut(|line| line.calls.settle(id, action));
     }
@@ -172,7 +171,6 @@ pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
 
 /// The proxy could not decide.
 pub(super) fn refuse(id: MessageId, failure: &str) {
-    #[cfg(feature = "tools")]
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         let error = Error::new(Error::INTERNAL, failure);
         return LINE.with_borrow_mut(|line| line.calls.conclude(id, Err(error)));
@@ -212,7 +210,6 @@ impl Line {
     /// The messages that are held, and the calls that are pending, oldest first.
     pub(super) fn all_held(&self) -> Vec<MessageId> {
         let held = self.held.keys().copied();
-        #[cfg(feature = "tools")]
         let held = held.chain(self.calls.pending());
         let mut held: Vec<_> = held.collect();
         held.sort_unstable();

@@ -1,15 +1,17 @@
-//! The host's side of tools: it lists them, calls them, and keeps what became of each call.
+//! The host's side of tools: it lists them, and calls them.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::calls::Progress;
+use super::calls::Of;
 use super::line::{self, LINE};
+use super::offers::{done, granted, took};
 use super::{Host, json};
+use crate::host::Change;
 use crate::tools::calls;
-use crate::{Call, ChannelError, Error, Json, MessageId, Tools, instance};
+use crate::{Call, Json, MessageId};
 
 /// What a proxy has for a session.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +23,6 @@ pub struct Catalog {
 }
 
 impl Host {
-    /// Makes a proxy that has tools, with its configuration.
-    pub fn start_with_tools<P: Tools>(config: Value) -> Result<Self, String> {
-        let init = |config: &Json, saved| instance::init::<P>(config, saved, calls::started);
-        Self::start_after(init, config, None)
-    }
-
     /// Asks which tools there are for a session. An error if the host would refuse the list.
     pub fn list_tools(&mut self, session: Option<&str>) -> Result<Catalog, String> {
         granted().map_err(|error| error.to_string())?;
@@ -77,63 +73,17 @@ impl Host {
         let tool = tool.unwrap_or_else(|| panic!("there is no tool `{name}`"));
         let id = line::next_id();
         let structured = tool.get("outputSchema").is_some();
-        LINE.with_borrow_mut(|line| line.calls.begin(id, structured));
+        LINE.with_borrow_mut(|line| line.calls.begin(id, Of::Tool { structured }));
         let call = Call {
             id,
             session: session.map(str::to_owned),
             arguments: json(arguments),
         };
-        if let Some(outcome) = calls::call(name, call).transpose() {
-            LINE.with_borrow_mut(|line| line.calls.conclude(id, outcome));
-        }
-        id
-    }
-
-    /// What became of a call: a `CallToolResult`, or an error of the protocol. None while it is
-    /// pending.
-    #[must_use]
-    pub fn result(&self, call: MessageId) -> Option<Result<Value, Error>> {
-        let outcome = LINE.with_borrow(|line| line.calls.outcome(call))?;
-        Some(outcome.map(|result| result.parse().expect("JSON")))
-    }
-
-    /// How far a call has come: all that was reported.
-    #[must_use]
-    pub fn progress(&self, call: MessageId) -> Vec<Progress> {
-        LINE.with_borrow(|line| line.calls.progress(call))
+        done(id, calls::call(name, call))
     }
 
     /// Whether the proxy said that its tools have changed, since this was last asked.
     pub fn tools_changed(&mut self) -> bool {
-        LINE.with_borrow_mut(|line| std::mem::take(&mut line.calls.changed))
+        took(|change| *change == Change::Tools)
     }
-}
-
-fn granted() -> Result<(), ChannelError> {
-    LINE.with_borrow(|line| match (line.open, line.grant().has("tools")) {
-        (true, true) => Ok(()),
-        (true, false) => Err(ChannelError::Denied("it lacks the power `tools`".into())),
-        (false, _) => Err(ChannelError::Denied("there are no neighbours yet".into())),
-    })
-}
-
-pub(crate) fn progress(
-    id: MessageId,
-    progress: f64,
-    total: Option<f64>,
-    message: Option<&str>,
-) -> Result<(), ChannelError> {
-    granted()?;
-    let report = Progress {
-        progress,
-        total,
-        message: message.map(str::to_owned),
-    };
-    LINE.with_borrow_mut(|line| line.calls.report(id, report))
-}
-
-pub(crate) fn changed() -> Result<(), ChannelError> {
-    granted()?;
-    LINE.with_borrow_mut(|line| line.calls.changed = true);
-    Ok(())
 }

@@ -1,29 +1,11 @@
 //! The tools of this component's one proxy, and the host's two calls to them.
-//!
-//! A call is a task like the handling of a message: one that waits is pending, is settled when its
-//! future is done, and dropped when its caller gives it up.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::tool::Running;
-use super::{Call, Tool, Tools, result};
-use crate::component::Kind;
-use crate::{Action, Error, Json, tasks};
-
-/// A component with tools.
-#[doc(hidden)]
-pub struct WithTools;
-
-impl<P: Tools> Kind<P> for WithTools {
-    fn started(proxy: &Rc<P>) {
-        started(proxy);
-    }
-}
-
-/// Uses the tools where there is no component to export them from.
-#[doc(hidden)]
-pub const fn has_tools<P: Tools>() {}
+use super::{Tool, Tools, result};
+use crate::{Call, Error, Json, call};
 
 /// What there is for a session.
 pub(crate) struct Catalog {
@@ -58,7 +40,8 @@ thread_local! {
     static TOOLBOX: RefCell<Option<Rc<dyn Toolbox>>> = const { RefCell::new(None) };
 }
 
-pub(crate) fn started<P: Tools>(proxy: &Rc<P>) {
+/// There is a proxy with tools.
+pub fn started<P: Tools>(proxy: &Rc<P>) {
     TOOLBOX.set(Some(Rc::clone(proxy) as Rc<dyn Toolbox>));
 }
 
@@ -83,12 +66,7 @@ pub(crate) fn call(name: &str, call: Call<Json>) -> Result<Option<Json>, Error> 
             format!("there is no tool `{name}` any more"),
         )
     })?;
-    let outcome = tasks::handle(id, async move { result::action(running.await) });
-    match outcome.map_err(internal)? {
-        Action::Respond(result) => Ok(Some(result)),
-        Action::Reject(error) => Err(error),
-        _ => Ok(None),
-    }
+    call::make(id, async move { result::result(running.await) })
 }
 
 /// The code of JSON-RPC's invalid params, with which MCP says that there is no such tool.

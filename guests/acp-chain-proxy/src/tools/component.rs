@@ -2,10 +2,11 @@
 
 use super::calls;
 use crate::bindings::tools::exports::acp_chain::proxy::tools as wit;
+use crate::component::Exported;
 use crate::component::body;
-use crate::{Call, Component, Tools, WithTools};
+use crate::{Call, Component, Tools};
 
-impl<P: Tools> wit::Guest for Component<P, WithTools> {
+impl<P: Exported + Tools> wit::Guest for Component<P> {
     fn list_tools(session: Option<String>) -> Result<wit::Catalog, String> {
         let catalog = calls::list(session.as_deref())?;
         Ok(wit::Catalog {

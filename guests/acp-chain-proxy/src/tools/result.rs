@@ -1,12 +1,10 @@
 //! What a tool gives: MCP's `CallToolResult`, and what can become one.
 
-use std::fmt;
-
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
 use super::schema;
-use crate::{Action, Error, Json, Result};
+use crate::{Content, Json, ProtocolError, Result};
 
 /// What a tool may return: text, [`Structured`] content, [`Content`] blocks, or a whole
 /// [`ToolResult`].
@@ -70,70 +68,6 @@ impl ToolResult {
     }
 }
 
-/// A block of content.
-#[derive(Clone, Debug, Serialize)]
-#[serde(transparent)]
-pub struct Content(Json);
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Block<'a> {
-    Text {
-        text: &'a str,
-    },
-    Image {
-        data: &'a str,
-        #[serde(rename = "mimeType")]
-        mime_type: &'a str,
-    },
-    Audio {
-        data: &'a str,
-        #[serde(rename = "mimeType")]
-        mime_type: &'a str,
-    },
-    ResourceLink {
-        uri: &'a str,
-        name: &'a str,
-    },
-}
-
-impl Content {
-    /// A text.
-    #[must_use]
-    pub fn text(text: &str) -> Self {
-        Self::block(&Block::Text { text })
-    }
-
-    /// An image: its bytes in Base64, and their type, like `image/png`.
-    #[must_use]
-    pub fn image(data: &str, mime_type: &str) -> Self {
-        Self::block(&Block::Image { data, mime_type })
-    }
-
-    /// A sound: its bytes in Base64, and their type, like `audio/wav`.
-    #[must_use]
-    pub fn audio(data: &str, mime_type: &str) -> Self {
-        Self::block(&Block::Audio { data, mime_type })
-    }
-
-    /// A link to something that the agent may read by itself.
-    #[must_use]
-    pub fn link(uri: &str, name: &str) -> Self {
-        Self::block(&Block::ResourceLink { uri, name })
-    }
-
-    /// Any other block.
-    #[must_use]
-    pub fn raw(block: Json) -> Self {
-        Self(block)
-    }
-
-    fn block(block: &Block) -> Self {
-        // Texts in a fixed form can always be written.
-        Self(Json::of(block).unwrap_or_else(|_| Json::null()))
-    }
-}
-
 /// A value that the agent gets as data: an object, as structs and maps are. Its schema is the tool's
 /// output schema, and its JSON is also the text that is read by agents that know no structured content.
 #[derive(Clone, Copy, Debug)]
@@ -179,38 +113,14 @@ impl IntoToolResult for &str {
     }
 }
 
-/// An error of the protocol, where a tool fails with it: the caller gets it in place of a result, and
-/// the model may never see it. For what is wrong with the call itself, and not with what it is about.
-///
-/// ```
-/// use acp_chain_proxy::{Call, Error, NoArguments, ProtocolError, Result};
-///
-/// async fn closed(_: Call<NoArguments>) -> Result<String> {
-///     Err(ProtocolError(Error::new(Error::INTERNAL, "there is no session yet")).into())
-/// }
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProtocolError(pub Error);
-
-impl fmt::Display for ProtocolError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-impl std::error::Error for ProtocolError {}
-
-/// What becomes of a call whose tool came to this.
-pub(super) fn action(outcome: Result<ToolResult>) -> Result {
+/// What a call gets whose tool came to this: a failure is a result too, for the model.
+pub(super) fn result(outcome: Result<ToolResult>) -> Result<Json> {
     let failure = match outcome {
-        Ok(ToolResult(result)) => return Ok(Action::Respond(result)),
+        Ok(ToolResult(result)) => return Ok(result),
         Err(failure) => failure,
     };
-    match failure.downcast::<ProtocolError>() {
-        Ok(error) => Ok(Action::Reject(error.0)),
-        Err(failure) => {
-            let ToolResult(result) = ToolResult::failure(&[Content::text(&failure.to_string())])?;
-            Ok(Action::Respond(result))
-        }
+    match failure.is::<ProtocolError>() {
+        true => Err(failure),
+        false => Ok(ToolResult::failure(&[Content::text(&failure.to_string())])?.0),
     }
 }

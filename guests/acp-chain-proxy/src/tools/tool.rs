@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::schema::{self, Schema};
-use super::{Call, IntoToolResult, ToolResult};
-use crate::{Json, Result};
+use super::{IntoToolResult, ToolResult};
+use crate::{Call, Json, Result};
 
 /// A tool: how it is listed, and what it does.
 ///

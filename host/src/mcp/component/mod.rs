@@ -7,7 +7,7 @@
 //! answered as well, once; no client sees anything, and no component a call, that was not checked.
 //!
 //! - What the component lists is asked for when a client first needs it, and kept until the component
-//!   says that it has changed, see [`list`].
+//!   says that it has changed, see `list.rs`.
 //! - What is wrong is left out of a list, and the user is told why.
 //! - A list that is none, or an error of the component's, is the error -32603 of whatever needs the
 //!   list, which names the proxy and what is wrong; the next request asks again.
@@ -19,7 +19,7 @@
 //! - A result that is not what MCP has for the call, or that breaks the promise of the `outputSchema`,
 //!   is the error -32603.
 //! - Any resource can be read and subscribed to, listed or not: which there are, the component knows.
-//! - What the component asks the client in a call, see [`asks`].
+//! - What the component asks the client in a call, see `asks.rs`.
 //! - Progress goes to a caller that gave a token, as long as it grows.
 //! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what is too much
 //!   at once: to keep while the component lists what it has, or to check and answer when it has.

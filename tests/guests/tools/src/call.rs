@@ -28,6 +28,8 @@ pub(crate) fn run(call: &ToolCall) -> Result<Outcome, Error> {
         }))),
         "protocol-error" => Err(error(INVALID_PARAMS, "not like this")),
         "slow" => Ok(slow(call)),
+        "elicit" => Ok(elicit(call)),
+        "meta" => Ok(text(&channel::meta(call.id).unwrap_or_default())),
         "progress" => {
             for (progress, message) in [(1.0, Some("one")), (2.0, None), (3.0, Some("three"))] {
                 let _ = channel::progress(call.id, progress, Some(3.0), message);
@@ -64,7 +66,20 @@ fn slow(call: &ToolCall) -> Outcome {
     }
 }
 
-/// The client has answered what a call of `slow` waits for.
+/// Asks whoever calls; what is waited for is answered like the gate.
+fn elicit(call: &ToolCall) -> Outcome {
+    let params =
+        json!({ "message": "Which?", "requestedSchema": { "type": "object" } }).to_string();
+    match channel::ask(call.id, "elicitation/create", &params) {
+        Ok(asked) => {
+            SLOW.with_borrow_mut(|slow| slow.insert(asked, call.id));
+            Outcome::Pending
+        }
+        Err(refused) => text(&format!("nobody was asked: {refused:?}")),
+    }
+}
+
+/// Somebody has answered what a call of `slow` or `elicit` waits for.
 pub(crate) fn gate_opened(call: MessageId, answer: Result<String, Error>) {
     let result = match answer {
         Ok(answer) => content(&answer),

@@ -42,6 +42,8 @@ pub(crate) fn list(config: &Config, extra: bool) -> Result<Catalog, String> {
             ("fail", "Fails."),
             ("protocol-error", "Is an error of the protocol."),
             ("slow", "Is done when the client has answered `_test/gate`."),
+            ("elicit", "Is done when its caller has answered."),
+            ("meta", "Gives back what its caller said beside the call."),
             ("progress", "Tells three times how far it is."),
             ("trap", "Panics."),
             ("spin", "Is busy for ever."),

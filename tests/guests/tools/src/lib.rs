@@ -23,7 +23,7 @@ thread_local! {
     static CONFIG: RefCell<Config> = RefCell::default();
     /// Whether there is the tool `extra`.
     static EXTRA: Cell<bool> = const { Cell::new(false) };
-    /// The calls of `slow` by the requests that they wait for.
+    /// The calls of `slow` and `elicit` by the requests that they wait for.
     static SLOW: RefCell<BTreeMap<MessageId, MessageId>> = RefCell::default();
 }
 

@@ -1,0 +1,116 @@
+//! A call of what a proxy has for the agent: a tool, a resource, a prompt, or a completion.
+
+use std::fmt;
+use std::future::Future;
+
+use serde::Serialize;
+
+use crate::channel::{self, Answer};
+use crate::{Action, Error, Json, Level, MessageId, Result, host, tasks};
+
+/// A call of what a proxy has for the agent.
+#[derive(Clone, Debug)]
+pub struct Call<A> {
+    /// The host's number for it.
+    pub id: MessageId,
+    /// The session whose agent calls; none while the agent has not said yet what it calls it.
+    pub session: Option<String>,
+    /// What was called, and with what.
+    pub arguments: A,
+}
+
+/// Where the `_meta` of a call says what its caller can.
+const CAPABILITIES: &str = "/io.modelcontextprotocol~1clientCapabilities";
+
+impl<A> Call<A> {
+    /// Says how far this call has come. `progress` has to grow from one report to the next; `total`
+    /// is what it reaches in the end, if that is known; `message` is for people. A caller that did not
+    /// ask for progress is told nothing.
+    pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        // It goes on without: nobody but the caller would miss the report.
+        if let Err(error) = host::progress(self.id, progress, total, message) {
+            crate::log(Level::Debug, format_args!("no progress is told: {error}"));
+        }
+    }
+
+    /// What its caller said beside it: MCP's `_meta`, an object.
+    #[must_use]
+    pub fn meta(&self) -> Json {
+        host::meta(self.id).unwrap_or_else(|_| Json::null())
+    }
+
+    /// Whether its caller says that it can do this: `elicitation`, `sampling`, `roots`.
+    #[must_use]
+    pub fn can(&self, capability: &str) -> bool {
+        let place = format!("{CAPABILITIES}/{capability}");
+        self.meta().at::<Json>(&place).is_some()
+    }
+
+    /// Asks its caller, which [can](Self::can) answer that: `elicitation/create`, `sampling/createMessage`
+    /// or `roots/list` of MCP. `.await` waits for the answer, for which there is as much time as for the
+    /// call.
+    ///
+    /// ```
+    /// use acp_chain_proxy::{Call, Result};
+    /// use serde_json::json;
+    ///
+    /// async fn name<A>(call: &Call<A>) -> Result<Option<String>> {
+    ///     let params = json!({
+    ///         "message": "What is it called?",
+    ///         "requestedSchema": {
+    ///             "type": "object",
+    ///             "properties": { "name": { "type": "string" } },
+    ///             "required": ["name"],
+    ///         },
+    ///     });
+    ///     let answer = call.ask("elicitation/create", params).await?;
+    ///     Ok(answer.at("/content/name"))
+    /// }
+    /// ```
+    pub fn ask(&self, method: &str, params: impl Serialize) -> Answer {
+        channel::ask(self.id, method, &params)
+    }
+}
+
+/// An error of the protocol, where a call fails with it: the caller gets it in place of a result, and
+/// the model may never see it. For what is wrong with the call itself, and not with what it is about.
+///
+/// ```
+/// use acp_chain_proxy::{Call, Error, ProtocolError, Result};
+///
+/// async fn closed(_: Call<String>) -> Result<String> {
+///     Err(ProtocolError(Error::new(Error::INTERNAL, "there is no session yet")).into())
+/// }
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProtocolError(pub Error);
+
+impl fmt::Display for ProtocolError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl std::error::Error for ProtocolError {}
+
+/// Makes a call: a task like the handling of a message. None if it is pending; then it is settled when
+/// it is done, and dropped when its caller gives it up.
+pub(crate) fn make(
+    id: MessageId,
+    call: impl Future<Output = Result<Json>> + 'static,
+) -> std::result::Result<Option<Json>, Error> {
+    let outcome = tasks::handle(id, async move {
+        match call.await {
+            Ok(result) => Ok(Action::Respond(result)),
+            Err(failure) => Ok(Action::Reject(match failure.downcast::<ProtocolError>() {
+                Ok(error) => error.0,
+                Err(failure) => Error::new(Error::INTERNAL, failure.to_string()),
+            })),
+        }
+    });
+    match outcome.map_err(|why| Error::new(Error::INTERNAL, why))? {
+        Action::Respond(result) => Ok(Some(result)),
+        Action::Reject(error) => Err(error),
+        _ => Ok(None),
+    }
+}

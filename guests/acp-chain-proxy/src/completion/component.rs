@@ -1,0 +1,40 @@
+//! The component's face: the exported `completion`, in terms of the types of this crate.
+
+use super::{Completion, Partial, Reference};
+use crate::bindings::completion::exports::acp_chain::proxy::completion as wit;
+use crate::component::{Exported, body};
+use crate::{Call, Component};
+
+impl<P: Exported + Completion> wit::Guest for Component<P> {
+    fn complete(call: wit::CompletionCall) -> Result<wit::Outcome, wit::Error> {
+        let wit::CompletionCall {
+            id,
+            session,
+            reference,
+            argument,
+            value,
+            context,
+        } = call;
+        let reference = body(reference);
+        // The host has seen to it that it is one or the other.
+        let of = match reference.at("/name") {
+            Some(name) => Reference::Prompt(name),
+            None => Reference::Template(reference.at("/uri").unwrap_or_default()),
+        };
+        let arguments = Partial {
+            of,
+            argument,
+            value,
+            known: body(context).parse().unwrap_or_default(),
+        };
+        let call = Call {
+            id,
+            session,
+            arguments,
+        };
+        Ok(match super::complete(call)? {
+            Some(result) => wit::Outcome::Done(result.into()),
+            None => wit::Outcome::Pending,
+        })
+    }
+}

@@ -1,0 +1,220 @@
+//! Prompts that the user picks: what an author writes.
+
+#[cfg(target_arch = "wasm32")]
+mod component;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::host::{self, Change};
+use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result, call};
+
+/// A proxy that has prompts, which the user picks in the agent, commonly as commands. It takes the power
+/// `tools`, and `export!(Name: Prompts)`.
+///
+/// ```
+/// use acp_chain_proxy::{
+///     Call, Content, Picked, Prompt, PromptMessage, Prompts, Proxy, Result, export,
+/// };
+///
+/// #[derive(Default)]
+/// struct Reviews;
+///
+/// impl Proxy for Reviews {}
+///
+/// impl Prompts for Reviews {
+///     fn prompts(&self, _session: Option<&str>) -> Vec<Prompt> {
+///         vec![Prompt::new("review", "Reviews a file.").requires("file", "Its path.")]
+///     }
+///
+///     async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>> {
+///         let file = call.arguments.text("file");
+///         let text = format!("Review {file}. Be strict.");
+///         Ok(vec![PromptMessage::user(Content::text(&text))])
+///     }
+/// }
+///
+/// export!(Reviews: Prompts);
+/// ```
+#[allow(async_fn_in_trait, reason = "a component has one thread")]
+pub trait Prompts: Proxy {
+    /// The prompts that there are for a session. Asked when the session's agent wants to know, and again
+    /// after [`prompts_changed`].
+    fn prompts(&self, session: Option<&str>) -> Vec<Prompt>;
+
+    /// What a prompt says. It is one of those that were listed, with what it requires. It may wait, as
+    /// handlers may; an `Err` is an error of the protocol.
+    async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>>;
+}
+
+/// A prompt as it is listed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Prompt {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    description: String,
+    arguments: Vec<Argument>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Argument {
+    name: String,
+    description: String,
+    required: bool,
+}
+
+impl Prompt {
+    /// A prompt without arguments.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: description.into(),
+            arguments: Vec::new(),
+        }
+    }
+
+    /// A name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// An argument that it requires.
+    #[must_use]
+    pub fn requires(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        self.with(name.into(), description.into(), true)
+    }
+
+    /// An argument that may be left out.
+    #[must_use]
+    pub fn takes(self, name: impl Into<String>, description: impl Into<String>) -> Self {
+        self.with(name.into(), description.into(), false)
+    }
+
+    fn with(mut self, name: String, description: String, required: bool) -> Self {
+        self.arguments.push(Argument {
+            name,
+            description,
+            required,
+        });
+        self
+    }
+}
+
+/// A prompt that was picked.
+#[derive(Clone, Debug)]
+pub struct Picked {
+    /// Which.
+    pub name: String,
+    /// With what.
+    pub arguments: BTreeMap<String, String>,
+}
+
+impl Picked {
+    /// An argument; empty if it was left out.
+    #[must_use]
+    pub fn text(&self, argument: &str) -> &str {
+        self.arguments.get(argument).map_or("", String::as_str)
+    }
+}
+
+/// A message of a prompt.
+#[derive(Clone, Debug, Serialize)]
+pub struct PromptMessage {
+    role: &'static str,
+    content: Content,
+}
+
+impl PromptMessage {
+    /// As the user says it.
+    #[must_use]
+    pub fn user(content: Content) -> Self {
+        let role = "user";
+        Self { role, content }
+    }
+
+    /// As the model says it.
+    #[must_use]
+    pub fn assistant(content: Content) -> Self {
+        let role = "assistant";
+        Self { role, content }
+    }
+}
+
+/// Says that [`Prompts::prompts`] would now give something else.
+pub fn prompts_changed() -> std::result::Result<(), ChannelError> {
+    host::changed(&Change::Prompts)
+}
+
+/// A proxy with prompts whose type is forgotten.
+trait Menu {
+    fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String>;
+    fn get(
+        self: Rc<Self>,
+        call: Call<Picked>,
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>>;
+}
+
+impl<P: Prompts> Menu for P {
+    fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String> {
+        let prompts = self.prompts(session).into_iter();
+        let listed = prompts.map(|prompt| {
+            let wrong = |error| format!("the prompt `{}` cannot be listed: {error}", prompt.name);
+            Json::of(&prompt).map_err(wrong)
+        });
+        listed.collect()
+    }
+
+    fn get(
+        self: Rc<Self>,
+        call: Call<Picked>,
+    ) -> Pin<Box<dyn Future<Output = Result<Vec<PromptMessage>>>>> {
+        Box::pin(async move { Prompts::get(&*self, call).await })
+    }
+}
+
+thread_local! {
+    static MENU: RefCell<Option<Rc<dyn Menu>>> = const { RefCell::new(None) };
+}
+
+/// There is a proxy with prompts.
+pub fn started<P: Prompts>(proxy: &Rc<P>) {
+    MENU.set(Some(Rc::clone(proxy) as Rc<dyn Menu>));
+}
+
+fn menu() -> std::result::Result<Rc<dyn Menu>, String> {
+    MENU.with_borrow(Clone::clone)
+        .ok_or_else(|| "its prompts were used before `init`".into())
+}
+
+pub(crate) fn list(session: Option<&str>) -> std::result::Result<Vec<Json>, String> {
+    menu()?.list(session)
+}
+
+/// MCP's `GetPromptResult`.
+#[derive(Serialize)]
+struct Got {
+    messages: Vec<PromptMessage>,
+}
+
+/// Gets a prompt; none if that is pending.
+pub(crate) fn get(call: Call<Picked>) -> std::result::Result<Option<Json>, Error> {
+    let menu = menu().map_err(|why| Error::new(Error::INTERNAL, why))?;
+    call::make(call.id, async move {
+        let messages = menu.get(call).await?;
+        Ok(Json::of(&Got { messages })?)
+    })
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn clear() {
+    MENU.set(None);
+}

@@ -1,0 +1,35 @@
+//! The component's face: the exported `prompts`, in terms of the types of this crate.
+
+use super::{Picked, Prompts};
+use crate::bindings::prompts::exports::acp_chain::proxy::prompts as wit;
+use crate::component::{Exported, body};
+use crate::{Call, Component};
+
+impl<P: Exported + Prompts> wit::Guest for Component<P> {
+    fn list_prompts(session: Option<String>) -> Result<Vec<String>, String> {
+        let listed = super::list(session.as_deref())?;
+        Ok(listed.into_iter().map(String::from).collect())
+    }
+
+    fn get_prompt(call: wit::PromptCall) -> Result<wit::Outcome, wit::Error> {
+        let wit::PromptCall {
+            id,
+            session,
+            name,
+            arguments,
+        } = call;
+        let arguments = Picked {
+            name,
+            arguments: body(arguments).parse().unwrap_or_default(),
+        };
+        let call = Call {
+            id,
+            session,
+            arguments,
+        };
+        Ok(match super::get(call)? {
+            Some(result) => wit::Outcome::Done(result.into()),
+            None => wit::Outcome::Pending,
+        })
+    }
+}

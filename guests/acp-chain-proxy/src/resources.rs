@@ -1,0 +1,257 @@
+//! Resources for the agent: what an author writes.
+
+#[cfg(target_arch = "wasm32")]
+mod component;
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+
+use serde::Serialize;
+
+use crate::host::{self, Change};
+use crate::{Call, ChannelError, Error, Json, ProtocolError, Proxy, Result, call};
+
+/// A proxy that has resources for the agent, which reads them by their URIs. The host has them in the
+/// proxy's MCP server, as it has [tools](crate#a-proxy-may-have-tools-for-the-agent). It takes the power
+/// `tools`, and `export!(Name: Resources)`.
+///
+/// ```
+/// use acp_chain_proxy::{Call, Contents, Proxy, Resource, Resources, Result, export};
+///
+/// #[derive(Default)]
+/// struct Manual;
+///
+/// impl Proxy for Manual {}
+///
+/// impl Resources for Manual {
+///     fn resources(&self, _session: Option<&str>) -> Vec<Resource> {
+///         vec![Resource::new("manual:/start", "start").description("How to begin.")]
+///     }
+///
+///     async fn read(&self, call: Call<String>) -> Result<Option<Contents>> {
+///         Ok((call.arguments == "manual:/start").then(|| Contents::text("Begin here.")))
+///     }
+/// }
+///
+/// export!(Manual: Resources);
+/// ```
+#[allow(async_fn_in_trait, reason = "a component has one thread")]
+pub trait Resources: Proxy {
+    /// The resources and templates that there are for a session. Asked when the session's agent wants to
+    /// know, and again after [`resources_changed`]. There is no session while the agent has not said yet
+    /// what it calls it.
+    fn resources(&self, session: Option<&str>) -> Vec<Resource>;
+
+    /// What a resource is, by its URI: any that the agent chose, listed or not. None if there is no such
+    /// resource; an `Err` is an error of the protocol. It may wait, as handlers may.
+    async fn read(&self, call: Call<String>) -> Result<Option<Contents>>;
+
+    /// How to use the resources, for the model.
+    #[allow(unused_variables, reason = "the name is part of the documentation")]
+    fn reading_instructions(&self, session: Option<&str>) -> Option<String> {
+        None
+    }
+}
+
+/// A resource, or a template for some, as it is listed.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri_template: Option<String>,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+}
+
+impl Resource {
+    /// A resource under this URI.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::of(Some(uri.into()), None, name.into())
+    }
+
+    /// A template for the URIs of resources (RFC 6570), as `file:{+path}`.
+    pub fn template(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::of(None, Some(uri_template.into()), name.into())
+    }
+
+    fn of(uri: Option<String>, uri_template: Option<String>, name: String) -> Self {
+        Self {
+            uri,
+            uri_template,
+            name,
+            title: None,
+            description: None,
+            mime_type: None,
+        }
+    }
+
+    /// A name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// What it is, and when to read it: the model goes by that.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Its type, like `text/markdown`.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+}
+
+/// What a resource is.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Contents {
+    uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob: Option<String>,
+}
+
+impl Contents {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Bytes, in Base64.
+    pub fn blob(base64: impl Into<String>) -> Self {
+        Self {
+            blob: Some(base64.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Their type, like `text/markdown`.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+}
+
+/// Says that [`Resources::resources`] would now give something else.
+pub fn resources_changed() -> std::result::Result<(), ChannelError> {
+    host::changed(&Change::Resources)
+}
+
+/// Says that [`Resources::read`] would now give something else for this URI: who has subscribed to it is
+/// told.
+pub fn resource_changed(uri: &str) -> std::result::Result<(), ChannelError> {
+    host::changed(&Change::Resource(uri.to_owned()))
+}
+
+/// What there is for a session.
+pub(crate) struct Catalog {
+    pub(crate) instructions: Option<String>,
+    pub(crate) resources: Vec<Json>,
+    pub(crate) templates: Vec<Json>,
+}
+
+/// A proxy with resources whose type is forgotten.
+trait Shelf {
+    fn list(&self, session: Option<&str>) -> std::result::Result<Catalog, String>;
+    fn read(
+        self: Rc<Self>,
+        call: Call<String>,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<Contents>>>>>;
+}
+
+impl<P: Resources> Shelf for P {
+    fn list(&self, session: Option<&str>) -> std::result::Result<Catalog, String> {
+        let (mut resources, mut templates) = (Vec::new(), Vec::new());
+        for resource in self.resources(session) {
+            let listed = Json::of(&resource);
+            let listed = listed.map_err(|error| {
+                format!("the resource `{}` cannot be listed: {error}", resource.name)
+            })?;
+            match resource.uri {
+                Some(_) => resources.push(listed),
+                None => templates.push(listed),
+            }
+        }
+        Ok(Catalog {
+            instructions: self.reading_instructions(session),
+            resources,
+            templates,
+        })
+    }
+
+    fn read(
+        self: Rc<Self>,
+        call: Call<String>,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<Contents>>>>> {
+        Box::pin(async move { Resources::read(&*self, call).await })
+    }
+}
+
+thread_local! {
+    static SHELF: RefCell<Option<Rc<dyn Shelf>>> = const { RefCell::new(None) };
+}
+
+/// There is a proxy with resources.
+pub fn started<P: Resources>(proxy: &Rc<P>) {
+    SHELF.set(Some(Rc::clone(proxy) as Rc<dyn Shelf>));
+}
+
+fn shelf() -> std::result::Result<Rc<dyn Shelf>, String> {
+    SHELF
+        .with_borrow(Clone::clone)
+        .ok_or_else(|| "its resources were used before `init`".into())
+}
+
+pub(crate) fn list(session: Option<&str>) -> std::result::Result<Catalog, String> {
+    shelf()?.list(session)
+}
+
+/// MCP's code for a resource that is not there.
+const NOT_FOUND: i32 = -32002;
+
+/// MCP's `ReadResourceResult`.
+#[derive(Serialize)]
+struct Read {
+    contents: [Contents; 1],
+}
+
+/// Reads a resource; none if that is pending.
+pub(crate) fn read(call: Call<String>) -> std::result::Result<Option<Json>, Error> {
+    let shelf = shelf().map_err(|why| Error::new(Error::INTERNAL, why))?;
+    call::make(call.id, async move {
+        let uri = call.arguments.clone();
+        let contents = shelf.read(call).await?.ok_or_else(|| {
+            let text = format!("there is no resource `{uri}`");
+            ProtocolError(Error::new(NOT_FOUND, text))
+        })?;
+        let contents = [Contents { uri, ..contents }];
+        Ok(Json::of(&Read { contents })?)
+    })
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) fn clear() {
+    SHELF.set(None);
+}

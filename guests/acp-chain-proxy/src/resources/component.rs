@@ -1,0 +1,31 @@
+//! The component's face: the exported `resources`, in terms of the types of this crate.
+
+use super::Resources;
+use crate::bindings::resources::exports::acp_chain::proxy::resources as wit;
+use crate::component::Exported;
+use crate::{Call, Component, Json};
+
+impl<P: Exported + Resources> wit::Guest for Component<P> {
+    fn list_resources(session: Option<String>) -> Result<wit::Catalog, String> {
+        let texts = |all: Vec<Json>| all.into_iter().map(String::from).collect();
+        let catalog = super::list(session.as_deref())?;
+        Ok(wit::Catalog {
+            instructions: catalog.instructions,
+            resources: texts(catalog.resources),
+            templates: texts(catalog.templates),
+        })
+    }
+
+    fn read_resource(read: wit::ResourceRead) -> Result<wit::Outcome, wit::Error> {
+        let wit::ResourceRead { id, session, uri } = read;
+        let call = Call {
+            id,
+            session,
+            arguments: uri,
+        };
+        Ok(match super::read(call)? {
+            Some(result) => wit::Outcome::Done(result.into()),
+            None => wit::Outcome::Pending,
+        })
+    }
+}

@@ -1,0 +1,220 @@
+//! The host's side of what a proxy has for the agent: it lists that, calls it, and keeps what became of
+//! each call.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::Host;
+use super::calls::{Of, Progress};
+use super::line::{self, Asked, LINE, What};
+use crate::host::Change;
+use crate::{
+    Call, ChannelError, Error, Exported, Json, MessageId, Partial, Peer, Picked, completion,
+    instance, prompts, resources,
+};
+
+/// What a proxy has for a session of resources and templates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// How to use the resources.
+    pub instructions: Option<String>,
+    /// Each a `Resource` of MCP.
+    pub resources: Vec<Value>,
+    /// Each a `ResourceTemplate` of MCP.
+    pub templates: Vec<Value>,
+}
+
+impl Host {
+    /// Makes a proxy with all that [`export!`](crate::export) gives it, and with its configuration.
+    pub fn start_exported<P: Exported>(config: Value) -> Result<Self, String> {
+        let init = |config: &Json, saved| instance::init::<P>(config, saved, P::started);
+        Self::start_after(init, config, None)
+    }
+
+    /// Whoever calls from now on says this beside each call (MCP's `_meta`). At first it says that it can
+    /// be asked everything.
+    pub fn meta(&mut self, meta: Value) {
+        LINE.with_borrow_mut(|line| line.meta = Some(meta.into()));
+    }
+
+    /// Asks which resources there are for a session. An error if the host would refuse the list.
+    pub fn list_resources(&mut self, session: Option<&str>) -> Result<Listed, String> {
+        granted().map_err(|error| error.to_string())?;
+        let catalog = resources::list(session)?;
+        Ok(Listed {
+            instructions: catalog.instructions,
+            resources: values(&catalog.resources)?,
+            templates: values(&catalog.templates)?,
+        })
+    }
+
+    /// Reads a resource. Returns the number of the call.
+    pub fn read_resource(&mut self, session: Option<&str>, uri: &str) -> MessageId {
+        let call = begin(session, uri.to_owned());
+        done(call.id, resources::read(call))
+    }
+
+    /// Asks which prompts there are for a session, each a `Prompt` of MCP. An error if the host would
+    /// refuse the list.
+    pub fn list_prompts(&mut self, session: Option<&str>) -> Result<Vec<Value>, String> {
+        granted().map_err(|error| error.to_string())?;
+        values(&prompts::list(session)?)
+    }
+
+    /// Gets a prompt. Returns the number of the call. Whether it has all that it requires is not looked
+    /// at, as it is by the real host.
+    pub fn get_prompt(
+        &mut self,
+        session: Option<&str>,
+        name: &str,
+        arguments: &[(&str, &str)],
+    ) -> MessageId {
+        let arguments = arguments.iter();
+        let arguments = arguments.map(|(name, text)| ((*name).into(), (*text).into()));
+        let picked = Picked {
+            name: name.to_owned(),
+            arguments: arguments.collect::<BTreeMap<_, _>>(),
+        };
+        let call = begin(session, picked);
+        done(call.id, prompts::get(call))
+    }
+
+    /// Asks what an argument could be. Returns the number of the call.
+    pub fn complete(&mut self, session: Option<&str>, argument: Partial) -> MessageId {
+        let call = begin(session, argument);
+        done(call.id, completion::complete(call))
+    }
+
+    /// What became of a call: MCP's result for it, or an error of the protocol. None while it is
+    /// pending.
+    #[must_use]
+    pub fn result(&self, call: MessageId) -> Option<Result<Value, Error>> {
+        let outcome = LINE.with_borrow(|line| line.calls.outcome(call))?;
+        Some(outcome.map(|result| result.parse().expect("JSON")))
+    }
+
+    /// How far a call has come: all that was reported.
+    #[must_use]
+    pub fn progress(&self, call: MessageId) -> Vec<Progress> {
+        LINE.with_borrow(|line| line.calls.progress(call))
+    }
+
+    /// Whether the proxy said that its resources are others, since this was last asked.
+    pub fn resources_changed(&mut self) -> bool {
+        took(|change| *change == Change::Resources)
+    }
+
+    /// Whether the proxy said that its prompts are others, since this was last asked.
+    pub fn prompts_changed(&mut self) -> bool {
+        took(|change| *change == Change::Prompts)
+    }
+
+    /// Whether the proxy said that this resource has changed, since this was last asked.
+    pub fn resource_changed(&mut self, uri: &str) -> bool {
+        took(|change| matches!(change, Change::Resource(of) if of == uri))
+    }
+}
+
+fn values(listed: &[Json]) -> Result<Vec<Value>, String> {
+    let parse = |one: &Json| one.parse().map_err(|error| format!("{one}: {error}"));
+    listed.iter().map(parse).collect()
+}
+
+fn begin<A>(session: Option<&str>, arguments: A) -> Call<A> {
+    let id = line::next_id();
+    LINE.with_borrow_mut(|line| line.calls.begin(id, Of::Other));
+    Call {
+        id,
+        session: session.map(str::to_owned),
+        arguments,
+    }
+}
+
+/// Notes what came of a call at once, if something did.
+pub(super) fn done(id: MessageId, outcome: Result<Option<Json>, Error>) -> MessageId {
+    if let Some(outcome) = outcome.transpose() {
+        LINE.with_borrow_mut(|line| line.calls.conclude(id, outcome));
+    }
+    id
+}
+
+/// Whether the proxy said that such a thing has changed, which is then forgotten.
+pub(super) fn took(is_it: impl Fn(&Change) -> bool) -> bool {
+    LINE.with_borrow_mut(|line| {
+        let before = line.calls.changed.len();
+        line.calls.changed.retain(|change| !is_it(change));
+        line.calls.changed.len() < before
+    })
+}
+
+pub(super) fn granted() -> Result<(), ChannelError> {
+    LINE.with_borrow(|line| match (line.open, line.grant().has("tools")) {
+        (true, true) => Ok(()),
+        (true, false) => Err(ChannelError::Denied("it lacks the power `tools`".into())),
+        (false, _) => Err(ChannelError::Denied("there are no neighbours yet".into())),
+    })
+}
+
+pub(crate) fn progress(
+    id: MessageId,
+    progress: f64,
+    total: Option<f64>,
+    message: Option<&str>,
+) -> Result<(), ChannelError> {
+    granted()?;
+    let report = Progress {
+        progress,
+        total,
+        message: message.map(str::to_owned),
+    };
+    LINE.with_borrow_mut(|line| line.calls.report(id, report))
+}
+
+pub(crate) fn changed(change: &Change) -> Result<(), ChannelError> {
+    granted()?;
+    LINE.with_borrow_mut(|line| line.calls.changed.push(change.clone()));
+    Ok(())
+}
+
+pub(crate) fn meta(call: MessageId) -> Result<Json, ChannelError> {
+    LINE.with_borrow(|line| {
+        if !line.calls.is_pending(call) {
+            return Err(ChannelError::UnknownMessage);
+        }
+        Ok(line.meta.clone().unwrap_or_else(|| {
+            let all = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
+            json!({ "io.modelcontextprotocol/clientCapabilities": all }).into()
+        }))
+    })
+}
+
+pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<MessageId, ChannelError> {
+    let capability = match method {
+        "elicitation/create" => "elicitation",
+        "sampling/createMessage" => "sampling",
+        "roots/list" => "roots",
+        _ => {
+            return Err(ChannelError::Denied(format!(
+                "`{method}` is asked of nobody"
+            )));
+        }
+    };
+    let place = format!("/io.modelcontextprotocol~1clientCapabilities/{capability}");
+    if meta(call)?.at::<Json>(&place).is_none() {
+        let why = format!("the caller did not say that it has the capability `{capability}`");
+        return Err(ChannelError::Denied(why));
+    }
+    let id = line::next_id();
+    let asked = Asked {
+        to: Peer::Agent,
+        method: method.to_owned(),
+        session: None,
+        own: true,
+    };
+    LINE.with_borrow_mut(|line| {
+        line.asked.insert(id, asked);
+        line.send(Peer::Agent, id, What::Request, method, params);
+    });
+    Ok(id)
+}
