@@ -233,6 +233,9 @@ pub const MCP_HEARD: usize = 32 * MIB;
 /// While so many bytes wait for an MCP client, nothing more may come for it.
 pub const MCP_UNREAD: usize = 16 * MIB;
 
+/// How many bytes of what was last sent in an HTTP session are kept for a client that lost a stream.
+pub const MCP_WINDOW: usize = 256 * KIB;
+
 /// So many bytes of each connection to the bridges, and for each MCP client, are not counted with
 /// those of all: the number of either is bounded.
 pub const MCP_FREE: usize = 16 * KIB;
@@ -423,6 +426,14 @@ pub const FIXED: &[Fixed] = &[
         what: "bytes that wait for all MCP clients, past the first 16 KiB of each, and of each \
                request that stands alone, which make 28 MiB",
         passing: "a client is disconnected when more comes for it",
+    },
+    Fixed {
+        name: "mcp window",
+        quantity: Quantity::Size,
+        value: MCP_WINDOW as u64,
+        what: "bytes, and 256 events, of what was last sent in an HTTP session, for a client that lost a \
+               stream; they count as unread",
+        passing: "the oldest are not kept",
     },
     Fixed {
         name: "mcp load",

@@ -1,9 +1,12 @@
 //! Streamable HTTP with sessions, on exact texts.
 
-use acp_chain::rpc::Kind;
-use reqwest::{Body, Method};
+use acp_chain::mcp::LinkId;
+use acp_chain::rpc::{Kind, Message};
+use reqwest::{Body, Method, Response};
 
-use super::server::{INITIALIZE, Served, error_code, event, events, sent, status};
+use super::server::{
+    INITIALIZE, Served, Web, error_code, event, events, named_event, sent, status,
+};
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
@@ -45,6 +48,108 @@ async fn a_session_begins_with_initialize_and_ends_with_delete() {
     assert_eq!(served.closed().await, link);
     assert_eq!(status(web.say(&session, ping("1"))).await, 404);
     assert_eq!(status(web.listen(&session)).await, 404);
+}
+
+/// A session with a call that waits, and the stream for its answer, of which one event came.
+struct Waiting {
+    session: String,
+    link: LinkId,
+    stream: Response,
+    last: String,
+}
+
+/// One of this version.
+async fn waiting(served: &mut Served, web: &Web, version: &str) -> Waiting {
+    let begins = INITIALIZE.replace("2025-11-25", version);
+    let session = web.begin_with(begins).await;
+    let link = served.opened().await;
+    served.said("initialize").await;
+    let call = tokio::spawn(web.say(&session, call("5", "wait", "7")).send());
+    served.said("tools/call").await;
+    let progress = r#"{"progressToken":7,"progress":1}"#;
+    served
+        .notify(link, "notifications/progress", progress)
+        .await;
+    let mut stream = call.await.unwrap().unwrap();
+    let mut event = named_event(&mut stream).await.unwrap();
+    if event.1.is_empty() {
+        event = named_event(&mut stream).await.unwrap();
+    }
+    assert!(event.1.contains(progress), "{event:?}");
+    Waiting {
+        session,
+        link,
+        stream,
+        last: event.0,
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_lost_a_stream_comes_back_to_it() {
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut served = Served::start();
+        let web = served.web().await;
+        let Waiting {
+            session,
+            link,
+            stream,
+            last,
+        } = waiting(&mut served, &web, version).await;
+        drop(stream);
+        let changed = r#"{"progressToken":7,"progress":2}"#;
+        served.notify(link, "notifications/progress", changed).await;
+        served
+            .door(move |door| door.send(link, &Message::result("{}"), Some("5")))
+            .await;
+        let back = web.listen(&session).header("last-event-id", &last);
+        let missed = events(sent(back).await).await;
+        assert_eq!(missed.last(), Some(&pong("5")), "{missed:?}");
+        // It is over: whoever comes back once more is told nothing twice.
+        served
+            .notify(link, "notifications/tools/list_changed", "{}")
+            .await;
+        let back = web.listen(&session).header("last-event-id", &last);
+        let mut anew = sent(back).await;
+        assert!(event(&mut anew).await.unwrap().contains("list_changed"));
+    }
+}
+
+#[tokio::test]
+async fn nobody_comes_back_to_a_stream_of_anothers_or_to_none() {
+    let mut served = Served::start();
+    let web = served.web().await;
+    let Waiting { stream, last, .. } = waiting(&mut served, &web, "2025-11-25").await;
+    drop(stream);
+    let other = web.begin().await;
+    let link = served.opened().await;
+    served.said("initialize").await;
+    for last in [&*last, "99-1", "1-99", "x"] {
+        let back = web.listen(&other).header("last-event-id", last);
+        let mut anew = sent(back).await;
+        assert_eq!(anew.status(), 200);
+        served
+            .notify(link, "notifications/tools/list_changed", "{}")
+            .await;
+        assert!(event(&mut anew).await.unwrap().contains("list_changed"));
+    }
+}
+
+#[tokio::test]
+async fn in_2025_11_25_a_stream_begins_with_an_event_to_come_back_to() {
+    let mut served = Served::start();
+    let web = served.web().await;
+    let session = web.begin().await;
+    let link = served.opened().await;
+    served.said("initialize").await;
+    let mut stream = sent(web.listen(&session)).await;
+    let (first, nothing) = named_event(&mut stream).await.unwrap();
+    assert_eq!(nothing, "");
+    served
+        .notify(link, "notifications/tools/list_changed", "{}")
+        .await;
+    let (_, changed) = named_event(&mut stream).await.unwrap();
+    let back = web.listen(&session).header("last-event-id", &first);
+    assert_eq!(event(&mut sent(back).await).await.unwrap(), changed);
 }
 
 #[tokio::test]

@@ -307,20 +307,45 @@ pub async fn events(response: Response) -> Vec<String> {
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let text = watched("the end of a stream", response.text()).await;
     let text = text.expect("a whole stream");
-    let events = text.split_terminator("\n\n");
-    let data = events.map(|event| event.strip_prefix("data: ").expect("data").to_owned());
-    data.collect()
+    let events = text.split_terminator("\n\n").map(named);
+    events
+        .map(|(_, data)| data)
+        .filter(|data| !data.is_empty())
+        .collect()
+}
+
+/// The name of an event, if it has one, and its data.
+fn named(event: &str) -> (Option<String>, String) {
+    let (name, data) = match event.strip_prefix("id: ") {
+        Some(named) => named
+            .split_once('\n')
+            .map_or((None, named), |(id, data)| (Some(id), data)),
+        None => (None, event),
+    };
+    let data = data.strip_prefix("data: ").expect("data");
+    (name.map(str::to_owned), data.to_owned())
 }
 
 /// The next message of a stream, in which messages come one by one.
 pub async fn event(response: &mut Response) -> Option<String> {
+    loop {
+        let (_, data) = named_event(response).await?;
+        // Some streams begin with an event that is no message.
+        if !data.is_empty() {
+            return Some(data);
+        }
+    }
+}
+
+/// The next event of a stream, in which events come one by one: its name, and its data.
+pub async fn named_event(response: &mut Response) -> Option<(String, String)> {
     let mut event = String::new();
     while !event.ends_with("\n\n") {
         let chunk = watched("an event", response.chunk()).await;
         event.push_str(std::str::from_utf8(&chunk.expect("a chunk")?).expect("UTF-8"));
     }
-    let data = event.strip_prefix("data: ").expect("data");
-    Some(data.trim_end().to_owned())
+    let (name, data) = named(event.trim_end_matches('\n'));
+    Some((name.unwrap_or_default(), data))
 }
 
 /// The code of a JSON-RPC error.

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use super::lane::{LaneEnd, Letter};
 use super::link::{Cut, Fate, Link, NotOpened, Role, Shape, StreamId};
 use super::load::Load;
+use super::window::Event;
 use super::{Arrival, Transport};
 use crate::limits::{self, Account, Charge};
 use crate::mcp::mirrored::Mirrored;
@@ -92,7 +93,9 @@ pub struct Place {
     hall: Arc<Hall>,
     link: LinkId,
     stream: StreamId,
-    _cut: Arc<Cut>,
+    /// The event that the stream begins with.
+    pub beginning: Option<Event>,
+    cut: Arc<Cut>,
 }
 
 impl Drop for Place {
@@ -101,14 +104,16 @@ impl Drop for Place {
         let Some(link) = table.links.get_mut(&self.link) else {
             return;
         };
+        // The client may have come back on another connection.
+        if !link.is_carried_by(self.stream, &self.cut) {
+            return;
+        }
         if link.gone(self.stream) {
             return self.hall.end(&mut table, self.link);
         }
         // What the server asks is not lost with the stream that it was to go by.
         while let Some(letter) = self.lane.try_next() {
-            if !letter.message.kind().is_response() {
-                link.pass_on(letter);
-            }
+            link.move_on(letter);
         }
     }
 }
@@ -263,7 +268,28 @@ impl Hall {
             hall: Arc::clone(self),
             link: id,
             stream,
-            _cut: cut,
+            beginning: link.beginning(stream),
+            cut,
+        })
+    }
+
+    /// Takes a client back to a stream of its link that it lost, if that can be.
+    pub fn resume(
+        self: &Arc<Self>,
+        id: LinkId,
+        last: Event,
+        connection: &Arc<Notify>,
+    ) -> Option<Place> {
+        let mut table = self.table();
+        let link = table.links.get_mut(&id)?;
+        let cut = Arc::new(Cut(Arc::clone(connection)));
+        Some(Place {
+            lane: link.resume(last, &cut)?,
+            hall: Arc::clone(self),
+            link: id,
+            stream: last.stream,
+            beginning: None,
+            cut,
         })
     }
 

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::mpsc;
 
+use super::window::Event;
 use crate::limits::{Account, Charge};
 use crate::rpc::{Id, Message, Outbox};
 
@@ -48,6 +49,8 @@ impl Letter {
 #[derive(Debug)]
 pub struct Sent {
     letter: Letter,
+    /// The name of the event that it is, where its client may come back for it.
+    pub event: Option<Event>,
     /// On the account of its link, until somebody takes it.
     waiting: Option<Charge>,
     /// On that of all links, until it is dropped: it is written then.
@@ -59,6 +62,7 @@ impl Sent {
     pub fn new(letter: Letter, unread: Option<Charge>) -> Self {
         Self {
             letter,
+            event: None,
             waiting: None,
             _unread: unread,
         }

@@ -11,7 +11,8 @@ use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
 use super::lane::{Lane, LaneEnd, Letter, Sent, lane};
-use crate::limits::{Account, MCP_FREE, MCP_UNREAD};
+use super::window::{Event, Window};
+use crate::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};
 use crate::mcp::ServerId;
 use crate::rpc::{self, Id, Kind, Message};
 
@@ -87,10 +88,27 @@ impl Cut {
 #[derive(Debug)]
 struct Stream {
     role: Role,
-    /// None when all is said.
+    /// None when all is said, or the client is gone.
     lane: Option<Lane>,
     cut: Weak<Cut>,
+    /// Whether its client knows an event of it, behind which it can come back.
+    begun: bool,
+    /// Whether its connection is gone, and the client may come back.
+    lost: bool,
 }
+
+impl Stream {
+    /// Whether more than answers can go there.
+    fn takes_all(&self) -> bool {
+        !matches!(self.role, Role::Answers { events: false, .. })
+    }
+}
+
+/// So many streams of a session are kept that their clients lost.
+const LOST: usize = 8;
+
+/// The version of MCP in which the beginning of a stream is an event.
+const BEGINS_WITH_EVENT: &str = r#""2025-11-25""#;
 
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,10 +146,16 @@ pub struct Link {
     begins: Option<Id>,
     /// Whether the version that was agreed on has batches.
     batches: bool,
+    /// Whether in that version the beginning of a stream is an event.
+    primes: bool,
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
     /// What came while no stream was open.
     backlog: VecDeque<Sent>,
+    /// What was sent in a session, for a client that comes back.
+    window: Window,
+    /// The streams that the client lost, the oldest first.
+    lost: VecDeque<StreamId>,
     /// What waits for the client, on all its lanes.
     waiting: Account,
     /// What waits for all clients, past the first bytes of each.
@@ -146,9 +170,12 @@ impl Link {
             shape,
             begins: None,
             batches: false,
+            primes: false,
             streams: BTreeMap::new(),
             opened: 0,
             backlog: VecDeque::new(),
+            window: Window::new(unread.part(MCP_WINDOW)),
+            lost: VecDeque::new(),
             waiting: Account::new(MCP_UNREAD),
             unread,
         }
@@ -161,7 +188,7 @@ impl Link {
 
     /// Whether the client is there at the moment.
     pub fn is_idle(&self) -> bool {
-        self.streams.is_empty()
+        self.streams.values().all(|stream| stream.lost)
     }
 
     /// Whether the client may say several messages at once: in one version it may.
@@ -185,27 +212,97 @@ impl Link {
                 return Err(NotOpened::IdInUse);
             }
         }
-        let takes_all = !matches!(role, Role::Answers { events: false, .. });
         let (lane, end) = lane();
-        if takes_all {
-            for letter in self.backlog.drain(..) {
-                let _ = lane.send(letter);
-            }
-        }
         self.opened += 1;
+        let id = self.opened;
         let stream = Stream {
             role,
             lane: Some(lane),
             cut: Arc::downgrade(cut),
+            begun: self.primes,
+            lost: false,
         };
-        self.streams.insert(self.opened, stream);
-        Ok((self.opened, end))
+        let takes_all = stream.takes_all();
+        self.streams.insert(id, stream);
+        if takes_all {
+            for letter in std::mem::take(&mut self.backlog) {
+                self.put(Some(id), letter);
+            }
+        }
+        Ok((id, end))
+    }
+
+    /// The event that a stream begins with.
+    pub fn beginning(&self, stream: StreamId) -> Option<Event> {
+        let number = 0;
+        self.primes.then_some(Event { stream, number })
+    }
+
+    /// A client comes back to a stream that it lost, behind this event: what it missed is sent again,
+    /// and the stream goes on. `None` if it cannot.
+    pub fn resume(&mut self, last: Event, cut: &Arc<Cut>) -> Option<LaneEnd> {
+        let stream = self.streams.get_mut(&last.stream)?;
+        let missed = self.window.behind(last).filter(|_| stream.takes_all())?;
+        let (lane, end) = lane();
+        for (event, letter) in missed {
+            let mut letter = Sent::new(letter, None);
+            letter.event = Some(event);
+            letter.waits(&self.waiting);
+            let _ = lane.send(letter);
+        }
+        let is_over = matches!(&stream.role, Role::Answers { asked, .. } if asked.is_empty());
+        stream.lane = Some(lane).filter(|_| !is_over);
+        stream.cut = Arc::downgrade(cut);
+        stream.lost = false;
+        self.lost.retain(|lost| *lost != last.stream);
+        Some(end)
+    }
+
+    /// Whether a stream is carried by this connection, and not by one on which its client came back.
+    pub fn is_carried_by(&self, stream: StreamId, cut: &Arc<Cut>) -> bool {
+        let stream = self.streams.get(&stream);
+        stream.is_some_and(|stream| stream.cut.ptr_eq(&Arc::downgrade(cut)))
     }
 
     /// A stream's connection is gone. Whether the link ends with it.
-    pub fn gone(&mut self, stream: StreamId) -> bool {
+    pub fn gone(&mut self, id: StreamId) -> bool {
+        if !matches!(self.shape, Shape::Session { .. }) {
+            self.streams.remove(&id);
+            return true;
+        }
+        let stream = self.streams.get_mut(&id);
+        let comes_back = |stream: &&mut Stream| stream.lane.is_some() && stream.begun;
+        match stream.filter(comes_back) {
+            Some(stream) => {
+                stream.lane = None;
+                stream.lost = true;
+                self.lost.push_back(id);
+            }
+            None => self.forget(id),
+        }
+        if self.lost.len() > LOST
+            && let Some(oldest) = self.lost.pop_front()
+        {
+            self.forget(oldest);
+        }
+        false
+    }
+
+    /// Nobody comes back to a stream.
+    fn forget(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
-        !matches!(self.shape, Shape::Session { .. })
+        self.window.close(stream);
+    }
+
+    /// What waited on a stream that is gone goes elsewhere, but for answers, which belong there.
+    pub fn move_on(&mut self, letter: Sent) {
+        if letter.message.kind().is_response() {
+            return;
+        }
+        if let Some(event) = letter.event {
+            self.window.take_back(event);
+        }
+        self.pass_on(letter);
     }
 
     /// The client does not wait for an answer any more, and there may be none.
@@ -241,7 +338,9 @@ impl Link {
             .is_some()
         {
             let version = rpc::member(letter.message.body(), "protocolVersion");
-            self.batches = kind == Kind::Result && version == Some(WITH_BATCHES);
+            let version = version.filter(|_| kind == Kind::Result);
+            self.batches = version == Some(WITH_BATCHES);
+            self.primes = version == Some(BEGINS_WITH_EVENT);
         }
         let answered = self.send_answer(letter);
         match &mut self.shape {
@@ -276,7 +375,8 @@ impl Link {
         }
         let Some(id) = letter.id() else { return false };
         // Who asked may be gone.
-        let Some(stream) = self.asking(|asked| asked.id == id) else {
+        let open = self.asking(|asked| asked.id == id);
+        let Some(stream) = open.or_else(|| self.lost_with(&id)) else {
             return false;
         };
         self.put(Some(stream), letter);
@@ -322,11 +422,32 @@ impl Link {
     /// It is lost if nobody will ever take it.
     fn put(&mut self, stream: Option<StreamId>, mut letter: Sent) {
         letter.waits(&self.waiting);
-        let stream = stream.and_then(|stream| self.streams.get(&stream));
-        match stream.and_then(|stream| stream.lane.as_ref()) {
-            None => self.backlog.push_back(letter),
-            Some(lane) => drop(lane.send(letter)),
+        letter.event = None;
+        let stream = stream.and_then(|id| Some((id, self.streams.get_mut(&id)?)));
+        let Some((id, stream)) = stream else {
+            return self.backlog.push_back(letter);
+        };
+        if matches!(self.shape, Shape::Session { .. }) && stream.takes_all() {
+            letter.event = Some(self.window.keep(id, &letter));
+            stream.begun |= stream.lane.is_some();
         }
+        match &stream.lane {
+            Some(lane) => drop(lane.send(letter)),
+            // It waits in the window.
+            None if stream.lost => {}
+            None => self.backlog.push_back(letter),
+        }
+    }
+
+    /// The stream that its client lost while it waited for the answer to a request.
+    fn lost_with(&self, id: &Id) -> Option<StreamId> {
+        let mut lost = self.lost.iter().rev();
+        let asks = |stream: &Stream| match &stream.role {
+            Role::Answers { asked, .. } => asked.iter().any(|asked| asked.id == *id),
+            _ => false,
+        };
+        lost.find(|lost| self.streams.get(lost).is_some_and(asks))
+            .copied()
     }
 
     fn newest(&self, wanted: impl Fn(&Role) -> bool) -> Option<StreamId> {
@@ -345,8 +466,7 @@ impl Link {
     }
 
     fn takes_all(&self, stream: StreamId) -> bool {
-        let stream = self.streams.get(&stream);
-        !stream.is_some_and(|stream| matches!(stream.role, Role::Answers { events: false, .. }))
+        self.streams.get(&stream).is_none_or(Stream::takes_all)
     }
 }
 

@@ -24,6 +24,7 @@ mod link;
 mod load;
 pub mod pipe;
 mod socket;
+mod window;
 
 use std::io;
 use std::path::PathBuf;

@@ -2,7 +2,7 @@
 //!
 //! Every request passes the [gate] before anything else of it is read. Two forms of the transport are
 //! spoken: with [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28).
-//! Streams cannot be resumed: their events have no ids.
+//! A client that loses a stream of its session comes back to it with `Last-Event-ID`.
 
 mod accepts;
 mod answer;
@@ -43,6 +43,7 @@ const MODERN: &str = "2026-07-28";
 
 const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
+const LAST_EVENT: &str = "last-event-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 

@@ -99,6 +99,9 @@ pub fn stream(place: Place, form: Form, first: impl IntoIterator<Item = Sent>) -
         out: Outbox::default(),
         letters: Vec::new(),
     };
+    if let (Form::Events, Some(event)) = (form, stream.place.beginning) {
+        stream.out.push_str(&format!("id: {event}\ndata: \n\n"));
+    }
     for letter in first {
         stream.push(letter);
     }
@@ -128,7 +131,12 @@ pub struct Stream {
 impl Stream {
     fn push(&mut self, letter: Sent) {
         match self.form {
-            Form::Events => self.out.push_str("data: "),
+            Form::Events => {
+                if let Some(event) = letter.event {
+                    self.out.push_str(&format!("id: {event}\n"));
+                }
+                self.out.push_str("data: ");
+            }
             Form::Answers if self.begun => self.out.push_str(","),
             Form::Answers => self.out.push_str("["),
             Form::Answer => {}

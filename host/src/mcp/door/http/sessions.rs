@@ -9,7 +9,9 @@ use super::answer::{SOON, answer};
 use super::refusals::{not_admitted, not_opened, server_gone};
 use super::reply::{self, Form, Refusal, done, refuse};
 use super::single;
-use super::{Answer, EVENTS, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
+use super::{
+    Answer, EVENTS, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed,
+};
 use crate::mcp::door::heard::Heard;
 use crate::mcp::door::lane::Sent;
 use crate::mcp::door::link::{Asked, Role, Shape};
@@ -93,12 +95,19 @@ pub fn no_batches() -> Refusal {
     reply::error(StatusCode::BAD_REQUEST, None, &Heard::no_batches())
 }
 
-/// GET: a stream for what belongs to no request.
+/// GET: a stream for what belongs to no request, or one that its client lost and comes back to. If it
+/// cannot, because it is not known which that is, or not all is kept that it missed, it gets a new one.
 pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
     let link = find(visit, server, headers)?;
     if !Accepts::of(headers).events {
         let why = format!("the header Accept has to name {EVENTS}");
         return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
+    }
+    let last = single(headers, LAST_EVENT).ok().flatten();
+    let last = last.and_then(|last| last.parse().ok());
+    let resumed = last.and_then(|last| visit.hall.resume(link, last, &visit.cut));
+    if let Some(place) = resumed {
+        return Ok(reply::stream(place, Form::Events, None));
     }
     let opened = visit.hall.open(link, Role::Listening, &visit.cut);
     let place = opened.map_err(|why| not_opened(why, None))?;
