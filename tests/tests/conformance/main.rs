@@ -1,5 +1,5 @@
 //! The public conformance suite of MCP, with a server of its own direct and through the chain, and with
-//! the tools of a component: over both bridges, in each version of MCP that the suite knows.
+//! a component: over both bridges, in each version of MCP that the suite knows.
 //!
 //! What always holds: through the chain no scenario fails that a server passes direct, a component fails
 //! none for which it has what is tested, and the table in the book says how many pass. `cargo xtask conformance` writes the table.

@@ -16,12 +16,9 @@ const STDIO: &str = r#"{"protocolVersion":1}"#;
 /// The client's server, in the dialect of the RFD.
 const DECLARED: &str = r#"[{"type":"acp","name":"conformance","id":"conformance"}]"#;
 
-/// A tool with what headers have to repeat, beside those that the component has.
-const WITH_HEADERS: &str = r#"{"bad-tool":"{\"name\":\"many-headers\",\"description\":\"Its arguments are repeated.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}}}}"}"#;
-
-/// What is on the way of a server, and what has tools.
+/// What is on the way of a server, and what is one.
 const PASS: Proxies = &[("pass", "{}")];
-const TOOLS: Proxies = &[("tools", WITH_HEADERS)];
+const COMPONENT: Proxies = &[("conformance", "{}")];
 
 /// Components, and their configuration.
 type Proxies = &'static [(&'static str, &'static str)];
@@ -53,8 +50,8 @@ pub struct Scores {
     http: [Findings; 2],
     /// The same on standard input and output.
     stdio: [Findings; 2],
-    /// The tools of a component, over either bridge.
-    tools: [Findings; 2],
+    /// A component, over either bridge.
+    component: [Findings; 2],
 }
 
 impl Scores {
@@ -69,7 +66,8 @@ impl Scores {
 
     /// How many scenarios passed, of how many.
     pub fn cells(&self) -> Vec<String> {
-        let all = [&self.http, &self.stdio, &self.tools].into_iter().flatten();
+        let all = [&self.http, &self.stdio, &self.component];
+        let all = all.into_iter().flatten();
         let counted = all.map(|found| {
             let passed = found.values().filter(|why| why.is_empty()).count();
             format!("{passed} of {}", found.len())
@@ -85,7 +83,7 @@ impl Scores {
     /// What fails with a component over HTTP, though it has what is tested. The gateway before the other
     /// bridge has failures of its own.
     pub fn faults(&self) -> Vec<(&String, &String)> {
-        let [http, _] = &self.tools;
+        let [http, _] = &self.component;
         let failed = http
             .iter()
             .flat_map(|(name, why)| why.iter().map(move |why| (name, why)));
@@ -105,14 +103,13 @@ impl Scores {
     }
 }
 
-/// What the suite says of what a component does not have: the suite's tools, resources, prompts, a log,
-/// completion, and anything to ask of its client.
-const LACKING: [&str; 5] = [
-    "Unknown tool",
-    "Method not found",
+/// What the suite says of what a component does not have: a log, two of the suite's tools, and names of its
+/// own for what it asks its client, which are the host's.
+const LACKING: [&str; 4] = [
+    "Method not found: logging/setLevel",
     "not found. Available tools",
-    "Not testable",
-    "InputRequiredResult with",
+    "Not testable: server does not list the diagnostic tool",
+    "inputRequests missing expected key",
 ];
 
 /// Runs the suite on every way.
@@ -133,12 +130,16 @@ pub async fn scores(of: Run) -> Scores {
         let gateway = front("npm-conformance-front", &["gateway", server]).await;
         [on(gateway).await, through(STDIO, PASS, DECLARED).await]
     };
-    let tools = async {
-        let http = through(HTTP, TOOLS, "[]").await;
-        [http, through(STDIO, TOOLS, "[]").await]
+    let component = async {
+        let http = through(HTTP, COMPONENT, "[]").await;
+        [http, through(STDIO, COMPONENT, "[]").await]
     };
-    let (http, stdio, tools) = tokio::join!(http, stdio, tools);
-    Scores { http, stdio, tools }
+    let (http, stdio, component) = tokio::join!(http, stdio, component);
+    Scores {
+        http,
+        stdio,
+        component,
+    }
 }
 
 /// A server in a chain, with what stands before its bridge.
