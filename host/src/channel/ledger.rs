@@ -629,6 +629,50 @@ mod tests {
     }
 
     #[test]
+    fn a_caller_is_asked_in_its_call_what_it_says_it_can_answer() {
+        let mut ledger = ledger();
+        let meta =
+            r#"{"x":1,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":7}}"#;
+        let mut call = |method: &str| {
+            let id = ledger.allot();
+            ledger.hand_in_call(id, &method.into(), "{}", meta);
+            id
+        };
+        let (tool, completion) = (call("tools/call"), call("completion/complete"));
+        let message = deliver(&mut ledger, Message::request("m", "{}"));
+        assert_eq!(ledger.meta(tool), Ok(meta));
+        assert_eq!(ledger.meta(message), Err(ChannelError::UnknownMessage));
+        assert!(ledger.ask(tool, "roots/list", "null").is_ok());
+        for (call, method) in [
+            (tool, "sampling/createMessage"),
+            (tool, "elicitation/create"),
+            (tool, "tools/list"),
+            (completion, "roots/list"),
+        ] {
+            let asked = ledger.ask(call, method, "{}");
+            assert!(matches!(asked, Err(ChannelError::Denied(_))), "{method}");
+        }
+        let asked = ledger.ask(message, "roots/list", "{}");
+        assert_eq!(asked, Err(ChannelError::UnknownMessage));
+        assert!(matches!(
+            ledger.ask(tool, "roots/list", "{"),
+            Err(ChannelError::Invalid(_))
+        ));
+        ledger.ask(tool, "roots/list", "{}").unwrap();
+        assert_eq!(
+            ledger.ask(tool, "roots/list", "{}"),
+            Err(ChannelError::Full)
+        );
+        assert_eq!(ledger.take_effects().0.len(), 2);
+        // With the call its caller is gone.
+        ledger
+            .take_back(tool, Decision::Respond("{}".into()))
+            .unwrap();
+        let asked = ledger.ask(tool, "roots/list", "{}");
+        assert_eq!(asked, Err(ChannelError::UnknownMessage));
+    }
+
+    #[test]
     fn what_is_not_granted_is_not_sent() {
         let mut ledger = Ledger::new(1, Limits::default().into(), Grant::default().into());
         ledger.start();

@@ -641,6 +641,43 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_stream_keeps_its_answers_and_so_many_are_kept() {
+        let mut client = Client::new();
+        let told = |at: u64| {
+            letter(&format!(
+                r#"{{"jsonrpc":"2.0","method":"p","params":{{"progressToken":"t{at}"}}}}"#
+            ))
+        };
+        for at in 1..=20 {
+            client.ask(&[at], true);
+            client.0.send(told(at));
+            assert!(!client.0.gone(at));
+        }
+        assert!(client.0.is_idle());
+        assert_eq!(client.0.lost.len(), LOST);
+        client
+            .0
+            .send(letter(r#"{"jsonrpc":"2.0","id":20,"result":{}}"#));
+        let event = |stream| Event {
+            stream,
+            number: stream,
+        };
+        let cut = Arc::clone(&client.2);
+        assert!(client.0.resume(event(1), &cut).is_none(), "it is forgotten");
+        let back = client.0.resume(event(20), &cut).expect("it is kept");
+        client.1 = vec![back];
+        assert_eq!(client.came(), [(1, true)]);
+        // What it still waits for comes when it is there.
+        let back = client.0.resume(event(19), &cut).expect("it is kept");
+        client.1 = vec![back];
+        assert_eq!(client.came(), [(0, false)]);
+        client
+            .0
+            .send(letter(r#"{"jsonrpc":"2.0","id":19,"result":{}}"#));
+        assert_eq!(client.came(), [(1, true)]);
+    }
+
+    #[test]
     fn ids_that_are_in_use_are_refused() {
         let mut client = Client::new();
         let asks = || Asked::of(&message(ASKS)).unwrap();
