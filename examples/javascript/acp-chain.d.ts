@@ -259,12 +259,29 @@ declare module "acp-chain:proxy/channel@0.1.0" {
   export function save(state: string): void;
 
   /**
-   * Says how far a tool call has come that is in the proxy's hands (see `tools`). `progress` grows
-   * with every call; `total` is what it reaches in the end, if that is known; `message` is for
-   * people. A caller that did not ask for progress is told nothing.
+   * Says how far a call has come that is in the proxy's hands (see `tools`, `resources`, `prompts`,
+   * `completion`). `progress` grows with every report; `total` is what it reaches in the end, if that
+   * is known; `message` is for people. A caller that did not ask for progress is told nothing.
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
   export function progress(id: MessageId, progress: number, total: number | null, message: string | null): void;
+
+  /**
+   * What the caller of a call that is in the proxy's hands said beside it: the `_meta` of its MCP
+   * request, an object. What the caller can is in it for every version of MCP, under
+   * `io.modelcontextprotocol/clientCapabilities`.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function meta(call: MessageId): Json;
+
+  /**
+   * Asks the caller of a tool, a resource or a prompt, in a call that is in the proxy's hands:
+   * `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP, where the caller says that
+   * it can. The answer comes as that of `request`, and `cancel` withdraws it; with the call it ends as
+   * cancelled. A call that asks is pending, so that `hold-time` is also the time for the answer.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function ask(call: MessageId, method: string, params: Json): MessageId;
 
   /**
    * Says that `tools.list-tools` would now give something else. Whoever uses the tools is told to
@@ -273,6 +290,25 @@ declare module "acp-chain:proxy/channel@0.1.0" {
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
   export function toolsChanged(): void;
+
+  /**
+   * The same of `resources.list-resources`.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function resourcesChanged(): void;
+
+  /**
+   * The same of `prompts.list-prompts`.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function promptsChanged(): void;
+
+  /**
+   * Says that `resources.read-resource` would now give something else for this URI. The host tells
+   * those who have subscribed to it.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function resourceChanged(uri: string): void;
 
   /**
    * The name of the proxy: its `id` in the manifest. Under `acp-chain/` and this name it may leave
@@ -285,9 +321,10 @@ declare module "acp-chain:proxy/channel@0.1.0" {
 }
 
 /**
- * Optional: tools for the agent. A proxy that exports this interface has an MCP server of the name
- * that it has in the manifest; the host declares it in every session, speaks MCP, and reaches any
- * agent by a transport that the agent has. The power `tools` is what lets it.
+ * Optional: tools for the agent. A proxy that exports this interface, or `resources`, `prompts` or
+ * `completion`, has an MCP server of the name that it has in the manifest; the host declares it in
+ * every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
+ * `tools` is what lets it.
  */
 declare module "acp-chain:proxy/tools@0.1.0" {
   export type Json = import("acp-chain:proxy/types@0.1.0").Json;
