@@ -47,6 +47,15 @@ impl<T: Display> fmt::Debug for Untrusted<T> {
     }
 }
 
+/// How much of a text from outside is passed on in an error or in the log, in bytes.
+pub const MAX_QUOTE: usize = 1000;
+
+/// A text from outside, for people: at most so many bytes of it.
+#[must_use]
+pub fn quote(text: &str, longest: usize) -> String {
+    Untrusted::within(text, longest).to_string()
+}
+
 struct Escapes<'o, 'f> {
     out: &'o mut fmt::Formatter<'f>,
     /// How many bytes may still be shown, escapes as long as they are.
@@ -107,6 +116,13 @@ fn deceives(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quote_is_short_and_shows_control_characters() {
+        assert_eq!(quote("fine: ü", 100), "fine: ü");
+        assert_eq!(quote("a\n\u{1b}[31mb", 100), "a\\n\\u{1b}[31mb");
+        assert_eq!(quote("äöü", 3), "ä… (4 bytes more)");
+    }
 
     #[test]
     fn what_could_deceive_is_escaped_and_the_rest_stays() {

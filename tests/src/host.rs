@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use acp_chain::chain::{
-    self, AgentLink, Chain, Client, Exit, Member, Native, Program, Proxy, Settings, StartError,
-    Terms,
+    self, Chain, ChildIo, Client, Exit, Member, Native, Program, Proxy, Settings, StartError, Terms,
 };
 use acp_chain::channel::{Failure, FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
@@ -261,15 +260,15 @@ impl InProcess {
     pub fn of(members: Vec<Member>, transcript: &Transcript) -> Self {
         let (client, client_end) = tokio::io::duplex(PIPE);
         let (agent, agent_end) = tokio::io::duplex(PIPE);
-        let (output, input) = tokio::io::split(client_end);
+        let (reader, writer) = tokio::io::split(client_end);
         let client_end = Client {
-            output: Box::new(output),
-            input: Box::new(input),
+            reader: Box::new(reader),
+            writer: Box::new(writer),
         };
         let (output, input) = tokio::io::split(agent_end);
         let mut chain = Some(Chain {
             proxies: members,
-            agent: Some(AgentLink {
+            agent: Some(ChildIo {
                 output: Box::new(output),
                 input: Box::new(input),
                 process: None,
@@ -356,7 +355,7 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
         dialect: None,
         on_failure: FailurePolicy::Refuse,
         program: Some(Program {
-            link: AgentLink {
+            link: ChildIo {
                 output: Box::new(output),
                 input: Box::new(input),
                 process: None,

@@ -12,7 +12,6 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::hop::Member;
-use super::lost::{Lost, read};
 use super::parcel::HopIndex;
 use super::pipes::{Happened, LAST_OUTPUT, Pipes};
 use super::router::{Finished, RUN};
@@ -23,7 +22,7 @@ use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
 use crate::mcp::door::Arrival;
 use crate::native::Process;
-use crate::rpc::{Error, Frame, LineReader, Message, Outbox, code};
+use crate::rpc::{Error, Frame, LineReader, MalformedLine, Message, Outbox, code, read};
 
 /// Messages that proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
@@ -141,7 +140,7 @@ impl Connection {
                 tokio::task::yield_now().await;
             }
             if self.agent.ended {
-                return self.mourn(stop).await;
+                return self.finish_after_agent(stop).await;
             }
             if self.client.input.is_none() {
                 break true;
@@ -310,11 +309,11 @@ impl Connection {
                 while let Some(frame) = self.pipes.next_frame(hop) {
                     match read(frame) {
                         Ok(message) => self.router.receive_from_wire(hop, message),
-                        Err(lost) => self.router.lose_line_of_wire(
+                        Err(malformed) => self.router.take_malformed_from_wire(
                             hop,
-                            &lost.error,
-                            lost.answers(),
-                            lost.id_for_sender(Peer::Agent).as_ref(),
+                            &malformed.error,
+                            malformed.answers(),
+                            malformed.id_for_sender(Peer::Agent).as_ref(),
                         ),
                     }
                 }
@@ -335,9 +334,9 @@ impl Connection {
         while let Some(frame) = self.side(peer).reader.next_frame() {
             match read(frame) {
                 Ok(message) => self.router.receive(peer, message),
-                Err(mut lost) => match lost.batch.take() {
-                    Some(batch) => self.take_batch(peer, &lost, batch),
-                    None => self.take_lost(peer, &lost),
+                Err(mut malformed) => match malformed.batch.take() {
+                    Some(batch) => self.take_batch(peer, &malformed, batch),
+                    None => self.take_malformed(peer, &malformed),
                 },
             }
         }
@@ -345,7 +344,7 @@ impl Connection {
 
     /// Takes the messages of a batch one by one. In version 1, which has none, that are those that
     /// somebody waits for.
-    fn take_batch(&mut self, from: Peer, lost: &Lost, batch: Box<[Bytes]>) {
+    fn take_batch(&mut self, from: Peer, malformed: &MalformedLine, batch: Box<[Bytes]>) {
         let members: Vec<_> = batch
             .into_iter()
             .map(|text| read(Frame::Line(text)))
@@ -355,12 +354,12 @@ impl Connection {
             for member in members {
                 match member {
                     Ok(answer) if answer.kind().is_response() => self.router.receive(from, answer),
-                    Err(lost) if self.ends_wait(from, &lost) => {}
+                    Err(malformed) if self.ends_wait(from, &malformed) => {}
                     _ => is_refused = true,
                 }
             }
             if is_refused {
-                self.take_lost(from, lost);
+                self.take_malformed(from, malformed);
             }
             return;
         }
@@ -368,30 +367,31 @@ impl Connection {
         for member in members {
             match member {
                 Ok(message) => self.router.receive(from, message),
-                Err(lost) => self.take_lost(from, &lost),
+                Err(malformed) => self.take_malformed(from, &malformed),
             }
         }
         self.router.end_batch(from);
     }
 
-    fn take_lost(&mut self, from: Peer, lost: &Lost) {
-        self.router.note_lost(from, &lost.report(from.as_str()));
-        if !self.ends_wait(from, lost)
-            && let Some(id) = lost.id_for_sender(from)
+    fn take_malformed(&mut self, from: Peer, malformed: &MalformedLine) {
+        self.router
+            .note_discarded(from, &malformed.report(from.as_str()));
+        if !self.ends_wait(from, malformed)
+            && let Some(id) = malformed.id_for_sender(from)
         {
-            self.router.tell(from, Some(&id), &lost.error);
+            self.router.tell(from, Some(&id), &malformed.error);
         }
     }
 
     /// Tells whoever waits for an answer that it is lost. Whether anybody did.
-    fn ends_wait(&mut self, from: Peer, lost: &Lost) -> bool {
-        let Some(id) = lost.answers() else {
+    fn ends_wait(&mut self, from: Peer, malformed: &MalformedLine) -> bool {
+        let Some(id) = malformed.answers() else {
             return false;
         };
-        let (from_whom, why) = (from.as_str(), &lost.error.message);
+        let (from_whom, why) = (from.as_str(), &malformed.error.message);
         let text = format!("acp-chain: the answer of the {from_whom} is lost: {why}");
         let error = Error::new(code::INTERNAL_ERROR, text);
-        self.router.lose_answer(from, id, &error)
+        self.router.fail_answer(from, id, &error)
     }
 
     fn ended(&mut self, peer: Peer) {

@@ -23,11 +23,11 @@ impl Connection {
     /// The client has left, or we are to stop: the agent goes too. A client that still reads gets
     /// the answers that it is owed.
     pub async fn close(mut self, patience: bool) -> Exit {
-        self.router.close_books();
+        self.router.log_tallies();
         self.client.ended = true;
         let text = "acp-chain: the connection ended before there was an answer";
         let error = Error::new(code::REQUEST_CANCELLED, text);
-        self.router.settle_debts(Peer::Client, &error);
+        self.router.answer_all_open(Peer::Client, &error);
         if patience {
             self.let_go(self.router.natives()).await;
             let outbox = self.router.outbox(Peer::Agent);
@@ -56,22 +56,22 @@ impl Connection {
 
     /// The agent has ended: what it said last goes its way, whatever is open is answered, and the
     /// client told why. That takes as long as the client needs to read it, or until `stop`.
-    pub async fn mourn(mut self, stop: impl Future<Output = ()>) -> Exit {
+    pub async fn finish_after_agent(mut self, stop: impl Future<Output = ()>) -> Exit {
         self.settle().await;
         let input = self.agent.input.take();
         let reads = input.is_some();
         drop(input);
         let ended = end(&mut self.process, true).await;
-        let error = self.obituary(ended, reads).await;
+        let error = self.cause_of_end(ended, reads).await;
         tracing::error!("{error}");
         self.router.lose(Peer::Agent, &error);
         self.settle().await;
         let _ = timeout(SETTLE, self.hear_out()).await;
         let natives = self.router.natives();
         self.let_go(natives.into_iter().rev().collect()).await;
-        self.router.close_books();
+        self.router.log_tallies();
         self.pipes.close().await;
-        self.router.settle_debts(Peer::Client, &error);
+        self.router.answer_all_open(Peer::Client, &error);
         tokio::select! {
             () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}
             () = stop => {}
@@ -126,7 +126,7 @@ impl Connection {
         }
     }
 
-    async fn obituary(&mut self, ended: Option<Ended>, reads: bool) -> Error {
+    async fn cause_of_end(&mut self, ended: Option<Ended>, reads: bool) -> Error {
         let how = match ended {
             Some(ended) if ended.by_itself => native::describe(ended.status),
             _ if !reads => "closed its input".to_owned(),

@@ -122,7 +122,7 @@ pub struct Held {
 }
 
 /// What a proxy is made of, as far as it matters on the way.
-pub enum Make {
+pub enum Runtime {
     /// A component, and where another instance of it comes from.
     Component(Box<dyn Source>),
     /// A program.
@@ -132,10 +132,10 @@ pub enum Make {
 pub struct Hop {
     pub name: String,
     pub terms: Terms,
-    pub make: Make,
+    pub runtime: Runtime,
     pub life: Life,
     /// Why it is to be ended as soon as it comes back.
-    pub doom: Option<Failure>,
+    pub ending: Option<Failure>,
     pub breaker: Breaker,
     /// Whether the user knows that it broke once.
     pub told: bool,
@@ -182,7 +182,7 @@ impl Hop {
                 let mut hop = Self::of(
                     proxy.name,
                     proxy.terms,
-                    Make::Component(proxy.source),
+                    Runtime::Component(proxy.source),
                     Life::Idle(part),
                     kept,
                 );
@@ -199,7 +199,7 @@ impl Hop {
                     grant: Grant::unlimited().into(),
                     on_failure: native.on_failure,
                 };
-                let wire = Make::Native(Box::new(Wire::new(native.dialect, kept)));
+                let wire = Runtime::Native(Box::new(Wire::new(native.dialect, kept)));
                 let mut hop = Self::of(native.name, terms, wire, Life::Runs, kept);
                 hop.registration.subscriptions = everything();
                 hop
@@ -207,7 +207,7 @@ impl Hop {
         }
     }
 
-    fn of(name: String, terms: Terms, make: Make, life: Life, kept: &Account) -> Self {
+    fn of(name: String, terms: Terms, runtime: Runtime, life: Life, kept: &Account) -> Self {
         Self {
             name,
             breaker: Breaker::new(&terms.limits),
@@ -215,9 +215,9 @@ impl Hop {
             in_flight: kept.part(terms.limits.in_flight),
             parked: Parked::new(kept.part(terms.limits.behind)),
             terms,
-            make,
+            runtime,
             life,
-            doom: None,
+            ending: None,
             told: false,
             registration: Registration {
                 subscriptions: Vec::new(),
@@ -242,17 +242,17 @@ impl Hop {
 
     /// The wire of a native proxy.
     pub fn wire(&self) -> Option<&Wire> {
-        match &self.make {
-            Make::Native(wire) => Some(wire),
-            Make::Component(_) => None,
+        match &self.runtime {
+            Runtime::Native(wire) => Some(wire),
+            Runtime::Component(_) => None,
         }
     }
 
     /// The wire of a native proxy.
     pub fn wire_mut(&mut self) -> Option<&mut Wire> {
-        match &mut self.make {
-            Make::Native(wire) => Some(wire),
-            Make::Component(_) => None,
+        match &mut self.runtime {
+            Runtime::Native(wire) => Some(wire),
+            Runtime::Component(_) => None,
         }
     }
 

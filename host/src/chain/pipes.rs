@@ -11,7 +11,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Sleep, sleep};
 
-use super::AgentLink;
+use super::ChildIo;
 use super::hop::Member;
 use super::parcel::HopIndex;
 use super::start::Reader;
@@ -200,7 +200,7 @@ impl Pipes {
                     if let Some(program) = pipe.program.take() {
                         let (count, leaves) = (pipe.count, program.leaves);
                         self.endings.push(Box::pin(async move {
-                            let failure = program.mourn().await;
+                            let failure = program.into_failure().await;
                             (hop, count, Some(failure).filter(|_| !leaves))
                         }));
                     }
@@ -220,7 +220,7 @@ enum Done {
 }
 
 impl Running {
-    fn new(link: AgentLink, message_limit: usize) -> Self {
+    fn new(link: ChildIo, message_limit: usize) -> Self {
         Self {
             input: Some(link.input),
             unflushed: false,
@@ -319,7 +319,7 @@ impl Running {
     }
 
     /// Ends what is left of the program; says what became of it.
-    async fn mourn(self) -> Failure {
+    async fn into_failure(self) -> Failure {
         let reads = self.input.is_some();
         drop(self.input);
         let mut how = match reads {

@@ -7,7 +7,7 @@ use std::pin::pin;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::connection::Connection;
-use super::lobby::Lobby;
+use super::handshake::Handshake;
 use super::{Chain, Role, StartError};
 use crate::limits::LINE;
 use crate::rpc::{Error, Id, LineReader, Outbox};
@@ -15,10 +15,10 @@ use crate::trace::Trace;
 
 /// The two streams of the client.
 pub struct Client {
-    /// What the client writes.
-    pub output: Box<dyn AsyncRead + Send + Unpin>,
-    /// What the client reads.
-    pub input: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Where we read what it writes.
+    pub reader: Box<dyn AsyncRead + Send + Unpin>,
+    /// Where we write what it reads.
+    pub writer: Box<dyn AsyncWrite + Send + Unpin>,
 }
 
 impl std::fmt::Debug for Client {
@@ -70,15 +70,15 @@ pub async fn serve(
     settings: Settings,
 ) -> Exit {
     let mut stop = pin!(stop);
-    let mut reader = LineReader::new(client.output, settings.message_limit);
-    let mut lobby = Lobby {
-        input: client.input,
+    let mut reader = LineReader::new(client.reader, settings.message_limit);
+    let mut handshake = Handshake {
+        input: client.writer,
         outbox: Outbox::default(),
     };
     let mut exit = Exit::default();
     let (role, initialize, chain) = loop {
         let waited = tokio::select! {
-            initialize = lobby.wait(&mut reader) => initialize,
+            initialize = handshake.wait(&mut reader) => initialize,
             () = &mut stop => None,
         };
         let Some((role, initialize)) = waited else {
@@ -95,11 +95,11 @@ pub async fn serve(
                 exit.code = error.exit_code;
                 let text = format!("acp-chain: {error}");
                 let id = initialize.id().unwrap_or_else(Id::null);
-                lobby.tell(&id, &Error::new(error.code, text)).await;
+                handshake.tell(&id, &Error::new(error.code, text)).await;
             }
         }
     };
-    let connection = Connection::new(lobby.input, reader, role, chain, settings, initialize);
+    let connection = Connection::new(handshake.input, reader, role, chain, settings, initialize);
     connection.run(stop).await
 }
 
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn a_connection_may_be_served_on_any_runtime() {
         let client = Client {
-            output: Box::new(tokio::io::empty()),
-            input: Box::new(tokio::io::sink()),
+            reader: Box::new(tokio::io::empty()),
+            writer: Box::new(tokio::io::sink()),
         };
         let start = async |_| {
             Err(StartError {

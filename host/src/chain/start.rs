@@ -43,7 +43,7 @@ pub struct Chain {
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<Member>,
     /// The agent. A chain in the [`Role`] of a proxy has none: its parent has it.
-    pub agent: Option<AgentLink>,
+    pub agent: Option<ChildIo>,
     /// What the user is to be told in the first turn.
     pub notices: Vec<String>,
     /// What opens the sockets by which the agent reaches MCP servers within the chain. Without it,
@@ -68,7 +68,7 @@ impl Chain {
 }
 
 /// The two streams of an agent, or of a native proxy, and its process if it has one.
-pub struct AgentLink {
+pub struct ChildIo {
     /// What it writes.
     pub output: Box<dyn AsyncRead + Send + Unpin>,
     /// What it reads.
@@ -77,9 +77,9 @@ pub struct AgentLink {
     pub process: Option<Process>,
 }
 
-impl std::fmt::Debug for AgentLink {
+impl std::fmt::Debug for ChildIo {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.debug_struct("AgentLink")
+        f.debug_struct("ChildIo")
             .field("process", &self.process)
             .finish_non_exhaustive()
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::AgentLink;
+use super::ChildIo;
 use super::parcel::{ExchangeId, HopIndex, Parcel};
 use crate::channel::{Failure, FailurePolicy, Peer};
 use crate::limits::{Account, OPEN_KEPT};
@@ -34,13 +34,13 @@ pub struct Native {
 /// A program that runs, and how to run it again.
 pub struct Program {
     /// Its streams.
-    pub link: AgentLink,
+    pub link: ChildIo,
     /// Starts another in its place.
     pub launch: Launch,
 }
 
 /// Starts a program.
-pub type Launch = Box<dyn FnMut() -> Result<AgentLink, Failure> + Send>;
+pub type Launch = Box<dyn FnMut() -> Result<ChildIo, Failure> + Send>;
 
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {

@@ -1,6 +1,6 @@
 //! How proxies fail, and what is done about it.
 
-use crate::untrusted::Untrusted;
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Why a proxy broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Failure {
     pub fn details(&self) -> String {
         let lines = self.details.lines();
         lines.fold(String::new(), |all, line| {
-            all + "\n    | " + &quote(line, WORDS)
+            all + "\n    | " + &quote(line, MAX_QUOTE)
         })
     }
 }
@@ -99,26 +99,4 @@ pub struct Tally {
     pub invalid: u64,
     /// Calls past a limit.
     pub full: u64,
-}
-
-/// How much of what a proxy says of itself is passed on, in bytes.
-pub const WORDS: usize = 1000;
-
-/// A text of a proxy's, for people: at most so many bytes of it, with escapes in place of what could
-/// make it look like something else.
-#[must_use]
-pub fn quote(text: &str, longest: usize) -> String {
-    Untrusted::within(text, longest).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_quote_is_short_and_shows_control_characters() {
-        assert_eq!(quote("fine: ü", 100), "fine: ü");
-        assert_eq!(quote("a\n\u{1b}[31mb", 100), "a\\n\\u{1b}[31mb");
-        assert_eq!(quote("äöü", 3), "ä… (4 bytes more)");
-    }
 }

@@ -8,10 +8,11 @@ use super::check::{Rules, allow, check, check_json, check_length, check_readers}
 use super::work::Work;
 use super::{
     Action, CAPABILITIES, Change, Decision, Delivery, Effect, MessageId, Offer, Peer, Progress,
-    WORDS, capability, quote, seen_subject, subject,
+    capability, seen_subject, subject,
 };
 use crate::limits::{LONGEST_URI, Limits};
 use crate::rpc::{self, Kind, Message, member};
+use crate::untrusted::{MAX_QUOTE, quote};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
 
 /// Why the host did not do what a proxy asked for.
@@ -283,7 +284,7 @@ impl Ledger {
         if !self.messages.get(&id).is_some_and(|entry| entry.held) {
             return Err(ChannelError::UnknownMessage);
         }
-        let reason = quote(reason, WORDS);
+        let reason = quote(reason, MAX_QUOTE);
         self.push(Effect::Fail { id, reason })?;
         self.let_go(id);
         Ok(())
@@ -348,7 +349,7 @@ impl Ledger {
         let entry = self.messages.get(&call).filter(|entry| entry.own);
         let entry = entry.ok_or(ChannelError::UnknownMessage)?;
         let Some(capability) = capability(method) else {
-            let method = quote(method, WORDS);
+            let method = quote(method, MAX_QUOTE);
             return denied(format!("no caller is asked for {method}"));
         };
         if Offer::of(&entry.method) == Some(Offer::Completion) {

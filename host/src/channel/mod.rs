@@ -16,7 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
-pub use failure::{Failure, FailurePolicy, Tally, WORDS, quote};
+pub use failure::{Failure, FailurePolicy, Tally};
 pub use ledger::{ChannelError, Ledger};
 pub use offer::{CAPABILITIES, Change, Offer, Offers, capability};
 pub use subscription::{Registration, Subscription};

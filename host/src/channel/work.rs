@@ -4,7 +4,7 @@ use super::ChannelError;
 use crate::rpc::MAX_POINTER;
 
 /// How many bytes may be read for one call.
-const MOST: usize = 256 << 20;
+const MAX_BYTES: usize = 256 << 20;
 
 /// What may still be read for the current call.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub struct Work(usize);
 
 impl Default for Work {
     fn default() -> Self {
-        Self(MOST)
+        Self(MAX_BYTES)
     }
 }
 

@@ -2,7 +2,8 @@
 
 use acp_chain_powers::{Actions, Asked, Kinds, Power, least};
 
-use crate::channel::{Grant, Registration, WORDS, quote};
+use crate::channel::{Grant, Registration};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// What there is to say of a registration under a grant, one line each; whether the grant is all that
 /// it needs; and in the end the least powers, if they are others, ready for the manifest.
@@ -17,7 +18,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
         lines.push("is a guard: it stands next to the agent, behind all others".to_owned());
     }
     for (wanted, asked) in registration.subscriptions.iter().zip(&asked) {
-        let wanted = quote(&wanted.to_string(), WORDS);
+        let wanted = quote(&wanted.to_string(), MAX_QUOTE);
         if let Some(nearest) = asked.nearest_method() {
             lines.push(format!(
                 "! asks for {wanted}: there is no such method; is it `{nearest}`?"

@@ -11,11 +11,12 @@ use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
 use super::{asks, folders, give_up_rights, open};
 use crate::chain::check_order;
-use crate::channel::{Source, WORDS, quote};
+use crate::channel::Source;
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
 use crate::untrusted::Untrusted;
+use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
@@ -119,10 +120,10 @@ fn resolved(component: &ComponentEntry, directories: &Directories) -> ComponentE
 /// Says where other file systems begin in what a proxy is given.
 fn print_mounts(directories: &Directories) {
     for (path, kind) in directories.iter().flat_map(|opened| &opened.mounts) {
-        let path = quote(&path.display().to_string(), WORDS);
+        let path = quote(&path.display().to_string(), MAX_QUOTE);
         say!(
             "  │  ! in there {path} is another file system ({})",
-            quote(kind, WORDS)
+            quote(kind, MAX_QUOTE)
         );
     }
 }
@@ -138,7 +139,7 @@ fn print_program(entry: &ProxyEntry, native: &NativeEntry, user: &User) {
 
 fn command_line(command: &CommandLine) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
-    let words = words.map(|word| quote(&word.to_string_lossy(), WORDS));
+    let words = words.map(|word| quote(&word.to_string_lossy(), MAX_QUOTE));
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -149,7 +150,7 @@ fn print_proxy(
     entry: &ProxyEntry,
     terms: &ComponentEntry,
 ) -> Option<Guest> {
-    let path = quote(&terms.path.display().to_string(), WORDS);
+    let path = quote(&terms.path.display().to_string(), MAX_QUOTE);
     say!("{}  {path}", entry.id);
     let guest = match compiled {
         Ok(guest) => guest,

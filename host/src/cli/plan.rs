@@ -7,7 +7,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::progress::Progress;
 use super::{give_up_rights, guest};
 use crate::chain::{
-    self, AgentLink, Chain, Launch, Member, Native, Program, Proxy, StartError, Terms,
+    self, Chain, ChildIo, Launch, Member, Native, Program, Proxy, StartError, Terms,
 };
 use crate::channel::{Failure, FailurePolicy, Source};
 use crate::manifest::{Make, Manifest, NativeEntry, ProxyEntry};
@@ -32,7 +32,7 @@ pub struct Plan {
 /// What is loaded, and the programs of which run, but no component.
 pub struct Loaded {
     supervisor: Supervisor,
-    agent: Option<AgentLink>,
+    agent: Option<ChildIo>,
     bridge: Transport,
     manifest: Option<Manifest>,
     directories: Vec<Directories>,
@@ -47,7 +47,7 @@ enum Ready {
 }
 
 /// The agent, and the native proxies in their order, as far as they could be started.
-type Programs = (Option<AgentLink>, Vec<Result<Native, Failure>>);
+type Programs = (Option<ChildIo>, Vec<Result<Native, Failure>>);
 
 /// The component of a proxy, ready to be started; none of one that is a program.
 pub type Compiled = Option<Result<Guest, ComponentError>>;
@@ -196,7 +196,7 @@ async fn start(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure> {
     })
 }
 
-fn start_agent(program: &Startable) -> Result<AgentLink, StartError> {
+fn start_agent(program: &Startable) -> Result<ChildIo, StartError> {
     link(program, None).map_err(|error| StartError {
         message: error.to_string(),
         code: code::INTERNAL_ERROR,
@@ -226,9 +226,9 @@ fn start_native(
 }
 
 /// Starts a program, of the agent or of a proxy.
-fn link(program: &Startable, proxy: Option<&str>) -> Result<AgentLink, SpawnError> {
+fn link(program: &Startable, proxy: Option<&str>) -> Result<ChildIo, SpawnError> {
     let (process, input, output) = Process::start(program, proxy)?;
-    Ok(AgentLink {
+    Ok(ChildIo {
         output: Box::new(output),
         input: Box::new(input),
         process: Some(process),

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use super::folders;
 use super::trail;
-use crate::channel::{WORDS, quote};
 use crate::manifest::{Make, Manifest, ProxyEntry};
 use crate::native::CommandLine;
 use crate::sandbox::{Directories, Opened};
 use crate::system::files::{Identity, TooMany, another_name};
 use crate::untrusted::Untrusted;
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// So many names are looked at in search of a file's other one. It takes about a second.
 const NAMES: usize = 1_000_000;
@@ -119,7 +119,7 @@ pub fn check(
                 let wrong = format!(
                     "it may write to {given}, which is named in what starts {whose} ({}), so that it could \
                      change what runs; leave out `write`, or give it another directory",
-                    quote(&word, WORDS)
+                    quote(&word, MAX_QUOTE)
                 );
                 return Err(manifest.about(writable.entry, &wrong));
             }
@@ -279,7 +279,7 @@ impl<'a> Writable<'a> {
 
     /// How something that is relied on can be written to or replaced here, in words.
     fn reaches(&self, relied: &Relied) -> Option<String> {
-        let show = |path: &dyn Display| quote(&path.to_string(), WORDS);
+        let show = |path: &dyn Display| quote(&path.to_string(), MAX_QUOTE);
         let path = show(&relied.path.display());
         if let Some(name) = relied.names.iter().find(|name| self.contains(name)) {
             let name = show(&name.display());

@@ -81,8 +81,8 @@ impl Run {
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let client = Client {
-            output: stdio::input().map_err(unusable)?,
-            input: stdio::output().map_err(unusable)?,
+            reader: stdio::input().map_err(unusable)?,
+            writer: stdio::output().map_err(unusable)?,
         };
         let program = settings.program.clone();
         // It begins while the client makes up its mind.

@@ -2,9 +2,10 @@
 
 use acp_chain_powers::{Danger, NamedMethods, Power};
 
-use crate::channel::{FailurePolicy, Grant, Offers, WORDS, quote};
+use crate::channel::{FailurePolicy, Grant, Offers};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::{ComponentEntry, NativeEntry, User};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// What a component is able to do at all.
 pub struct Abilities {
@@ -30,7 +31,7 @@ pub fn of_program(
     if !names.is_empty() {
         let names = names
             .iter()
-            .map(|name| quote(&name.to_string_lossy(), WORDS));
+            .map(|name| quote(&name.to_string_lossy(), MAX_QUOTE));
         let names: Vec<_> = names.collect();
         lines.push(format!("its environment also has: {}", names.join(", ")));
     }
@@ -52,7 +53,7 @@ pub fn of_program(
 /// Why a program is no proxy yet, and what would make it one.
 pub fn not_granted(config: Option<&std::path::Path>) -> String {
     let file = match config {
-        Some(path) => quote(&path.display().to_string(), WORDS),
+        Some(path) => quote(&path.display().to_string(), MAX_QUOTE),
         None => "your config.toml, for which you need a home folder".to_owned(),
     };
     format!("no sandbox holds it; to let programs be proxies, write `native = true` into {file}")
@@ -64,7 +65,7 @@ pub fn terms(
     policy: Option<FailurePolicy>,
     abilities: &Abilities,
 ) -> Vec<String> {
-    let path = |path: &std::path::Path| quote(&path.display().to_string(), WORDS);
+    let path = |path: &std::path::Path| quote(&path.display().to_string(), MAX_QUOTE);
     let mut lines = granted(&entry.grant);
     lines.extend(
         match (abilities.offers.is_empty(), entry.grant.has("tools")) {
@@ -85,7 +86,7 @@ pub fn terms(
                 "read in"
             },
             path(&directory.path),
-            quote(&directory.name, WORDS)
+            quote(&directory.name, MAX_QUOTE)
         ));
     }
     lines.push(way_out(abilities.wasi, !entry.directories.is_empty()).to_owned());

@@ -15,15 +15,15 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Dialect, ServerId};
-use crate::channel::{WORDS, quote};
 use crate::limits;
 use crate::rpc::{edit, member};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Where the servers of a session are declared.
 const SERVERS: &str = "mcpServers";
 
 /// The most servers that one session may have.
-pub const MOST: usize = limits::MCP_SERVERS;
+pub const MAX_SERVERS: usize = limits::MCP_SERVERS;
 
 /// The longest name of a server over ACP, in bytes.
 pub const LONGEST_NAME: usize = 128;
@@ -37,8 +37,8 @@ const OURS: &str = "acp-chain-";
 /// Why a list of servers cannot be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
-    /// There are more than [`MOST`].
-    #[error("a session may have {MOST} MCP servers")]
+    /// There are more than [`MAX_SERVERS`].
+    #[error("a session may have {MAX_SERVERS} MCP servers")]
     TooMany,
     /// It is something else.
     #[error("`mcpServers` is no list")]
@@ -86,7 +86,7 @@ pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
             let list = reader.deserialize_seq(List);
             let list: Vec<Entry> = list.map_err(|_| DeclarationError::TooMany)?;
             match list.iter().find(|entry| entry.is_draft) {
-                Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, WORDS))),
+                Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, MAX_QUOTE))),
                 None => Ok(list),
             }
         }
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for List {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = list.next_element::<&RawValue>()? {
-            if entries.len() == MOST {
+            if entries.len() == MAX_SERVERS {
                 return Err(A::Error::custom("too many"));
             }
             entries.push(Entry::new(entry.get()));
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(read(r#"{"mcpServers":null}"#), Ok(Vec::new()));
         assert_eq!(read("null"), Ok(Vec::new()));
         assert_eq!(read(r#"{"mcpServers":{}}"#), Err(DeclarationError::NoList));
-        let many = format!(r#"{{"mcpServers":[0{}]}}"#, ",0".repeat(MOST));
+        let many = format!(r#"{{"mcpServers":[0{}]}}"#, ",0".repeat(MAX_SERVERS));
         assert_eq!(read(&many), Err(DeclarationError::TooMany));
         let added = write(r#"{"cwd":"/"}"#, &[Entry::over_acp("t", 1)]);
         assert!(

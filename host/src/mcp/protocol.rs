@@ -100,7 +100,7 @@ pub const KEPT: usize = limits::MCP_KEPT;
 
 /// The most that a client says of itself under one key, or a server in all, if it is kept to be said
 /// again, in bytes.
-pub(super) const WORDS: usize = 64 * 1024;
+pub(super) const MAX_SAID: usize = 64 * 1024;
 
 /// The longest token or id that is carried for somebody, in bytes of JSON text.
 pub const TOKEN: usize = 1024;

@@ -6,12 +6,12 @@ use super::protocol::{code, invalid, quoted};
 use crate::rpc::Error;
 
 /// How many there may be.
-const MOST: usize = 1024;
+const MAX_URIS: usize = 1024;
 
 pub use crate::limits::LONGEST_URI as LONGEST;
 
 /// How long they may be together, in bytes.
-const LENGTH: usize = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// A set of URIs.
 #[derive(Debug, Default)]
@@ -36,10 +36,10 @@ impl Uris {
         if self.uris.contains(uri) {
             return Ok(false);
         }
-        if self.uris.len() >= MOST || self.length + uri.len() > LENGTH {
-            let most = LENGTH / 1024;
+        if self.uris.len() >= MAX_URIS || self.length + uri.len() > MAX_BYTES {
+            let most = MAX_BYTES / 1024;
             let text = format!(
-                "A client may subscribe to {MOST} resources, with URIs of {most} KiB in all"
+                "A client may subscribe to {MAX_URIS} resources, with URIs of {most} KiB in all"
             );
             return Err(Error::new(code::LIMIT, text));
         }

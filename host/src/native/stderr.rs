@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::channel::{WORDS, quote};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// So much of the end is kept.
 const KEPT: usize = 16 * 1024;
@@ -22,7 +22,7 @@ impl Tail {
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             let read = &buffer[..count];
             for line in String::from_utf8_lossy(read).lines() {
-                tracing::debug!(target: "stderr", "{name}: {}", quote(line, WORDS));
+                tracing::debug!(target: "stderr", "{name}: {}", quote(line, MAX_QUOTE));
             }
             let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             kept.extend(read);

@@ -7,7 +7,7 @@ use serde::de::{Deserializer as _, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The most messages that a batch may have.
-pub const MOST: usize = 4096;
+pub const MAX_MESSAGES: usize = 4096;
 
 /// The texts of the messages of a batch, in order, each on its own. `None` if the line is none, or has
 /// nothing in it, or more than 4096.
@@ -30,7 +30,7 @@ impl<'de> Visitor<'de> for Members {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Bytes>, A::Error> {
         let mut members = Vec::new();
         while let Some(member) = list.next_element::<&RawValue>()? {
-            if members.len() == MOST {
+            if members.len() == MAX_MESSAGES {
                 return Err(A::Error::custom("too many"));
             }
             members.push(Bytes::copy_from_slice(member.get().as_bytes()));
@@ -52,7 +52,10 @@ mod tests {
             assert_eq!(members(none.as_bytes()), None, "{none}");
         }
         let most = |count: usize| format!("[0{}]", ",0".repeat(count - 1));
-        assert_eq!(members(most(MOST).as_bytes()).unwrap().len(), MOST);
-        assert_eq!(members(most(MOST + 1).as_bytes()), None);
+        assert_eq!(
+            members(most(MAX_MESSAGES).as_bytes()).unwrap().len(),
+            MAX_MESSAGES
+        );
+        assert_eq!(members(most(MAX_MESSAGES + 1).as_bytes()), None);
     }
 }

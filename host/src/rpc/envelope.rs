@@ -20,7 +20,7 @@ pub enum Malformed {
     #[error(
         "batches are not part of version 1 of the Agent Client Protocol, and have 1 to {} messages; \
          send one message a line",
-        super::batch::MOST
+        super::batch::MAX_MESSAGES
     )]
     Batch,
     /// It is JSON, but not a JSON-RPC 2.0 message.

@@ -18,10 +18,11 @@ use super::usage::Usage;
 use super::{Component, Engine, Guest, convert, post_mortem};
 use crate::channel::{
     Action, Call, ChannelError, Decision, Delivery, Event, Failure, Ledger, MessageId, Offer,
-    Outcome, Part, PatternError, Registration, Reply, Started, Tally, WORDS, quote,
+    Outcome, Part, PatternError, Registration, Reply, Started, Tally,
 };
 use crate::limits::{Limits, Quantity};
 use crate::rpc::{Kind, Message, member};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// How many things of WASI's a proxy may have open: files, streams, clocks.
 const HANDLES: usize = 1000;
@@ -72,7 +73,7 @@ impl Instance {
         };
         let (proxy, interfaces, registration) = match started {
             Ok(Ok(started)) => started,
-            Ok(Err(words)) => return Err(declined(quote(&words, WORDS))),
+            Ok(Err(words)) => return Err(declined(quote(&words, MAX_QUOTE))),
             Err(error) => return Err(post_mortem::of(store.data(), &error)),
         };
         if registration.subscriptions.len() > limits.subscriptions {
@@ -82,7 +83,10 @@ impl Instance {
         }
         let mut registration =
             Registration::try_from(registration).map_err(|error: PatternError| {
-                declined(quote(&format!("a subscription is wrong: {error}"), WORDS))
+                declined(quote(
+                    &format!("a subscription is wrong: {error}"),
+                    MAX_QUOTE,
+                ))
             })?;
         registration.offers = interfaces.offers;
         store.data_mut().ledger.start();
@@ -183,14 +187,14 @@ impl Instance {
         let state = self.store.data_mut();
         let catalog = match listed {
             Ok(Ok(catalog)) => catalog,
-            Ok(Err(reason)) => return Outcome::Refused(quote(&reason, WORDS)),
+            Ok(Err(reason)) => return Outcome::Refused(quote(&reason, MAX_QUOTE)),
             Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
         };
         match state.ledger.vouch(&catalog) {
             Ok(()) => Outcome::Decided(Action::Answer(Message::result(&catalog))),
             Err(error) => {
                 let reason = format!("its list of {}: {error}", offer.as_str());
-                Outcome::Refused(quote(&reason, WORDS))
+                Outcome::Refused(quote(&reason, MAX_QUOTE))
             }
         }
     }
@@ -214,7 +218,7 @@ impl Instance {
         match told {
             Ok(Ok(())) => Outcome::Told,
             Ok(Err(reason)) => {
-                on_error(self.store.data_mut(), quote(&reason, WORDS));
+                on_error(self.store.data_mut(), quote(&reason, MAX_QUOTE));
                 Outcome::Told
             }
             Err(error) => Outcome::Broke(post_mortem::of(self.store.data(), &error)),
@@ -231,7 +235,7 @@ impl Instance {
             Ok(Ok(decision)) => decision,
             Ok(Err(reason)) => {
                 state.ledger.close(id);
-                return Outcome::Refused(quote(&reason, WORDS));
+                return Outcome::Refused(quote(&reason, MAX_QUOTE));
             }
             Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
         };
@@ -241,7 +245,7 @@ impl Instance {
                 state.ledger.close(id);
                 state.count("what it decided", &error);
                 let reason = format!("its decision cannot be carried out: {error}");
-                Outcome::Refused(quote(&reason, WORDS))
+                Outcome::Refused(quote(&reason, MAX_QUOTE))
             }
         }
     }

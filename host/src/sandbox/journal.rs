@@ -12,7 +12,7 @@ use tokio::io::AsyncWrite;
 use tracing::Level;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
-use crate::channel::quote;
+use crate::untrusted::quote;
 
 /// So many of the last lines are kept for the report of a failure: a panic, and its stack.
 const LINES: usize = 64;

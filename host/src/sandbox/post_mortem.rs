@@ -8,7 +8,8 @@ use std::fmt::Write;
 use wasmtime::{FrameInfo, WasmBacktrace};
 
 use super::state::State;
-use crate::channel::{Failure, WORDS, quote};
+use crate::channel::Failure;
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// How much of the name of a function is shown, in bytes.
 const NAME: usize = 200;
@@ -57,7 +58,7 @@ pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
         let _ = writeln!(details, "  {line}");
     }
     // Nothing of what it said: that is for the log, and none of the client's business.
-    Failure::new(quote(&reason, WORDS)).with_details(details)
+    Failure::new(quote(&reason, MAX_QUOTE)).with_details(details)
 }
 
 /// Why it gave up, among the last lines that it said: what the panics of languages look like, else the

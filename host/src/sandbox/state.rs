@@ -12,8 +12,9 @@ use super::convert;
 use super::journal::Journal;
 use super::lines::Lines;
 use super::usage::Usage;
-use crate::channel::{Change, ChannelError, Ledger, MessageId, Offer, Progress, Tally, quote};
+use crate::channel::{Change, ChannelError, Ledger, MessageId, Offer, Progress, Tally};
 use crate::rpc::{self, code};
+use crate::untrusted::quote;
 
 /// What a store holds beside the guest's memory.
 pub struct State {

@@ -1,6 +1,6 @@
 //! MCP over ACP with native proxies on the way.
 
-use acp_chain::chain::{AgentLink, Launch, Member, Native, Program};
+use acp_chain::chain::{ChildIo, Launch, Member, Native, Program};
 use acp_chain::channel::{Failure, FailurePolicy};
 use acp_chain::native::{CommandLine, Process, Supervisor};
 use acp_chain_tests::host::{self, InProcess, played};
@@ -22,7 +22,7 @@ fn passing(id: &str) -> Member {
     let mut launch: Launch = Box::new(move || {
         let started = Process::start(&program, Some(&name));
         let (process, input, output) = started.map_err(|error| Failure::new(error.to_string()))?;
-        Ok(AgentLink {
+        Ok(ChildIo {
             output: Box::new(output),
             input: Box::new(input),
             process: Some(process),

@@ -10,7 +10,7 @@ use crate::chain::exchange::Origin;
 use crate::chain::hop::{Item, Life};
 use crate::chain::parcel::{HopIndex, Parcel, Target};
 use crate::channel::{
-    Call, Delivery, Effect, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
+    Call, Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
 };
 use crate::mcp::door::Arrival;
 use crate::rpc::{Error, Message, Outbox, code};
@@ -75,7 +75,7 @@ impl Router {
     /// Whether there is something to [`Router::pump`].
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.doomed.is_empty() || !self.ready.is_empty() && !self.is_flooded()
+        !self.due_to_end.is_empty() || !self.ready.is_empty() && !self.is_flooded()
     }
 
     /// Whether no proxy has anything to do.
@@ -87,7 +87,7 @@ impl Router {
     /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
     /// go on in [`Router::finished`].
     pub fn pump(&mut self, mut budget: usize) {
-        self.end_doomed();
+        self.end_due();
         while budget > 0
             && !self.is_flooded()
             && let Some(index) = self.ready.pop_front()
@@ -98,7 +98,7 @@ impl Router {
             while run > 0 && !self.is_flooded() && self.hops[index].is_ready() {
                 (run, budget) = (run - 1, budget - 1);
                 self.handle_next(index);
-                self.end_doomed();
+                self.end_due();
             }
             self.make_ready(index);
         }
@@ -161,7 +161,7 @@ impl Router {
             Done::Started(started) => self.restarted(index, started),
         }
         self.make_ready(index);
-        self.end_doomed();
+        self.end_due();
     }
 
     /// Begins some work of a proxy. Most calls are done at once; only a busy proxy is waited for.
@@ -278,27 +278,22 @@ impl Router {
     fn conclude(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
         let hop = &mut self.hops[index];
         hop.life = Life::Idle(part);
-        if let Some(failure) = hop.doom.take() {
-            return self.fall(index, &failure);
+        if let Some(failure) = hop.ending.take() {
+            return self.proxy_broke(index, &failure);
         }
         if reply.saved.is_some() {
             hop.saved = reply.saved;
         }
-        let mut asks = Vec::new();
-        for effect in reply.effects {
-            match effect {
-                Effect::Ask { id, call, message } => asks.push((id, call, message)),
-                effect => self.apply(index, effect),
-            }
+        if !reply.effects.is_empty() {
+            self.apply_all(index, reply.effects);
         }
-        self.component_asks(index, asks);
         self.release(index);
         if let Outcome::Broke(failure) = reply.outcome {
-            return self.fall(index, &failure);
+            return self.proxy_broke(index, &failure);
         }
         // By what it did in the call: it has not decided about the message then.
-        if let Some(failure) = self.hops[index].doom.take() {
-            return self.fall(index, &failure);
+        if let Some(failure) = self.hops[index].ending.take() {
+            return self.proxy_broke(index, &failure);
         }
         match (reply.outcome, self.hops[index].in_hand.take()) {
             (Outcome::Decided(action), Some((id, parcel))) => self.act(index, id, parcel, action),

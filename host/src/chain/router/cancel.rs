@@ -24,7 +24,7 @@ impl Router {
             Ok(None) => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
             Err(NamesNone) => {
                 let text = format!("dropped a {CANCEL} from the {}", from.as_str());
-                self.note_lost(from, &format!("{text} that names no request"));
+                self.note_discarded(from, &format!("{text} that names no request"));
             }
         }
     }

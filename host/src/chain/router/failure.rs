@@ -6,12 +6,13 @@ use super::Router;
 use super::calls::Work;
 use super::cancel::new_cancel;
 use crate::chain::exchange::Stage;
-use crate::chain::hop::{Item, Life, Make};
+use crate::chain::hop::{Item, Life, Runtime};
 use crate::chain::parcel::{HopIndex, Parcel};
 use crate::chain::timers::Timer;
 use crate::chain::wire::Order;
-use crate::channel::{Event, Failure, MessageId, Started, WORDS, quote};
+use crate::channel::{Event, Failure, MessageId, Started};
 use crate::rpc::{Error, Kind, Message, code};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// Ends a message that its proxy could not decide. What the proxy was to guard does not pass
@@ -21,7 +22,7 @@ impl Router {
         self.trace_failure(index, &parcel, reason);
         let hop = &mut self.hops[index];
         let name = &hop.name;
-        let method = quote(&parcel.method, WORDS);
+        let method = quote(&parcel.method, MAX_QUOTE);
         let text = format!("the proxy `{name}` failed on {method}: {reason}");
         let passes = hop.lets_pass(&parcel);
         hop.refused += 1;
@@ -55,28 +56,28 @@ impl Router {
     }
 
     /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
-    pub(super) fn doom(&mut self, index: HopIndex, reason: &str) {
+    pub(super) fn end_soon(&mut self, index: HopIndex, reason: &str) {
         let hop = &mut self.hops[index];
-        if hop.doom.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
-            hop.doom = Some(Failure::new(reason));
-            self.doomed.push(index);
+        if hop.ending.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
+            hop.ending = Some(Failure::new(reason));
+            self.due_to_end.push(index);
         }
     }
 
-    pub(super) fn end_doomed(&mut self) {
-        while let Some(index) = self.doomed.pop() {
+    pub(super) fn end_due(&mut self) {
+        while let Some(index) = self.due_to_end.pop() {
             let hop = &mut self.hops[index];
             if (!matches!(hop.life, Life::Busy) || hop.wire().is_some())
-                && let Some(failure) = hop.doom.take()
+                && let Some(failure) = hop.ending.take()
             {
-                self.fall(index, &failure);
+                self.proxy_broke(index, &failure);
             }
         }
     }
 
     /// A proxy broke: what it had goes the way of its policy, what it asked is withdrawn, and it is
     /// started again or given up.
-    pub(super) fn fall(&mut self, index: HopIndex, failure: &Failure) {
+    pub(super) fn proxy_broke(&mut self, index: HopIndex, failure: &Failure) {
         self.report(index, failure);
         let hop = &mut self.hops[index];
         if let Life::Idle(part) = &mut hop.life {
@@ -138,12 +139,12 @@ impl Router {
         if matches!(hop.life, Life::Down) {
             hop.life = Life::Busy;
             tracing::info!("the proxy `{}` is started again", hop.name);
-            match &hop.make {
-                Make::Component(source) => {
+            match &hop.runtime {
+                Runtime::Component(source) => {
                     let starting = source.start(hop.next_number, hop.saved.clone());
                     self.set_to_work(index, Work::Start(starting));
                 }
-                Make::Native(_) => self.orders.push(Order::Launch(index)),
+                Runtime::Native(_) => self.orders.push(Order::Launch(index)),
             }
         }
     }
@@ -159,7 +160,7 @@ impl Router {
                 self.component_restarted(index);
                 self.provider_restarted(index);
             }
-            Err(failure) => self.fall(index, &failure),
+            Err(failure) => self.proxy_broke(index, &failure),
         }
     }
 
@@ -200,7 +201,7 @@ impl Router {
     }
 
     /// Writes down what the proxies did that they had no right to.
-    pub fn close_books(&self) {
+    pub fn log_tallies(&self) {
         for hop in &self.hops {
             if let Life::Idle(part) = &hop.life {
                 let (tally, refused) = (part.tally(), hop.refused);
@@ -219,11 +220,11 @@ fn describe(parcel: &Parcel) -> String {
         Kind::Error => "the error for",
     };
     let session = match parcel.session() {
-        Some(session) => format!(r#" of session "{}""#, quote(session, WORDS)),
+        Some(session) => format!(r#" of session "{}""#, quote(session, MAX_QUOTE)),
         None => String::new(),
     };
     let (method, sender) = (
-        quote(&parcel.method, WORDS),
+        quote(&parcel.method, MAX_QUOTE),
         parcel.toward.opposite().as_str(),
     );
     let size = parcel.message.len();

@@ -16,9 +16,9 @@ impl Router {
             return Some(parcel);
         };
         let name = &self.hops[index].name;
-        let method = crate::channel::quote(&parcel.method, crate::channel::WORDS);
+        let method = crate::untrusted::quote(&parcel.method, crate::untrusted::MAX_QUOTE);
         let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
-        self.note_lost(parcel.toward.opposite(), &text);
+        self.note_discarded(parcel.toward.opposite(), &text);
         let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
         if parcel.is_response() {
             parcel.message = error;

@@ -8,9 +8,10 @@ use super::mcp::{Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use crate::chain::exchange::{Exchange, Origin, Stage};
 use crate::chain::parcel::{ExchangeId, Parcel};
-use crate::channel::{Peer, WORDS, quote};
+use crate::channel::Peer;
 use crate::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use crate::rpc::{Error, Id, Kind, Message, code};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// Takes in a message from one end; from a parent, as if it were the client.
@@ -33,7 +34,7 @@ impl Router {
             (Err(error), Some(id)) => self.refuse_request(from, &id, error),
             (Err(error), None) => {
                 let text = format!("dropped a notification from the {}", from.as_str());
-                self.note_lost(from, &format!("{text}: {}", error.message));
+                self.note_discarded(from, &format!("{text}: {}", error.message));
             }
         }
     }
@@ -60,13 +61,13 @@ impl Router {
 
     /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
     /// of the others.
-    pub fn note_lost(&mut self, from: Peer, why: &str) {
+    pub fn note_discarded(&mut self, from: Peer, why: &str) {
         const ALL: u64 = 100;
         let edge = self.edge(from);
         edge.lost += 1;
         let count = edge.lost;
         if count <= ALL || count.is_power_of_two() {
-            tracing::warn!(count, "{}", quote(why, WORDS));
+            tracing::warn!(count, "{}", quote(why, MAX_QUOTE));
         }
     }
 
@@ -138,7 +139,7 @@ impl Router {
 
     fn refuse_request(&mut self, from: Peer, id: &Id, error: Error) {
         let text = format!("refused a request from the {}", from.as_str());
-        self.note_lost(from, &format!("{text}: {}", error.message));
+        self.note_discarded(from, &format!("{text}: {}", error.message));
         self.tell(from, Some(id), &error);
     }
 
@@ -154,7 +155,7 @@ impl Router {
         let Some((number, asked)) = awaited else {
             let id = id.as_ref().map_or("null", Id::as_str);
             let text = format!("dropped a response of the {}", from.as_str());
-            return self.note_lost(from, &format!("{text} to no open request: id {id}"));
+            return self.note_discarded(from, &format!("{text} to no open request: id {id}"));
         };
         if asked == Peer::Agent {
             self.note_answer(number, &message);
@@ -176,7 +177,7 @@ impl Router {
     }
 
     /// Gives up a request whose answer was lost on the way in. Says whether there was one.
-    pub fn lose_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
+    pub fn fail_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
         let Some((number, asked)) = self.awaited(from, id) else {
             return false;
         };
@@ -218,7 +219,7 @@ impl Router {
     }
 
     /// Answers all open requests of one end at once, past the proxies that keep them.
-    pub fn settle_debts(&mut self, peer: Peer, error: &Error) {
+    pub fn answer_all_open(&mut self, peer: Peer, error: &Error) {
         let open: Vec<_> = self.edge(peer).open.drain().collect();
         for (id, number) in open {
             self.exchanges.remove(&number);

@@ -63,7 +63,7 @@ pub struct Router {
     ready: VecDeque<HopIndex>,
     busy: FuturesUnordered<Busy>,
     /// Proxies that are to be ended.
-    doomed: Vec<HopIndex>,
+    due_to_end: Vec<HopIndex>,
     /// What is to be done to the programs of native proxies.
     orders: Vec<Order>,
     /// The MCP servers of the sessions.
@@ -104,7 +104,7 @@ impl Router {
             next_exchange: 1,
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
-            doomed: Vec::new(),
+            due_to_end: Vec::new(),
             orders: Vec::new(),
             servers: Servers::new(&kept),
             door: Door::new(PathBuf::new(), &kept),

@@ -13,10 +13,11 @@ use super::Router;
 use super::turns::ACKNOWLEDGED;
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::parcel::HopIndex;
-use crate::channel::{Peer, quote};
+use crate::channel::Peer;
 use crate::limits::{Account, Charge, NOTICES};
 use crate::rpc::Message;
 use crate::untrusted::Untrusted;
+use crate::untrusted::quote;
 
 /// The longest notice, in bytes.
 const LONGEST: usize = 16 * 1024;

@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 
 use crate::chain::start::INITIALIZE;
-use crate::channel::{Peer, WORDS, quote};
+use crate::channel::Peer;
 use crate::native::{Dialect, is_successor};
 use crate::rpc::{Error, Kind, Message, code, member};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// A side, and the call as it travels; or why it goes nowhere.
 type Said = Result<(Peer, Message), Error>;
@@ -56,7 +57,7 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
         let name = serde_json::from_str::<Cow<str>>(peer).ok();
         if name.is_none() || name.as_deref() != successor {
             let known = successor.map_or(String::new(), |name| format!("; it is `{name}`"));
-            let peer = quote(peer, WORDS);
+            let peer = quote(peer, MAX_QUOTE);
             let reason = format!("there is no successor {peer} here{known}");
             return Err(Error::new(code::INVALID_PARAMS, reason));
         }

@@ -167,7 +167,7 @@ impl Router {
         if too_much {
             let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
                           that of all that is kept, lets";
-            self.doom(maker, reason);
+            self.end_soon(maker, reason);
         }
     }
 
@@ -209,7 +209,7 @@ impl Router {
         if hop.is_jammed() {
             let reason = "more waits for a notification that it holds than its limit `behind`, or that \
                           of all that is kept, lets";
-            self.doom(index, reason);
+            self.end_soon(index, reason);
         }
     }
 

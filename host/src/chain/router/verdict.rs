@@ -12,7 +12,19 @@ use crate::limits::{KEPT, Quantity};
 use crate::rpc::{Error, Message, code};
 
 impl Router {
-    pub(super) fn apply(&mut self, index: HopIndex, effect: Effect) {
+    /// Carries out what a proxy did in a call, in order. What it asks its callers comes last, all at once.
+    pub(super) fn apply_all(&mut self, index: HopIndex, effects: Vec<Effect>) {
+        let mut asks = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Ask { id, call, message } => asks.push((id, call, message)),
+                effect => self.apply(index, effect),
+            }
+        }
+        self.component_asks(index, asks);
+    }
+
+    fn apply(&mut self, index: HopIndex, effect: Effect) {
         match effect {
             Effect::Request { id, to, message } if is_mcp(message.method()) => {
                 self.speak_mcp(index, Some(id), to, message);
@@ -20,8 +32,9 @@ impl Router {
             Effect::Notify { to, message } if is_mcp(message.method()) => {
                 self.speak_mcp(index, None, to, message);
             }
-            // All of them at once, when the rest is done.
-            Effect::Ask { .. } => {}
+            Effect::Ask { id, call, message } => {
+                self.component_asks(index, vec![(id, call, message)]);
+            }
             Effect::Progress { id, progress } => self.call_progress(index, id, &progress),
             Effect::Changed(change) => self.component_changed(index, &change),
             Effect::Request { id, to, message } => {
@@ -79,7 +92,7 @@ impl Router {
         if charge.is_none() {
             let reason = "more is kept of its open requests than its limit `request-bytes`, or that of \
                           all that is kept, lets";
-            self.doom(index, reason);
+            self.end_soon(index, reason);
             return None;
         }
         let number = self.open(Origin::Hop(index, id), to, route.clone(), message, charge);

@@ -13,7 +13,7 @@ use crate::rpc::resolve;
 const ANNOTATION: &str = "x-mcp-header";
 
 /// The most parameters of one tool: there are no more headers than some hundred.
-const MOST: usize = 64;
+const MAX_MIRRORED: usize = 64;
 
 /// A parameter that a header repeats.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ fn annotated(
     if found.iter().any(|other| other.header == header) {
         return wrong("is that of another parameter");
     }
-    if found.len() >= MOST {
+    if found.len() >= MAX_MIRRORED {
         return wrong("is one too many");
     }
     let is_integer = match of.and_then(Value::as_str) {

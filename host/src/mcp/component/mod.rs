@@ -337,9 +337,9 @@ impl Server {
         let said = params.and_then(|params| member(params, "capabilities"));
         let said = said.filter(|said| is_object(said));
         let length = said.map_or(0, str::len);
-        let fits = match length > protocol::WORDS {
+        let fits = match length > protocol::MAX_SAID {
             true => {
-                let most = protocol::WORDS / 1024;
+                let most = protocol::MAX_SAID / 1024;
                 Err(invalid(format!("capabilities is larger than {most} KiB")))
             }
             false => self.has_room_for(length),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use crate::limits::MCP_LIST_COUNT as MOST;
+use crate::limits::MCP_LIST_COUNT as MAX_ITEMS;
 
 /// How many of them a page has.
 pub const PAGE: usize = 100;
@@ -44,9 +44,9 @@ impl<T: Item> Section<T> {
     /// Adds one, or says what is wrong with it.
     pub fn add(&mut self, text: &str, place: usize, weight: &mut usize) -> Result<(), String> {
         let word = T::WORD;
-        if self.items.len() == MOST {
+        if self.items.len() == MAX_ITEMS {
             return Err(format!(
-                "{word} {place} of its list is one of more than {MOST}"
+                "{word} {place} of its list is one of more than {MAX_ITEMS}"
             ));
         }
         let (key, item) = T::read(text, place, weight)?;

@@ -192,11 +192,11 @@ impl Connected {
         if outcome.kind() != Kind::Result {
             return self.fail(Place::Own, outcome, out);
         }
-        if outcome.body().len() > protocol::WORDS {
+        if outcome.body().len() > protocol::MAX_SAID {
             let text = format!(
                 "The provider of the MCP server {:?} answered initialize with more than {} KiB",
                 self.name,
-                protocol::WORDS / 1024
+                protocol::MAX_SAID / 1024
             );
             let error = Error::new(protocol::code::BACKEND, text);
             return self.fail(Place::Own, &Message::error(&error), out);

@@ -64,8 +64,8 @@ impl Client {
         let given = |name| {
             let text = params.and_then(|params| member(params, name));
             match text.filter(|text| is_object(text)) {
-                Some(text) if text.len() > protocol::WORDS => {
-                    let most = protocol::WORDS / 1024;
+                Some(text) if text.len() > protocol::MAX_SAID => {
+                    let most = protocol::MAX_SAID / 1024;
                     Err(invalid(format!("{name} is larger than {most} KiB")))
                 }
                 text => Ok(text.map(str::to_owned)),

@@ -8,13 +8,13 @@ use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{Parcel, Target, Via};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
-use crate::channel::{WORDS, quote};
 use crate::limits::LONGEST_ID;
 use crate::mcp::protocol::{OPEN, code};
 use crate::mcp::seat::{Asked, Caller, Input};
 use crate::mcp::wire::Wrapped;
 use crate::mcp::{ServerId, declaration};
 use crate::rpc::{Error, Message, code as rpc_code};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// Where a message of a caller's goes: the seat of the server, or of the connection, that it names.
@@ -26,7 +26,7 @@ impl Router {
                 let open = connection.parse().ok();
                 let open = open.and_then(|id: u64| self.servers.connections.get(&id));
                 open.map(|open| open.server).ok_or_else(|| {
-                    let connection = quote(connection, WORDS);
+                    let connection = quote(connection, MAX_QUOTE);
                     let text = format!("acp-chain: no MCP connection `{connection}` is open");
                     Error::new(rpc_code::INVALID_PARAMS, text)
                 })?

@@ -16,9 +16,9 @@ mod wires;
 
 pub(super) use servers::{Provider, Servers};
 
-use crate::channel::{WORDS, quote};
 use crate::mcp::protocol::code;
 use crate::rpc::Error;
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// A message of a server's.
 const MESSAGE: &str = "mcp/message";
@@ -34,7 +34,7 @@ pub(in crate::chain::router) fn is_mcp(method: &str) -> bool {
 
 /// No server has this id.
 fn unavailable(server: &str) -> Error {
-    let server = quote(server, WORDS);
+    let server = quote(server, MAX_QUOTE);
     let text =
         format!("acp-chain: there is no MCP server `{server}`; it may have gone with its session");
     Error::new(code::UNAVAILABLE, text)

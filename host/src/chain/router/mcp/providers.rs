@@ -6,11 +6,12 @@ use super::servers::{Connection, Provider};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
 use crate::chain::router::Router;
-use crate::channel::{Change, MessageId, Offer, Peer, Progress, WORDS};
+use crate::channel::{Change, MessageId, Offer, Peer, Progress};
 use crate::mcp::ServerId;
 use crate::mcp::seat::{Input, Question};
 use crate::mcp::wire::Wrapped;
 use crate::rpc::{Error, Message, code};
+use crate::untrusted::MAX_QUOTE;
 use crate::untrusted::Untrusted;
 
 impl Router {
@@ -124,7 +125,7 @@ impl Router {
         self.servers.dropped += 1;
         let count = self.servers.dropped;
         if count.is_power_of_two() {
-            let why = Untrusted::within(why, WORDS);
+            let why = Untrusted::within(why, MAX_QUOTE);
             tracing::warn!(count, "dropped a message: {why}");
         }
     }

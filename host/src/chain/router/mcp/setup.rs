@@ -10,15 +10,16 @@ use super::servers::{Provider, Server, Servers};
 use crate::chain::exchange::Stage;
 use crate::chain::parcel::{ExchangeId, Parcel, Place};
 use crate::chain::router::Router;
-use crate::channel::{Offers, Peer, WORDS, quote};
+use crate::channel::{Offers, Peer};
 use crate::limits::MCP_SERVERS_OF_ONE;
 use crate::mcp::connected::Connected;
-use crate::mcp::declaration::{self, DeclarationError, Entry, MOST, Names};
+use crate::mcp::declaration::{self, DeclarationError, Entry, MAX_SERVERS, Names};
 use crate::mcp::door::Transport;
 use crate::mcp::seat::Seat;
 use crate::mcp::undecided::Undecided;
 use crate::mcp::{Dialect, ServerId, component};
 use crate::rpc::{Error, Kind, Message, code};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// Takes over the servers over ACP that somebody declares: from here on they have ids of the
@@ -53,7 +54,7 @@ impl Router {
             if self.is_declared(entry, provider, parcel) {
                 continue;
             }
-            let name = quote(&entry.name, WORDS);
+            let name = quote(&entry.name, MAX_QUOTE);
             tracing::debug!("took over the MCP server `{name}` of {provider:?}");
             let server = self.found(parcel, provider, Some(dialect), own_id);
             // One too many keeps an id that nobody has, and is told of when it is declared.
@@ -133,7 +134,7 @@ impl Router {
         }
         let name = self.hops[index].name.clone();
         let declared = declaration::read(parcel.message.body());
-        let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MOST) else {
+        let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MAX_SERVERS) else {
             tracing::warn!(
                 "the MCP server of `{name}` has no place in {}",
                 parcel.method
@@ -242,7 +243,7 @@ impl Router {
             let server = entry.server();
             let provider = server.and_then(|id| Some((id, self.servers.all.get(&id)?.provider)));
             if entry.over_acp && provider.is_none() {
-                lost.push(quote(&entry.name, WORDS));
+                lost.push(quote(&entry.name, MAX_QUOTE));
                 continue;
             }
             if !is_clients(&self.servers, &entry) && !entry.name.is_empty() {
@@ -264,7 +265,7 @@ impl Router {
                         declared.push(entry);
                     }
                     Err(error) => {
-                        let name = quote(&entry.name, WORDS);
+                        let name = quote(&entry.name, MAX_QUOTE);
                         self.tell_user(&format!(
                             "the agent cannot be given the MCP server {name}: {error}."
                         ));
@@ -325,7 +326,7 @@ impl Router {
             Some(provider) => self.whose(provider),
             None => "a proxy".to_owned(),
         };
-        let (name, new) = (quote(name, WORDS), quote(new, WORDS));
+        let (name, new) = (quote(name, MAX_QUOTE), quote(new, MAX_QUOTE));
         self.tell_once(
             &format!("{whose} {name}"),
             &format!(

@@ -534,7 +534,7 @@ fn a_lost_answer_is_an_error_for_whoever_waits_for_it() {
     let mut router = begun(FailurePolicy::Refuse);
     client(&mut router, PROMPT);
     let error = Error::new(-32700, "the message is not JSON");
-    router.lose_line_of_wire(0, &error, Some(&Id::from(3)), None);
+    router.take_malformed_from_wire(0, &error, Some(&Id::from(3)), None);
     assert!(
         heard(&mut router, Peer::Client)[0]
             .contains("the answer of the proxy `n` is lost: the message is not JSON")

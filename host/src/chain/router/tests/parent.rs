@@ -239,7 +239,7 @@ fn with_the_parent_both_ends_are_lost() {
     }
     heard(&mut router, Peer::Client);
     // An answer that nobody can read is one for whoever waits for it.
-    assert!(router.lose_answer(
+    assert!(router.fail_answer(
         Peer::Client,
         &Id::parse("2").unwrap(),
         &Error::new(-1, "torn")

@@ -10,9 +10,10 @@ use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::chain::timers::Timer;
 use crate::chain::wire::{Introduction, Order, START_UP};
-use crate::channel::{Failure, Peer, WORDS, quote};
+use crate::channel::{Failure, Peer};
 use crate::native::Dialect;
 use crate::rpc::{Error, Kind, Message, code, member};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// Tells a native proxy that it begins.
@@ -75,7 +76,7 @@ impl Router {
                     ),
                     false => format!("it refused `{}`", tried.initialize()),
                 };
-                return self.fall(index, &Failure::new(reason));
+                return self.proxy_broke(index, &Failure::new(reason));
             }
         }
         wire.introduction = None;
@@ -104,7 +105,7 @@ impl Router {
         if wire.open.is_empty() {
             let (method, limit) = (wire.dialect.initialize(), START_UP.as_secs());
             let reason = format!("it did not answer `{method}` within {limit} s");
-            return self.fall(index, &Failure::new(reason));
+            return self.proxy_broke(index, &Failure::new(reason));
         }
         // It is others that it waits for.
         introduction.due = now + START_UP;
@@ -114,7 +115,7 @@ impl Router {
     /// The program of a native proxy runs again, or does not.
     pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
         if let Err(failure) = launched {
-            return self.fall(index, &failure);
+            return self.proxy_broke(index, &failure);
         }
         let hop = &mut self.hops[index];
         let initialize = hop.wire().and_then(|wire| wire.initialize.clone());
@@ -132,15 +133,15 @@ impl Router {
     /// The program of a native proxy has ended.
     pub fn wire_broke(&mut self, index: HopIndex, failure: &Failure) {
         if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
-            self.fall(index, failure);
+            self.proxy_broke(index, failure);
         }
-        self.end_doomed();
+        self.end_due();
     }
 
     /// Ends a native proxy that does not keep up.
     pub fn wire_stalled(&mut self, index: HopIndex) {
-        self.doom(index, "it does not read what it is sent");
-        self.end_doomed();
+        self.end_soon(index, "it does not read what it is sent");
+        self.end_due();
     }
 
     /// Cuts off a native proxy that broke: what it was asked is answered, what it asked withdrawn.
@@ -175,7 +176,7 @@ impl Router {
             let Some(exchange) = self.exchanges.get(&number) else {
                 continue;
             };
-            let method = quote(&exchange.method, WORDS);
+            let method = quote(&exchange.method, MAX_QUOTE);
             let text = format!("acp-chain: the proxy `{name}` failed on {method}: {failure}");
             let error = Error::new(code::INTERNAL_ERROR, text);
             self.answer_from_wire(index, number, Message::error(&error));

@@ -12,8 +12,9 @@ use crate::chain::hop::Life;
 use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
 use crate::chain::start::INITIALIZE;
 use crate::chain::wire::{Order, Wire};
-use crate::channel::{Peer, WORDS, quote};
+use crate::channel::Peer;
 use crate::rpc::{Error, Id, Kind, Message, code};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// The native proxies.
@@ -169,7 +170,7 @@ impl Router {
     fn wire_answers(&mut self, index: HopIndex, message: Message) {
         let id = message.id().unwrap_or_else(Id::null);
         let Some(number) = self.awaited_of_wire(index, &id) else {
-            let id = quote(id.as_str(), WORDS);
+            let id = quote(id.as_str(), MAX_QUOTE);
             return self.lost_on_wire(index, &format!("a response to no open request: id {id}"));
         };
         let Some(wire) = self.hops[index].wire_mut() else {
@@ -198,7 +199,7 @@ impl Router {
 
     /// A line of a native proxy is no message. `answers` is the id of what it may have been the
     /// answer to, `own` that of a request which it may have been.
-    pub fn lose_line_of_wire(
+    pub fn take_malformed_from_wire(
         &mut self,
         index: HopIndex,
         error: &Error,
@@ -234,7 +235,7 @@ impl Router {
         wire.lost += 1;
         let count = wire.lost;
         if count.is_power_of_two() {
-            let (name, what) = (&hop.name, quote(what, WORDS));
+            let (name, what) = (&hop.name, quote(what, MAX_QUOTE));
             tracing::warn!(count, "dropped what the proxy `{name}` sent: {what}");
         }
     }

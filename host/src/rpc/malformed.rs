@@ -1,12 +1,17 @@
-//! Lines that are no messages, and who must hear of them.
+//! The messages of lines; of a line that is none, who must hear of it.
 
+use acp_chain_powers::Peer;
 use bytes::Bytes;
 
-use crate::channel::{Peer, quote};
-use crate::rpc::{Error, Frame, Id, Malformed, Message, Salvaged, code, members, salvage};
+use super::batch::members;
+use super::salvage::{Salvaged, salvage};
+use super::{Error, Frame, Id, Malformed, Message, code};
+use crate::untrusted::quote;
 
 /// A line that is no message, with what is known of it.
-pub struct Lost {
+#[derive(Debug)]
+pub struct MalformedLine {
+    /// What is wrong with it.
     pub error: Error,
     /// The texts of its messages, if it is several.
     pub batch: Option<Box<[Bytes]>>,
@@ -20,14 +25,16 @@ pub struct Lost {
 /// How much of the beginning of a line the log gets, in bytes.
 const EXCERPT: usize = 80;
 
-impl Lost {
+impl MalformedLine {
     /// What the log is told of it, and whose it was.
+    #[must_use]
     pub fn report(&self, sender: &str) -> String {
         let (error, excerpt) = (&self.error, &self.excerpt);
         format!("a line of the {sender} is lost: {error}; {excerpt}")
     }
 
     /// The id of the request that somebody may be waiting for this line to answer.
+    #[must_use]
     pub fn answers(&self) -> Option<&Id> {
         let may_answer = self.found.answer || !self.found.request;
         self.found.id.as_ref().filter(|_| may_answer)
@@ -36,6 +43,7 @@ impl Lost {
     /// The id under which its sender is told. A client is told in any case; but never under the
     /// id of an answer, which may be that of a request of its own, and of what is not JSON under
     /// the id null (JSON-RPC 2.0 §5). An agent is told if it may be waiting.
+    #[must_use]
     pub fn id_for_sender(&self, sender: Peer) -> Option<Id> {
         let own = self.found.id.clone().filter(|_| self.found.request);
         match sender {
@@ -46,11 +54,14 @@ impl Lost {
 }
 
 /// The message of a line.
-pub fn read(frame: Frame) -> Result<Message, Lost> {
+///
+/// # Errors
+/// If it is none.
+pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
     match frame {
         Frame::Line(line) | Frame::Torn(line) => {
             let line = unmarked(line);
-            Message::parse(line.clone()).map_err(|malformed| Lost {
+            Message::parse(line.clone()).map_err(|malformed| MalformedLine {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
                 garbled: matches!(malformed, Malformed::NotUtf8(_) | Malformed::NotJson(_)),
@@ -68,7 +79,7 @@ pub fn read(frame: Frame) -> Result<Message, Lost> {
             limit,
         } => {
             let text = format!("a message of {len} bytes is over the limit of {limit} bytes");
-            Err(Lost {
+            Err(MalformedLine {
                 error: Error::new(code::INVALID_REQUEST, text),
                 found: salvage(&unmarked(head.clone()), &tail),
                 garbled: false,

@@ -3,18 +3,18 @@
 
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::lost::read;
 use super::start::{Reader, Role};
-use crate::channel::{Peer, WORDS, quote};
-use crate::rpc::{Error, Id, Kind, Message, Outbox, code};
+use crate::channel::Peer;
+use crate::rpc::{Error, Id, Kind, Message, Outbox, code, read};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Where a client is received before there is a chain.
-pub struct Lobby {
+pub struct Handshake {
     pub input: Box<dyn AsyncWrite + Send + Unpin>,
     pub outbox: Outbox,
 }
 
-impl Lobby {
+impl Handshake {
     /// Waits for what begins a role; refuses everything else. `None` if the client leaves.
     pub async fn wait(&mut self, reader: &mut Reader) -> Option<(Role, Message)> {
         let mut more = true;
@@ -31,13 +31,15 @@ impl Lobby {
                             .await;
                     }
                     Ok(message) => {
-                        let method = quote(message.method(), WORDS);
+                        let method = quote(message.method(), MAX_QUOTE);
                         tracing::warn!("dropped a message before initialize: {method}");
                     }
-                    Err(lost) => {
-                        tracing::warn!("{}", lost.report("client"));
-                        let id = lost.id_for_sender(Peer::Client).unwrap_or_else(Id::null);
-                        self.tell(&id, &lost.error).await;
+                    Err(malformed) => {
+                        tracing::warn!("{}", malformed.report("client"));
+                        let id = malformed
+                            .id_for_sender(Peer::Client)
+                            .unwrap_or_else(Id::null);
+                        self.tell(&id, &malformed.error).await;
                     }
                 }
             }
