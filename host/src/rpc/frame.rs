@@ -10,14 +10,14 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// How much is asked for in one read.
-const READ: usize = 256 * 1024;
+const READ: usize = 64 * 1024;
 
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
 
 /// Longer lines take the buffer over in which they came. Shorter ones are copied, and leave it to
 /// those that come.
-const COPIED: usize = 64 * 1024;
+const COPIED: usize = READ;
 
 /// One line.
 #[derive(Debug, PartialEq, Eq)]
