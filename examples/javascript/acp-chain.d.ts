@@ -321,6 +321,62 @@ declare module "acp-chain:proxy/channel@0.1.0" {
 }
 
 /**
+ * What a proxy is: one instance a connection, called for one message at a time.
+ *
+ * An `err` means that the proxy could not decide; so does an action that no power of its covers.
+ * The message is then refused: a request is answered with an error that names the proxy, a response
+ * turns into one, a notification is dropped. It goes on unchanged instead where the failure policy
+ * is `bypass`, or where no power lets the proxy decide about it.
+ */
+declare module "acp-chain:proxy/handler@0.1.0" {
+  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+
+  export type Registration = import("acp-chain:proxy/types@0.1.0").Registration;
+
+  export type Request = import("acp-chain:proxy/types@0.1.0").Request;
+
+  export type Notification = import("acp-chain:proxy/types@0.1.0").Notification;
+
+  export type Response = import("acp-chain:proxy/types@0.1.0").Response;
+
+  export type Action = import("acp-chain:proxy/types@0.1.0").Action;
+
+  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+
+  export interface Handler {
+    /**
+     * Once, before any message. `config` is the proxy's table from the manifest, `{}` without one;
+     * `saved` is what an earlier instance of this connection saved, if that broke.
+     * @throws {string}
+     */
+    init(config: Json, saved: string | null): Registration;
+    /** @throws {string} */
+    onRequest(request: Request): Action;
+    /** @throws {string} */
+    onNotification(notification: Notification): Action;
+    /**
+     * A response that passes by, or the answer to a request of this proxy's own; for the latter
+     * the action returned means nothing.
+     * @throws {string}
+     */
+    onResponse(response: Response): Action;
+    /**
+     * The sender of a request that this proxy holds has withdrawn it, or the user has stopped the turn of
+     * a prompt that it holds (`session/cancel`). It is still held, and still to be settled: commonly
+     * with `reject` and the code -32800. For a prompt, the host makes of that the answer which says that
+     * its turn was cancelled; and one that was stopped goes no further, whatever it is settled with.
+     * After an `err` the host refuses it, whatever the failure policy: nobody waits for it any more.
+     *
+     * It is also called when the limit `hold-time` has run out for a message that this proxy held. The host
+     * has taken that message back then, and there is nothing left to settle (`unknown-message`); what the
+     * proxy has asked for its sake is to be withdrawn (`channel.cancel`).
+     * @throws {string}
+     */
+    onCancel(id: MessageId): void;
+  }
+}
+
+/**
  * Optional: tools for the agent. A proxy that exports this interface, or `resources`, `prompts` or
  * `completion`, has an MCP server of the name that it has in the manifest; the host declares it in
  * every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
@@ -383,58 +439,135 @@ declare module "acp-chain:proxy/tools@0.1.0" {
   }
 }
 
-/**
- * What a proxy is: one instance a connection, called for one message at a time.
- *
- * An `err` means that the proxy could not decide; so does an action that no power of its covers.
- * The message is then refused: a request is answered with an error that names the proxy, a response
- * turns into one, a notification is dropped. It goes on unchanged instead where the failure policy
- * is `bypass`, or where no power lets the proxy decide about it.
- */
-declare module "acp-chain:proxy/handler@0.1.0" {
+/** Optional: resources, which the agent reads by their URIs. */
+declare module "acp-chain:proxy/resources@0.1.0" {
   export type Json = import("acp-chain:proxy/types@0.1.0").Json;
-
-  export type Registration = import("acp-chain:proxy/types@0.1.0").Registration;
-
-  export type Request = import("acp-chain:proxy/types@0.1.0").Request;
-
-  export type Notification = import("acp-chain:proxy/types@0.1.0").Notification;
-
-  export type Response = import("acp-chain:proxy/types@0.1.0").Response;
-
-  export type Action = import("acp-chain:proxy/types@0.1.0").Action;
 
   export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
 
-  export interface Handler {
+  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+
+  export interface Catalog {
+    /** How to use the resources, for the model. Behind what `tools.list-tools` says. */
+    instructions: string | null;
     /**
-     * Once, before any message. `config` is the proxy's table from the manifest, `{}` without one;
-     * `saved` is what an earlier instance of this connection saved, if that broke.
+     * Each an MCP `Resource`: an object with `uri`, `name`, and best a `description` and a
+     * `mimeType`. The host leaves out what lacks a URI or a name, or has the URI of another, and
+     * tells the user.
+     */
+    resources: Array<Json>;
+    /** Each an MCP `ResourceTemplate`: the same with `uriTemplate` (RFC 6570) in place of `uri`. */
+    templates: Array<Json>;
+  }
+
+  export interface ResourceRead {
+    /** The number under which a pending call is settled. */
+    id: MessageId;
+    /** As in `tools.tool-call`. */
+    session: string | null;
+    /**
+     * Any that the agent chose: one of those that were listed, one by a template, one that a tool
+     * linked to, or none of these.
+     */
+    uri: string;
+  }
+
+  export type Outcome =
+    /** An MCP `ReadResourceResult`: an object with `contents`. */
+    | { tag: "done"; val: Json }
+    /** Settled later, as a tool call may be. */
+    | { tag: "pending" };
+
+  export interface Resources {
+    /**
+     * What there is for a session. Called when a session's agent wants to know, and again after
+     * `channel.resources-changed`.
      * @throws {string}
      */
-    init(config: Json, saved: string | null): Registration;
-    /** @throws {string} */
-    onRequest(request: Request): Action;
-    /** @throws {string} */
-    onNotification(notification: Notification): Action;
+    listResources(session: string | null): Catalog;
     /**
-     * A response that passes by, or the answer to a request of this proxy's own; for the latter
-     * the action returned means nothing.
+     * Where there is no such resource, an `err` with the code -32002.
+     * @throws {Error}
+     */
+    readResource(read: ResourceRead): Outcome;
+  }
+}
+
+/** Optional: prompts, which the user picks. */
+declare module "acp-chain:proxy/prompts@0.1.0" {
+  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+
+  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+
+  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+
+  export interface PromptCall {
+    /** The number under which a pending call is settled. */
+    id: MessageId;
+    /** As in `tools.tool-call`. */
+    session: string | null;
+    /** One of the prompts that were listed. */
+    name: string;
+    /** An object of texts, with all that the prompt requires. */
+    arguments: Json;
+  }
+
+  export type Outcome =
+    /** An MCP `GetPromptResult`: an object with `messages`. */
+    | { tag: "done"; val: Json }
+    /** Settled later, as a tool call may be. */
+    | { tag: "pending" };
+
+  export interface Prompts {
+    /**
+     * What there is for a session: each an MCP `Prompt`, an object with `name`, and best a
+     * `description` and `arguments`. The host leaves out a prompt whose name another has, and tells
+     * the user. Called when a session's agent wants to know, and again after `channel.prompts-changed`.
      * @throws {string}
      */
-    onResponse(response: Response): Action;
+    listPrompts(session: string | null): Array<Json>;
+    /** @throws {Error} */
+    getPrompt(call: PromptCall): Outcome;
+  }
+}
+
+/** Optional: what the arguments of prompts, and the variables of resource templates, could be. */
+declare module "acp-chain:proxy/completion@0.1.0" {
+  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+
+  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+
+  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+
+  export interface CompletionCall {
+    /** The number under which a pending call is settled. */
+    id: MessageId;
+    /** As in `tools.tool-call`. */
+    session: string | null;
     /**
-     * The sender of a request that this proxy holds has withdrawn it, or the user has stopped the turn of
-     * a prompt that it holds (`session/cancel`). It is still held, and still to be settled: commonly
-     * with `reject` and the code -32800. For a prompt, the host makes of that the answer which says that
-     * its turn was cancelled; and one that was stopped goes no further, whatever it is settled with.
-     * After an `err` the host refuses it, whatever the failure policy: nobody waits for it any more.
-     *
-     * It is also called when the limit `hold-time` has run out for a message that this proxy held. The host
-     * has taken that message back then, and there is nothing left to settle (`unknown-message`); what the
-     * proxy has asked for its sake is to be withdrawn (`channel.cancel`).
-     * @throws {string}
+     * What it is for: an object with the `type` `ref/prompt` and a `name`, or `ref/resource` and a
+     * `uri`, which is that of a template.
      */
-    onCancel(id: MessageId): void;
+    reference: Json;
+    /** The argument or variable that is being written. */
+    argument: string;
+    /** What of it is there already. */
+    value: string;
+    /** The others that are known: an object of texts. */
+    context: Json;
+  }
+
+  export type Outcome =
+    /**
+     * An MCP `CompleteResult`: an object with `completion`, whose `values` are at most
+     * 100 texts.
+     */
+    | { tag: "done"; val: Json }
+    /** Settled later, as a tool call may be. */
+    | { tag: "pending" };
+
+  export interface Completion {
+    /** @throws {Error} */
+    complete(call: CompletionCall): Outcome;
   }
 }

@@ -4,6 +4,7 @@
 //! that is none is `null`. A type that this interface does not have yet is an error, never a guess. What is
 //! made is checked in, for authors who have Node alone.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
@@ -16,9 +17,6 @@ use wit_bindgen_core::wit_parser::{
 };
 
 use crate::workspace::Workspace;
-
-/// The world with all interfaces.
-const WORLD: &str = "tool-proxy";
 
 const HEAD: &str = "\
 // Made by `cargo xtask types` from wit/proxy.wit; not to be edited.
@@ -40,14 +38,19 @@ fn file(workspace: &Workspace) -> PathBuf {
 fn declarations(workspace: &Workspace) -> Result<String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(workspace.path("wit"))?;
-    let world = &resolve.worlds[resolve.select_world(&[package], Some(WORLD))?];
     let mut text = HEAD.to_owned();
-    for (items, exported) in [(&world.imports, false), (&world.exports, true)] {
-        for item in items.values() {
-            let WorldItem::Interface { id, .. } = item else {
-                bail!("the world {WORLD} has more than interfaces");
-            };
-            interface(&resolve, *id, exported, &mut text)?;
+    let mut known = HashSet::new();
+    for (name, world) in &resolve.packages[package].worlds {
+        let world = &resolve.worlds[*world];
+        for (items, exported) in [(&world.imports, false), (&world.exports, true)] {
+            for item in items.values() {
+                let WorldItem::Interface { id, .. } = item else {
+                    bail!("the world {name} has more than interfaces");
+                };
+                if known.insert(*id) {
+                    interface(&resolve, *id, exported, &mut text)?;
+                }
+            }
         }
     }
     Ok(text)
