@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::Router;
-use super::turns::ACKNOWLEDGED;
+use super::turns::{ACKNOWLEDGED, PROMPT};
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::parcel::HopIndex;
 use crate::channel::Peer;
@@ -21,9 +21,6 @@ use crate::untrusted::quote;
 
 /// The longest notice, in bytes.
 const LONGEST: usize = 16 * 1024;
-
-/// The request that opens a turn.
-pub(super) const PROMPT: &str = "session/prompt";
 
 /// What the user is to be told in the next turn.
 #[derive(Debug)]

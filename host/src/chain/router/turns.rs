@@ -2,11 +2,13 @@
 //! goes no further, and its proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
 
 use super::Router;
-use super::notice::PROMPT;
 use crate::chain::hop::Item;
 use crate::chain::parcel::{Parcel, Place};
 use crate::channel::Peer;
 use crate::rpc::{Error, Kind, Message, code, member};
+
+/// The request that opens a turn.
+pub(super) const PROMPT: &str = "session/prompt";
 
 /// What stops a session's turn.
 const STOP: &str = "session/cancel";

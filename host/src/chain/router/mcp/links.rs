@@ -182,6 +182,11 @@ impl Router {
                 }
                 None
             }
+            Line::Idle if !self.servers.all.contains_key(&entry.server) => {
+                // It went with its session; the door is about to say so.
+                self.door.hang_up(link);
+                None
+            }
             Line::Idle => {
                 let Some(charge) = self.servers.connecting.charge(message.cost()) else {
                     self.says_too_much(link);

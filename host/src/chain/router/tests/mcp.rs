@@ -1,6 +1,6 @@
 //! What is kept of messages to MCP servers, and what becomes of their connections.
 
-use super::{Says, agent, client, heard, scripted};
+use super::{PROMPT, Says, agent, client, heard, scripted};
 use crate::chain::router::Router;
 use crate::channel::{Decision, Peer};
 use crate::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
@@ -101,4 +101,21 @@ async fn a_connection_that_is_made_after_its_session_is_closed_again() {
     );
     client(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
     assert!(heard(&mut router, Peer::Client).is_empty());
+}
+
+#[tokio::test]
+async fn a_client_whose_server_has_gone_withdraws_nothing_of_others() {
+    let mut router = visited(7);
+    let setup_failed = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#;
+    agent(&mut router, setup_failed);
+    router.pump(1000);
+    // It was on its way when the server went.
+    says(&mut router, 7, "m", 1);
+    client(&mut router, PROMPT);
+    router.pump(1000);
+    let asked = heard(&mut router, Peer::Agent);
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    router.receive_from_door(Arrival::Closed { link: 7 });
+    let told = heard(&mut router, Peer::Agent);
+    assert!(told.is_empty(), "{told:?}");
 }
