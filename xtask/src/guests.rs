@@ -1,8 +1,9 @@
 //! `cargo xtask guests`: proxies in four languages, each a component in `target/components`.
 //!
 //! The proxies in Rust are the workspace's members with a `cdylib`; those in other languages are
-//! single sources in `examples/LANGUAGE`. Every component is looked at when it is made, but those of the tests: it
-//! imports the channel and nothing else, and exports the handler.
+//! single sources in `examples/LANGUAGE`. Every component but those of the
+//! tests is looked at when it is made: it imports the channel and nothing else, and exports the handler. Then it
+//! is made an extension: what its project says of it is written into it.
 
 mod c;
 mod component;
@@ -15,9 +16,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use acp_chain_package::Project;
 use anyhow::{Result, anyhow, bail};
 
 use crate::progress::Progress;
+use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace};
 
 /// Makes a component of an example, if it is not up to date.
@@ -40,6 +43,16 @@ struct Example {
     world: &'static str,
     /// Where its source is, beside what its toolchain needs.
     folder: PathBuf,
+    /// What it says of itself, in any language.
+    project: PathBuf,
+}
+
+impl Example {
+    /// What every component of it depends on.
+    fn stamp(&self, workspace: &Workspace, component: &Path) -> Result<Stamp> {
+        let package = Project::read(&self.project)?.package;
+        Ok(Stamp::new(workspace, component).on((self.world, format!("{package:?}"))))
+    }
 }
 
 /// What a component is made from.
@@ -115,12 +128,13 @@ fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
         (name, Source::Rust(guest))
     });
     let others = LANGUAGES.iter().flat_map(|(language, build)| {
-        let folder = examples.join(language);
+        let (examples, folder) = (&examples, examples.join(language));
         EXAMPLES.iter().map(move |(name, world)| {
             let example = Example {
                 name,
                 world,
                 folder: folder.clone(),
+                project: examples.join(name).with_extension("toml"),
             };
             (format!("{name}-{language}"), Source::Other(*build, example))
         })

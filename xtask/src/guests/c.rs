@@ -9,7 +9,6 @@ use wit_bindgen_core::{Files, wit_parser::Resolve};
 use super::{Example, component};
 use crate::fetch::zig;
 use crate::progress::Progress;
-use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// Short names for the WIT interfaces, in place of `acp_chain_proxy_types_…`.
@@ -44,10 +43,12 @@ pub fn build(
         name,
         world,
         folder,
+        ..
     } = example;
     let (wit, requirements) = (workspace.path("wit"), zig::requirements(workspace));
     let sources = [folder.join(name).with_extension("c"), folder.join("json.c")];
-    let stamp = Stamp::new(workspace, component)
+    let stamp = example
+        .stamp(workspace, component)?
         .on((NAMES, WORLD, OPTIONS, world))
         .on_path(&wit)?
         .on_path(&requirements)?
@@ -73,7 +74,8 @@ pub fn build(
                 .arg(&module),
         )?;
         component::encode(&module, component)?;
-        component::check(component)
+        component::check(component)?;
+        component::package(component, &example.project)
     })?;
     stamp.set()
 }

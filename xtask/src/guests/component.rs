@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use acp_chain_package::Project;
 use anyhow::{Context, Result, bail, ensure};
 use wasi_preview1_component_adapter_provider::{
     WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
@@ -23,6 +24,15 @@ pub fn encode(module: &Path, component: &Path) -> Result<()> {
         )?
         .encode()?;
     fs::write(component, bytes)?;
+    Ok(())
+}
+
+/// Writes into a component what the project at `path` says of it.
+pub fn package(component: &Path, path: &Path) -> Result<()> {
+    let project = Project::read(path)?;
+    let written = project.package.write(&fs::read(component)?);
+    let written = written.with_context(|| format!("{}", project.file.display()))?;
+    fs::write(component, written)?;
     Ok(())
 }
 

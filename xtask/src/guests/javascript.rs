@@ -8,7 +8,6 @@ use anyhow::Result;
 use super::{Example, component};
 use crate::fetch::npm;
 use crate::progress::Progress;
-use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 /// No async ABI.
@@ -24,12 +23,14 @@ pub fn build(
         name,
         world,
         folder,
+        ..
     } = example;
     let (wit, source) = (
         workspace.path("wit"),
         folder.join(name).with_extension("js"),
     );
-    let stamp = Stamp::new(workspace, component)
+    let stamp = example
+        .stamp(workspace, component)?
         .on((OPTION, world))
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
@@ -52,7 +53,8 @@ pub fn build(
                 .arg("--output")
                 .arg(component),
         )?;
-        component::check_interpreted(component)
+        component::check_interpreted(component)?;
+        component::package(component, &example.project)
     })?;
     stamp.set()
 }

@@ -9,7 +9,6 @@ use anyhow::Result;
 use super::{Example, component};
 use crate::fetch::python;
 use crate::progress::Progress;
-use crate::stamp::Stamp;
 use crate::workspace::Workspace;
 
 pub fn build(
@@ -22,10 +21,12 @@ pub fn build(
         name,
         world,
         folder,
+        ..
     } = example;
     let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
     let source = folder.join(name).with_extension("py");
-    let stamp = Stamp::new(workspace, component)
+    let stamp = example
+        .stamp(workspace, component)?
         .on(world)
         .on_path(&wit)?
         .on_path(&requirements)?
@@ -51,7 +52,8 @@ pub fn build(
                 .arg("--output")
                 .arg(component),
         )?;
-        component::check_interpreted(component)
+        component::check_interpreted(component)?;
+        component::package(component, &example.project)
     })?;
     stamp.set()
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use acp_chain_package::Project;
 use anyhow::Result;
 
 use super::component;
@@ -44,22 +45,34 @@ pub fn build(
             guests.iter().try_for_each(|(guest, file)| {
                 let module = modules.join(&guest.library).with_extension("wasm");
                 // A guest of the tests may be wrong on purpose.
-                let check = !guest.folder.starts_with(workspace.path("tests"));
-                encode(workspace, &module, file, check)
+                let project = match guest.folder.starts_with(workspace.path("tests")) {
+                    true => None,
+                    false => Some(&*guest.folder),
+                };
+                encode(workspace, &module, file, project)
             })
         })?;
     }
     Ok(())
 }
 
-fn encode(workspace: &Workspace, module: &Path, component: &Path, check: bool) -> Result<()> {
-    let stamp = Stamp::new(workspace, component).on_path(module)?;
+/// Makes the component of a module, and, of one that has a project, an extension.
+fn encode(
+    workspace: &Workspace,
+    module: &Path,
+    component: &Path,
+    project: Option<&Path>,
+) -> Result<()> {
+    let mut stamp = Stamp::new(workspace, component).on_path(module)?;
+    let package = project.map(Project::read).transpose()?;
+    stamp = stamp.on(package.map(|project| format!("{:?}", project.package)));
     if stamp.is_current() {
         return Ok(());
     }
     component::encode(module, component)?;
-    if check {
+    if let Some(project) = project {
         component::check(component)?;
+        component::package(component, project)?;
     }
     stamp.set()
 }

@@ -1,0 +1,154 @@
+//! What an extension asks for.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use acp_chain_powers::{Actions, Pattern, Power};
+use semver::Version;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The longest reason, in bytes: a sentence.
+const REASON: usize = 300;
+
+/// What an extension asks for, as it stands in its section and in its author's files.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Asks {
+    /// The oldest version of acp-chain that it works with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Version>,
+    /// The powers, in the order of the table of all powers.
+    #[serde(default, with = "powers", skip_serializing_if = "Vec::is_empty")]
+    pub powers: Vec<Asked>,
+    /// Methods that no power covers, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub methods: BTreeMap<String, AskedMethods>,
+    /// The JSON Schema of its configuration; without one, it takes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<Map<String, Value>>,
+    /// Limits that it needs above the defaults, as a manifest writes them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, Value>,
+    /// What is to become of the chain when it breaks, where its user does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<OnFailure>,
+}
+
+/// A power that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its key.
+    pub power: String,
+    /// What for, in its author's words.
+    pub reason: String,
+}
+
+/// What is asked for of the methods of a name.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AskedMethods {
+    /// What is to be done with them.
+    pub actions: Vec<String>,
+    /// What for, in its author's words.
+    pub reason: String,
+}
+
+/// What becomes of the chain when a proxy breaks.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// It is started again, and in the end all that it would see is refused.
+    Restart,
+    /// It is started again, and in the end passed by.
+    RestartThenBypass,
+    /// It is passed by.
+    Bypass,
+    /// All that it would see is refused.
+    Refuse,
+}
+
+impl Asks {
+    /// What is wrong with it, if anything is. Whether there are such limits, and whether the schema of the
+    /// configuration can be used, is for the host to say.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for asked in &self.powers {
+            let key = &asked.power;
+            let Some(power) = Power::named(key) else {
+                return Err(format!(
+                    "`powers`: there is no power `{key}`; did you mean `{}`? One that is newer than this \
+                     version needs a newer acp-chain",
+                    Power::nearest(key)
+                ));
+            };
+            if let Some(needed) = power.needs.filter(|needed| !self.has(needed)) {
+                return Err(format!(
+                    "`powers`: `{key}` makes no sense without `{needed}`; ask for both, or neither"
+                ));
+            }
+            check_reason(&asked.reason).map_err(|wrong| format!("`powers`: `{key}` {wrong}"))?;
+        }
+        for (name, asked) in &self.methods {
+            let wrong = |wrong: &dyn fmt::Display| format!("`methods`: `{name}` {wrong}");
+            Pattern::new(name).map_err(|error| wrong(&error))?;
+            let unknown = asked.actions.iter().find(|action| !is_action(action));
+            if let Some(unknown) = unknown {
+                return Err(wrong(&format!("asks to `{unknown}`, which there is not")));
+            }
+            if asked.actions.is_empty() {
+                return Err(wrong(&"asks to do nothing"));
+            }
+            check_reason(&asked.reason).map_err(|error| wrong(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether it asks for a power.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.powers.iter().any(|asked| asked.power == key)
+    }
+}
+
+impl Asked {
+    /// Powers with their reasons, in the order of the table of all powers.
+    pub(crate) fn in_order(powers: BTreeMap<String, String>) -> Vec<Self> {
+        let powers = powers.into_iter();
+        let mut powers: Vec<_> = powers
+            .map(|(power, reason)| Self { power, reason })
+            .collect();
+        let place = |asked: &Self| Power::all().position(|power| power.key == asked.power);
+        powers.sort_by_key(|asked| place(asked).unwrap_or(usize::MAX));
+        powers
+    }
+}
+
+fn is_action(action: &str) -> bool {
+    Actions::NAMES.iter().any(|(name, _)| *name == action)
+}
+
+fn check_reason(reason: &str) -> Result<(), String> {
+    match reason.trim() {
+        "" => Err("has no reason: say in a sentence what it is needed for".to_owned()),
+        reason if reason.len() > REASON => Err(format!("has a reason of more than {REASON} bytes")),
+        _ => Ok(()),
+    }
+}
+
+/// Powers as an object: their keys, with the reasons.
+mod powers {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::Asked;
+
+    pub fn serialize<S: Serializer>(powers: &[Asked], to: S) -> Result<S::Ok, S::Error> {
+        let powers = powers.iter().map(|asked| (&asked.power, &asked.reason));
+        powers.collect::<BTreeMap<_, _>>().serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Asked>, D::Error> {
+        BTreeMap::deserialize(from).map(Asked::in_order)
+    }
+}

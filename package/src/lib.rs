@@ -1,0 +1,88 @@
+//! What a component says of itself, in custom sections: an *extension* is a component with them, and
+//! nothing beside it.
+//!
+//! What is known of every component (name, version, description, licences, authors, source, homepage,
+//! revision) is where `wasm-tools metadata` writes and reads it. What only acp-chain knows is in one section
+//! of its own, [`SECTION`], as JSON of the shape in `extension.schema.json`: the powers that it asks for,
+//! each with a reason, its configuration, and the terms that it needs.
+//!
+//! All of this is text of whoever made the component, and proves nothing: it is bounded, and checked for its
+//! form, before anybody sees it. Reading runs and compiles nothing. Only the outermost sections count, and
+//! one that is there twice is an error, since others might show the one that we do not.
+
+#![forbid(unsafe_code)]
+
+mod asks;
+mod project;
+mod read;
+mod sections;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use asks::{Asked, AskedMethods, Asks, OnFailure};
+pub use project::{Project, ProjectError};
+pub use read::PackageError;
+pub use semver::Version;
+pub use write::WriteError;
+
+/// The name of the section in which a component asks for what it needs.
+pub const SECTION: &str = "acp-chain:extension";
+
+/// The JSON Schema of what is in it.
+pub const SCHEMA: &str = include_str!("../extension.schema.json");
+
+/// An extension, as it says of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Package {
+    /// 1 to 64 lower-case letters, digits, `-`, `_` or `.`, the first a letter or a digit.
+    pub name: String,
+    /// By Semantic Versioning.
+    pub version: Version,
+    /// Who made it, and for what.
+    pub about: About,
+    /// What it asks for.
+    pub asks: Asks,
+    /// The names of what it imports.
+    pub imports: Vec<String>,
+    /// The names of what it exports.
+    pub exports: Vec<String>,
+}
+
+/// Who made an extension, and for what. What is not said is not there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// What it does, in a sentence.
+    pub description: Option<String>,
+    /// Who answers for it.
+    pub authors: Option<String>,
+    /// An SPDX license expression.
+    pub licenses: Option<String>,
+    /// The URL of its source.
+    pub source: Option<String>,
+    /// The URL of a page about it.
+    pub homepage: Option<String>,
+    /// The revision of its source.
+    pub revision: Option<String>,
+}
+
+impl Package {
+    /// The version of the interface (`acp-chain:proxy`) that it is made for, if it is a proxy at all.
+    #[must_use]
+    pub fn interface(&self) -> Option<&str> {
+        let mut names = self.exports.iter();
+        names.find_map(|name| name.strip_prefix("acp-chain:proxy/handler@"))
+    }
+}
+
+/// Whether an extension may have this name.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    name.len() <= 64
+        && name.starts_with(plain)
+        && name
+            .chars()
+            .all(|c| plain(c) || matches!(c, '-' | '_' | '.'))
+        && !matches!(name, "client" | "agent")
+}

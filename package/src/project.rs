@@ -1,0 +1,228 @@
+//! What an author's own files say of an extension, so that nothing has to be written twice: `Cargo.toml`
+//! (`[package.metadata.acp-chain]`), `package.json` (`"acpChain"`), `pyproject.toml` (`[tool.acp-chain]`), and
+//! for all other languages `extension.toml`.
+
+mod formats;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use semver::Version;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::asks::{Asked, AskedMethods, Asks, OnFailure};
+use crate::{About, Package, is_name};
+
+use formats::Format;
+
+/// What an author says of an extension.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Project {
+    /// The file that says it.
+    pub file: PathBuf,
+    /// All that is known without the component.
+    pub package: Package,
+}
+
+/// Why an author's files say nothing that can be used. The message names the file, and the line where there
+/// is one.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// There is none.
+    #[error(
+        "{}: nothing here says what the extension asks for; write `[package.metadata.acp-chain]` into \
+         Cargo.toml, `\"acpChain\"` into package.json, `[tool.acp-chain]` into pyproject.toml, or an \
+         extension.toml",
+        .0.display()
+    )]
+    None(PathBuf),
+    /// There are two.
+    #[error("{} and {} both say what the extension asks for; name one of them", .0.display(), .1.display())]
+    Two(PathBuf, PathBuf),
+    /// A file cannot be read.
+    #[error("{}: the file cannot be read: {error}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// What it says cannot be.
+    #[error("{}{place}: {wrong}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// `:line:column`, counted from 1, where that is known.
+        place: String,
+        /// What is wrong.
+        wrong: String,
+    },
+}
+
+/// What a file says, whatever its format.
+#[derive(Default)]
+struct Said {
+    name: Option<String>,
+    version: Option<String>,
+    about: About,
+    table: Table,
+}
+
+/// The table of ours in it.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Table {
+    /// In place of the name of the project.
+    name: Option<String>,
+    host: Option<Version>,
+    #[serde(default)]
+    powers: BTreeMap<String, String>,
+    #[serde(default)]
+    methods: BTreeMap<String, AskedMethods>,
+    config: Option<Config>,
+    #[serde(default)]
+    limits: BTreeMap<String, Value>,
+    on_failure: Option<OnFailure>,
+    /// What it is compiled for, which is for those who build it.
+    #[serde(rename = "target")]
+    _target: Option<String>,
+}
+
+/// The schema of a configuration, or the file that has it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Config {
+    File(PathBuf),
+    Schema(Map<String, Value>),
+}
+
+impl Project {
+    /// Reads what is said in a folder, or in a file.
+    ///
+    /// # Errors
+    /// If nothing, or something else than an extension, is described there.
+    pub fn read(path: &Path) -> Result<Self, ProjectError> {
+        if !path.is_dir() {
+            let said = Format::of(path).read(path)?;
+            return Self::from_said(path, said.ok_or_else(|| ProjectError::None(path.into()))?);
+        }
+        let mut found: Option<(PathBuf, Said)> = None;
+        for name in formats::NAMES {
+            let file = path.join(name);
+            if !file.exists() {
+                continue;
+            }
+            if let Some(said) = Format::of(&file).read(&file)? {
+                if let Some((first, _)) = found {
+                    return Err(ProjectError::Two(first, file));
+                }
+                found = Some((file, said));
+            }
+        }
+        let (file, said) = found.ok_or_else(|| ProjectError::None(path.into()))?;
+        Self::from_said(&file, said)
+    }
+
+    fn from_said(file: &Path, said: Said) -> Result<Self, ProjectError> {
+        let wrong = |wrong: String| ProjectError::Wrong {
+            path: file.into(),
+            place: String::new(),
+            wrong,
+        };
+        let Table {
+            name,
+            host,
+            powers,
+            methods,
+            config,
+            limits,
+            on_failure,
+            _target,
+        } = said.table;
+        let name = name
+            .or(said.name)
+            .ok_or_else(|| wrong("it has no name".into()))?;
+        if !is_name(&name) {
+            return Err(wrong(format!(
+                "{name:?} is no name of an extension, which is 1 to 64 lower-case letters, digits, `-`, `_` \
+                 or `.`; give it another by `name` beside its powers"
+            )));
+        }
+        let version = said
+            .version
+            .ok_or_else(|| wrong("it has no version".into()))?;
+        let version = Version::parse(&version)
+            .map_err(|error| wrong(format!("{version:?} is no version: {error}")))?;
+        let powers = powers.into_iter();
+        let asks = Asks {
+            host,
+            powers: Asked::in_order(powers.collect()),
+            methods,
+            config: config.map(|config| config.read(file)).transpose()?,
+            limits,
+            on_failure,
+        };
+        asks.check().map_err(wrong)?;
+        Ok(Self {
+            file: file.into(),
+            package: Package {
+                name,
+                version,
+                about: said.about,
+                asks,
+                imports: Vec::new(),
+                exports: Vec::new(),
+            },
+        })
+    }
+}
+
+impl Config {
+    /// The schema. A file is looked for beside the one that names it.
+    fn read(self, beside: &Path) -> Result<Map<String, Value>, ProjectError> {
+        match self {
+            Self::Schema(schema) => Ok(schema),
+            Self::File(name) => {
+                let path = beside.with_file_name("").join(name);
+                let text = read(&path)?;
+                serde_json::from_str(&text).map_err(|error| json_error(&path, &error))
+            }
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, ProjectError> {
+    fs::read_to_string(path).map_err(|error| ProjectError::Unreadable {
+        path: path.into(),
+        error,
+    })
+}
+
+fn json_error(path: &Path, error: &serde_json::Error) -> ProjectError {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    ProjectError::Wrong {
+        path: path.into(),
+        place: format!(":{}:{}", error.line(), error.column()),
+        wrong: text.strip_suffix(&place).unwrap_or(&text).to_owned(),
+    }
+}
+
+fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> ProjectError {
+    let place = error.span().map(|span| {
+        let before = text.get(..span.start).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (line, column) = (
+            before.matches('\n').count() + 1,
+            before[line_start..].chars().count() + 1,
+        );
+        format!(":{line}:{column}")
+    });
+    ProjectError::Wrong {
+        path: path.into(),
+        place: place.unwrap_or_default(),
+        wrong: error.message().replace('\n', ", "),
+    }
+}

@@ -1,0 +1,203 @@
+//! What a component says of itself, read from its outermost sections. What lies in them is not looked at.
+
+use std::io::{self, Read, Seek};
+
+use semver::Version;
+use wasmparser::{
+    BinaryReader, ComponentExportSectionReader, ComponentImportSectionReader, ComponentName,
+    ComponentNameSectionReader,
+};
+
+use crate::sections::{CUSTOM, Sections};
+use crate::{About, Asks, Package, SECTION, is_name};
+
+/// The longest text about a component, in bytes.
+const TEXT: u64 = 4 << 10;
+
+/// The largest section of ours, and the largest lists of imports and exports, in bytes.
+const LARGE: u64 = 256 << 10;
+
+const IMPORTS: u8 = 10;
+const EXPORTS: u8 = 11;
+
+/// Why a file is no extension.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// It cannot be read.
+    #[error("the file cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    /// It is something else.
+    #[error("the file is no WebAssembly component")]
+    NoComponent,
+    /// Its sections are not what they have to be.
+    #[error("the component is damaged: {0}")]
+    Damaged(String),
+    /// It is a component, and says nothing of itself.
+    #[error(
+        "the component is no extension: it has no section `{SECTION}`; whoever made it adds that by \
+         `acp-chain package`"
+    )]
+    NoSection,
+    /// Something that it says cannot be.
+    #[error("in its section `{section}`: {wrong}")]
+    Wrong {
+        /// The section.
+        section: String,
+        /// What is wrong in it.
+        wrong: String,
+    },
+    /// It wants a newer host.
+    #[error("it needs acp-chain {0} or newer; this is {own}", own = env!("CARGO_PKG_VERSION"))]
+    TooNew(Version),
+}
+
+/// The texts about a component, by the names of their sections.
+#[derive(Default)]
+struct Said {
+    name: Option<String>,
+    version: Option<String>,
+    about: About,
+    asks: Option<String>,
+    imports: Vec<String>,
+    exports: Vec<String>,
+}
+
+impl Package {
+    /// Reads what a component says of itself.
+    ///
+    /// # Errors
+    /// If it is no component, no extension, or says something that cannot be.
+    pub fn read(component: impl Read + Seek) -> Result<Self, PackageError> {
+        let said = Said::read(component)?;
+        let asks = said.asks.ok_or(PackageError::NoSection)?;
+        let missing = |section: &str| {
+            wrong(
+                section,
+                "it is missing: `acp-chain package` writes it".into(),
+            )
+        };
+        let name = said.name.ok_or_else(|| missing("component-name"))?;
+        if !is_name(&name) {
+            return Err(wrong(
+                "component-name",
+                format!(
+                    "{name:?} is no name of an extension, which is 1 to 64 lower-case letters, digits, `-`, \
+                     `_` or `.`"
+                ),
+            ));
+        }
+        let version = said.version.ok_or_else(|| missing("version"))?;
+        let version = Version::parse(&version)
+            .map_err(|error| wrong("version", format!("{version:?} is no version: {error}")))?;
+        Ok(Self {
+            name,
+            version,
+            about: said.about,
+            asks: read_asks(&asks)?,
+            imports: said.imports,
+            exports: said.exports,
+        })
+    }
+}
+
+/// What an extension asks for, from its text.
+fn read_asks(text: &str) -> Result<Asks, PackageError> {
+    #[derive(serde::Deserialize)]
+    struct Host {
+        host: Option<Version>,
+    }
+    let malformed = |error: serde_json::Error| wrong(SECTION, error.to_string());
+    // First: what is newer may have keys of which nothing is known here.
+    let host: Host = serde_json::from_str(text).map_err(malformed)?;
+    let own = Version::parse(env!("CARGO_PKG_VERSION"));
+    if let Some(host) = host.host
+        && own.is_ok_and(|own| own < host)
+    {
+        return Err(PackageError::TooNew(host));
+    }
+    let asks: Asks = serde_json::from_str(text).map_err(malformed)?;
+    asks.check().map_err(|error| wrong(SECTION, error))?;
+    Ok(asks)
+}
+
+fn wrong(section: &str, wrong: String) -> PackageError {
+    let section = section.to_owned();
+    PackageError::Wrong { section, wrong }
+}
+
+impl Said {
+    fn read(component: impl Read + Seek) -> Result<Self, PackageError> {
+        let mut said = Self::default();
+        let mut sections = Sections::begin(component)?;
+        while let Some(id) = sections.next()? {
+            match id {
+                CUSTOM => said.custom(&mut sections)?,
+                IMPORTS => {
+                    let bytes = sections.rest(LARGE)?;
+                    let reader = ComponentImportSectionReader::new(BinaryReader::new(&bytes, 0));
+                    for import in reader.map_err(damaged)? {
+                        let import = import.map_err(damaged)?;
+                        said.imports.push(import.name.name.to_owned());
+                    }
+                }
+                EXPORTS => {
+                    let bytes = sections.rest(LARGE)?;
+                    let reader = ComponentExportSectionReader::new(BinaryReader::new(&bytes, 0));
+                    for export in reader.map_err(damaged)? {
+                        let export = export.map_err(damaged)?;
+                        said.exports.push(export.name.name.to_owned());
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(said)
+    }
+
+    fn custom<R: Read + Seek>(&mut self, sections: &mut Sections<R>) -> Result<(), PackageError> {
+        let name = sections.name()?;
+        if name == "component-name" {
+            let bytes = sections.rest(LARGE)?;
+            let named = component_name(&bytes).map_err(damaged)?;
+            return set(&mut self.name, &name, named);
+        }
+        let about = &mut self.about;
+        let (text, most) = match &*name {
+            "version" => (&mut self.version, TEXT),
+            "description" => (&mut about.description, TEXT),
+            "authors" => (&mut about.authors, TEXT),
+            "licenses" => (&mut about.licenses, TEXT),
+            "source" => (&mut about.source, TEXT),
+            "homepage" => (&mut about.homepage, TEXT),
+            "revision" => (&mut about.revision, TEXT),
+            SECTION => (&mut self.asks, LARGE),
+            _ => return Ok(()),
+        };
+        let read = String::from_utf8(sections.rest(most)?);
+        let read = read.map_err(|_| wrong(&name, "it is no UTF-8".into()))?;
+        set(text, &name, Some(read))
+    }
+}
+
+/// A text that may be said once.
+fn set(text: &mut Option<String>, name: &str, read: Option<String>) -> Result<(), PackageError> {
+    if text.is_some() {
+        return Err(wrong(name, "it is there twice".into()));
+    }
+    *text = read;
+    Ok(())
+}
+
+fn component_name(section: &[u8]) -> wasmparser::Result<Option<String>> {
+    let names = ComponentNameSectionReader::new(BinaryReader::new(section, 0));
+    for name in names {
+        if let ComponentName::Component { name, .. } = name? {
+            return Ok(Some(name.to_owned()));
+        }
+    }
+    Ok(None)
+}
+
+fn damaged(error: wasmparser::BinaryReaderError) -> PackageError {
+    PackageError::Damaged(error.message().to_owned())
+}

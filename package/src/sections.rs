@@ -1,0 +1,135 @@
+//! The outermost sections of a component, one after the other.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+use crate::PackageError;
+
+/// The magic number, and the version and layer of components.
+const PREAMBLE: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
+
+/// So many are looked at.
+const MOST: usize = 100_000;
+
+/// The longest name of one, in bytes; there are no longer ones that matter.
+const NAME: u64 = 64;
+
+/// The id of a custom section.
+pub const CUSTOM: u8 = 0;
+
+/// Reads them. What is not asked for is skipped.
+pub struct Sections<R> {
+    from: R,
+    at: u64,
+    end: u64,
+    seen: usize,
+    current: Range<u64>,
+}
+
+impl<R: Read + Seek> Sections<R> {
+    pub fn begin(mut from: R) -> Result<Self, PackageError> {
+        let end = from.seek(SeekFrom::End(0))?;
+        from.rewind()?;
+        let mut preamble = [0; PREAMBLE.len()];
+        match from.read_exact(&mut preamble) {
+            Ok(()) if preamble == PREAMBLE => {}
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error.into()),
+            _ => return Err(PackageError::NoComponent),
+        }
+        let at = PREAMBLE.len() as u64;
+        Ok(Self {
+            from,
+            at,
+            end,
+            seen: 0,
+            current: 0..at,
+        })
+    }
+
+    /// Goes to the next one, and gives its id; none at the end.
+    pub fn next(&mut self) -> Result<Option<u8>, PackageError> {
+        let rest = self.current.end - self.at;
+        self.from.seek_relative(rest.cast_signed())?;
+        self.at += rest;
+        if self.at == self.end {
+            return Ok(None);
+        }
+        self.seen += 1;
+        if self.seen > MOST {
+            let wrong = format!("it has more than {MOST} sections");
+            return Err(PackageError::Damaged(wrong));
+        }
+        let begin = self.at;
+        // Its head may be as long as all that is left.
+        self.current = begin..self.end;
+        let id = self.byte()?;
+        let size = self.number()?;
+        let end = self.at + size;
+        if end > self.end {
+            return Err(cut_off());
+        }
+        self.current = begin..end;
+        Ok(Some(id))
+    }
+
+    /// Where the current one lies, from its id to its end.
+    pub fn range(&self) -> Range<u64> {
+        self.current.clone()
+    }
+
+    /// The name of a custom one.
+    pub fn name(&mut self) -> Result<String, PackageError> {
+        let length = self.number()?;
+        let name = match length {
+            0..=NAME => self.take(length)?,
+            _ => Vec::new(),
+        };
+        Ok(String::from_utf8_lossy(&name).into_owned())
+    }
+
+    /// All that is left of the current one, if it is not more than that many bytes.
+    pub fn rest(&mut self, most: u64) -> Result<Vec<u8>, PackageError> {
+        let size = self.current.end - self.at;
+        match size > most {
+            true => Err(PackageError::Damaged(format!(
+                "a section of which no more than {most} bytes are read has {size}"
+            ))),
+            false => self.take(size),
+        }
+    }
+
+    fn byte(&mut self) -> Result<u8, PackageError> {
+        let byte = self.take(1)?;
+        byte.first().copied().ok_or_else(cut_off)
+    }
+
+    /// A number of 32 bits (LEB128).
+    fn number(&mut self) -> Result<u64, PackageError> {
+        let mut number = 0;
+        for shift in [0, 7, 14, 21, 28] {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(PackageError::Damaged("a size is too long".into()))
+    }
+
+    fn take(&mut self, size: u64) -> Result<Vec<u8>, PackageError> {
+        if self.at + size > self.current.end {
+            return Err(cut_off());
+        }
+        let mut bytes = Vec::new();
+        self.from.by_ref().take(size).read_to_end(&mut bytes)?;
+        self.at += bytes.len() as u64;
+        match bytes.len() as u64 == size {
+            true => Ok(bytes),
+            false => Err(cut_off()),
+        }
+    }
+}
+
+fn cut_off() -> PackageError {
+    PackageError::Damaged("it ends within a section".into())
+}

@@ -1,0 +1,322 @@
+use std::fs;
+use std::io::Cursor;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// A component with no more than that.
+fn component(wat: &str) -> Vec<u8> {
+    wat::parse_str(wat).unwrap()
+}
+
+fn read(bytes: &[u8]) -> Result<Package, PackageError> {
+    Package::read(Cursor::new(bytes))
+}
+
+/// What is wrong with a component.
+fn wrong(bytes: &[u8]) -> String {
+    read(bytes).unwrap_err().to_string()
+}
+
+/// A folder with these files.
+fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    folder
+}
+
+fn package(files: &[(&str, &str)]) -> Package {
+    Project::read(project(files).path()).unwrap().package
+}
+
+const OWN: &str = r#"
+name = "shout"
+version = "1.2.0"
+description = "Shouts"
+authors = ["A", "B"]
+license = "MIT"
+source = "https://example.org/shout"
+homepage = "https://example.org/"
+revision = "abc"
+
+[asks]
+host = "0.1.0"
+on-failure = "bypass"
+limits = { memory = "16 MiB", held = 7 }
+config = { type = "object" }
+methods = { "_x/*" = { actions = ["read"], reason = "to see" } }
+
+[asks.powers]
+"tools" = "to give tools"
+"prompts.change" = "to shout"
+"prompts.read" = "to hear"
+"#;
+
+#[test]
+fn what_is_written_is_read_again_and_by_others_too() {
+    let package = package(&[("extension.toml", OWN)]);
+    let bare = component("(component)");
+    assert!(wrong(&bare).contains("no section `acp-chain:extension`"));
+    let written = package.write(&bare).unwrap();
+    assert_eq!(read(&written).unwrap(), package);
+    // In the order of the table of all powers.
+    let keys: Vec<_> = package
+        .asks
+        .powers
+        .iter()
+        .map(|asked| &*asked.power)
+        .collect();
+    assert_eq!(keys, ["prompts.read", "prompts.change", "tools"]);
+
+    let others = wasm_metadata::Payload::from_binary(&written).unwrap();
+    let others = others.metadata();
+    assert_eq!(others.name.as_deref(), Some("shout"));
+    assert_eq!(others.version.as_ref().unwrap().to_string(), "1.2.0");
+    assert_eq!(others.description.as_ref().unwrap().to_string(), "Shouts");
+    assert_eq!(others.authors.as_ref().unwrap().to_string(), "A, B");
+    assert_eq!(others.licenses.as_ref().unwrap().to_string(), "MIT");
+    assert_eq!(others.revision.as_ref().unwrap().to_string(), "abc");
+}
+
+#[test]
+fn the_same_words_give_the_same_bytes_however_often_they_are_written() {
+    let package = package(&[("extension.toml", OWN)]);
+    let once = package.write(&component("(component)")).unwrap();
+    assert_eq!(package.write(&once).unwrap(), once);
+    let mut other = package.clone();
+    other.about.description = None;
+    let written = other.write(&once).unwrap();
+    assert_eq!(read(&written).unwrap(), other);
+}
+
+#[test]
+fn what_is_asked_for_has_the_published_shape() {
+    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let package = package(&[("extension.toml", OWN)]);
+    let asks = serde_json::to_value(&package.asks).unwrap();
+    assert!(validator.is_valid(&asks), "{asks}");
+    assert!(!validator.is_valid(&json!({ "powers": { "tools": "" } })));
+    assert!(!validator.is_valid(&json!({ "power": {} })));
+}
+
+#[test]
+fn each_language_says_it_in_the_file_that_it_has() {
+    let cargo = package(&[(
+        "Cargo.toml",
+        r#"
+        [workspace.package]
+        version = "2.0.0"
+        license = "MIT/Apache-2.0"
+
+        [package]
+        name = "acp-shout"
+        version.workspace = true
+        license.workspace = true
+        authors = ["A <a@example.org>"]
+        repository = "https://example.org/shout"
+
+        [package.metadata.acp-chain]
+        name = "shout"
+        target = "wasm32-wasip1"
+        powers = { tools = "to give tools" }
+        "#,
+    )]);
+    assert_eq!(
+        (&*cargo.name, cargo.version.to_string()),
+        ("shout", "2.0.0".into())
+    );
+    assert_eq!(cargo.about.licenses.as_deref(), Some("MIT OR Apache-2.0"));
+    assert!(cargo.asks.has("tools"));
+
+    let npm = package(&[
+        (
+            "package.json",
+            r#"{
+                "name": "@org/shout", "version": "3.0.0-rc.1", "author": { "name": "A", "email": "a@example.org" },
+                "repository": { "type": "git", "url": "git+https://example.org/shout" },
+                "acpChain": { "powers": { "tools": "to give tools" }, "config": "schema.json" }
+            }"#,
+        ),
+        ("schema.json", r#"{ "type": "object" }"#),
+        // Says nothing of ours.
+        ("Cargo.toml", "[package]\nname = \"other\"\n"),
+    ]);
+    assert_eq!(
+        (&*npm.name, npm.version.to_string()),
+        ("shout", "3.0.0-rc.1".into())
+    );
+    assert_eq!(npm.about.authors.as_deref(), Some("A <a@example.org>"));
+    assert_eq!(
+        npm.about.source.as_deref(),
+        Some("https://example.org/shout")
+    );
+    assert_eq!(npm.asks.config.unwrap()["type"], "object");
+
+    let python = package(&[(
+        "pyproject.toml",
+        r#"
+        [project]
+        name = "shout"
+        version = "0.1.0"
+        license = { text = "MIT" }
+        authors = [{ name = "A" }]
+        urls = { Homepage = "https://example.org/", Repository = "https://example.org/shout" }
+
+        [tool.acp-chain]
+        on-failure = "refuse"
+        powers = { tools = "to give tools" }
+        "#,
+    )]);
+    assert_eq!(python.about.licenses.as_deref(), Some("MIT"));
+    assert_eq!(
+        python.about.source.as_deref(),
+        Some("https://example.org/shout")
+    );
+    assert_eq!(python.asks.on_failure, Some(OnFailure::Refuse));
+}
+
+#[test]
+fn mistakes_of_authors_are_told_with_their_place() {
+    let told = |files: &[(&str, &str)]| {
+        let error = Project::read(project(files).path())
+            .unwrap_err()
+            .to_string();
+        error
+            .rsplit_once('/')
+            .map_or(error.clone(), |(_, end)| end.to_owned())
+    };
+    assert!(told(&[]).contains("or an extension.toml"));
+    for (name, text, expected) in [
+        (
+            "extension.toml",
+            "name = \"a\"\n",
+            "missing field `version`",
+        ),
+        (
+            "extension.toml",
+            "name = \"a\"\nversion = \"1.0.0\"\n[asks]\npower = {}\n",
+            "extension.toml:4:1: unknown field `power`, expected one of `name`, `host`, `powers`",
+        ),
+        (
+            "extension.toml",
+            "name = \"A b\"\nversion = \"1.0.0\"\n",
+            "\"A b\" is no name of an extension",
+        ),
+        (
+            "extension.toml",
+            "name = \"a\"\nversion = \"1\"\n",
+            "\"1\" is no version",
+        ),
+        (
+            "extension.toml",
+            "name = \"a\"\nversion = \"1.0.0\"\nasks.powers = { tool = \"x\" }\n",
+            "there is no power `tool`; did you mean `tools`?",
+        ),
+        (
+            "extension.toml",
+            "name = \"a\"\nversion = \"1.0.0\"\nasks.powers = { tools = \" \" }\n",
+            "`tools` has no reason",
+        ),
+        (
+            "extension.toml",
+            "name = \"a\"\nversion = \"1.0.0\"\nasks.config = \"none.json\"\n",
+            "none.json: the file cannot be read",
+        ),
+        (
+            "package.json",
+            "{\n  \"acpChain\": { \"powers\": 7 } }",
+            "package.json:2:27: invalid type: integer `7`",
+        ),
+    ] {
+        let told = told(&[(name, text)]);
+        assert!(told.contains(expected), "{told}\nlacks\n{expected}");
+    }
+    let two = [
+        ("extension.toml", OWN),
+        ("package.json", r#"{ "acpChain": {} }"#),
+    ];
+    assert!(told(&two).contains("both say") || told(&two).contains("name one of them"));
+}
+
+/// A component with a custom section behind.
+fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
+    use wasm_encoder::{ComponentSection, CustomSection};
+    let mut with = component.to_owned();
+    let section = CustomSection {
+        name: name.into(),
+        data: data.into(),
+    };
+    section.append_to_component(&mut with);
+    with
+}
+
+#[test]
+fn what_says_what_cannot_be_is_no_extension() {
+    let bare = component("(component)");
+    assert!(wrong(b"").contains("no WebAssembly component"));
+    assert!(wrong(b"\0asm\x01\0\0\0").contains("no WebAssembly component"));
+    let asks = |text: &str| {
+        wrong(&{
+            let named = package(&[("extension.toml", OWN)]).write(&bare).unwrap();
+            let without = write::without_sections(&named).unwrap();
+            with_section(
+                &with_section(&without, "version", b"1.0.0"),
+                SECTION,
+                text.as_bytes(),
+            )
+        })
+    };
+    for (text, expected) in [
+        ("", "EOF while parsing"),
+        ("{} x", "trailing characters"),
+        (r#"{ "power": {} }"#, "unknown field `power`"),
+        (
+            r#"{ "host": "9.0.0", "power": {} }"#,
+            "needs acp-chain 9.0.0 or newer",
+        ),
+        (r#"{ "powers": { "tool": "x" } }"#, "did you mean `tools`?"),
+        (
+            r#"{ "powers": { "session-setup.secrets": "x" } }"#,
+            "makes no sense without `session-setup.read`",
+        ),
+        (
+            r#"{ "methods": { "_x": { "actions": ["eat"], "reason": "x" } } }"#,
+            "asks to `eat`",
+        ),
+        (
+            r#"{ "methods": { "_x": { "actions": [], "reason": "x" } } }"#,
+            "asks to do nothing",
+        ),
+    ] {
+        let told = asks(text);
+        assert!(told.contains(expected), "{told}\nlacks\n{expected}");
+    }
+    let whole = package(&[("extension.toml", OWN)]).write(&bare).unwrap();
+    assert!(wrong(&with_section(&whole, SECTION, b"{}")).contains("it is there twice"));
+    assert!(wrong(&with_section(&whole, "version", b"1.0.0")).contains("it is there twice"));
+    let long = with_section(&bare, "description", &[b'x'; 5000]);
+    assert!(wrong(&long).contains("no more than 4096 bytes are read has 5000"));
+    assert!(wrong(&with_section(&bare, "authors", &[0xff])).contains("no UTF-8"));
+    // What lies deeper is not its own.
+    let nested = component(r#"(component (component (@custom "version" "1")))"#);
+    assert!(wrong(&nested).contains("no section"));
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_read_breaks_the_reader(
+        at in any::<proptest::sample::Index>(), byte: u8, cut in any::<proptest::sample::Index>(),
+    ) {
+        let mut bytes = package(&[("extension.toml", OWN)]).write(&component("(component)")).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let _ = read(&bytes);
+        bytes.truncate(cut.index(bytes.len()));
+        let _ = read(&bytes);
+    }
+}

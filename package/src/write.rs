@@ -1,0 +1,88 @@
+//! Writes into a component what it is to say of itself. The same words always give the same bytes.
+
+use std::io::Cursor;
+
+use wasm_encoder::{ComponentSection, CustomSection};
+use wasm_metadata::{AddMetadata, AddMetadataField};
+
+use crate::sections::{CUSTOM, Sections};
+use crate::{Package, PackageError, SECTION};
+
+/// Why something could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A text is not of the form that its section takes.
+    #[error("{0}")]
+    Text(String),
+    /// What came out would not be read again.
+    #[error(transparent)]
+    Unreadable(#[from] PackageError),
+}
+
+/// The sections that are written anew.
+const OURS: [&str; 8] = [
+    "version",
+    "description",
+    "authors",
+    "licenses",
+    "source",
+    "homepage",
+    "revision",
+    SECTION,
+];
+
+impl Package {
+    /// A component that says this of itself, in place of whatever it said. Imports and exports are its own.
+    ///
+    /// # Errors
+    /// If it is no component, or could not be read again.
+    pub fn write(&self, component: &[u8]) -> Result<Vec<u8>, WriteError> {
+        let text = |error: &dyn std::fmt::Display| WriteError::Text(format!("{error:#}"));
+        let component = without_sections(component)?;
+        let mut metadata = AddMetadata::default();
+        metadata.name = AddMetadataField::Set(self.name.clone());
+        let about = &self.about;
+        let wrong = |section: &str, value: &str, error: &dyn std::fmt::Display| {
+            WriteError::Text(format!(
+                "`{section}`: {value:?} cannot be written: {error:#}"
+            ))
+        };
+        macro_rules! set {
+            ($($field:ident),+) => {$(
+                if let Some(value) = &about.$field {
+                    let parsed = value.parse().map_err(|error: _| wrong(stringify!($field), value, &error))?;
+                    metadata.$field = AddMetadataField::Set(parsed);
+                }
+            )+};
+        }
+        set!(description, authors, licenses, source, homepage, revision);
+        let version = self.version.to_string();
+        let parsed = version.parse();
+        let parsed = parsed.map_err(|error: _| wrong("version", &version, &error))?;
+        metadata.version = AddMetadataField::Set(parsed);
+        let mut written = metadata.to_wasm(&component).map_err(|error| text(&error))?;
+        let asks = serde_json::to_vec(&self.asks).map_err(|error| text(&error))?;
+        let section = CustomSection {
+            name: SECTION.into(),
+            data: asks.into(),
+        };
+        section.append_to_component(&mut written);
+        Self::read(Cursor::new(&written))?;
+        Ok(written)
+    }
+}
+
+/// A component without what it said of itself, but for its name, which is overwritten.
+pub(crate) fn without_sections(component: &[u8]) -> Result<Vec<u8>, PackageError> {
+    let mut left = Vec::with_capacity(component.len());
+    let mut sections = Sections::begin(Cursor::new(component))?;
+    let place = |at| usize::try_from(at).unwrap_or(usize::MAX);
+    left.extend_from_slice(&component[..place(sections.range().end)]);
+    while let Some(id) = sections.next()? {
+        if id != CUSTOM || !OURS.contains(&&*sections.name()?) {
+            let range = sections.range();
+            left.extend_from_slice(&component[place(range.start)..place(range.end)]);
+        }
+    }
+    Ok(left)
+}
