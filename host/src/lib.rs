@@ -5,6 +5,7 @@
 pub mod chain;
 pub mod channel;
 pub mod cli;
+pub mod extension;
 pub mod limits;
 pub mod manifest;
 pub mod mcp;

@@ -166,6 +166,9 @@ pub const WASM_STACK: usize = 512 * KIB;
 /// The largest component file, in bytes.
 pub const COMPONENT: usize = 256 * MIB;
 
+/// The longest lock file, in bytes.
+pub const LOCK: usize = MIB;
+
 /// How much of the line tables of a component is kept, in bytes.
 pub const LINE_TABLES: usize = 2 * MIB;
 
@@ -275,6 +278,13 @@ pub const FIXED: &[Fixed] = &[
         value: COMPONENT as u64,
         what: "the component file",
         passing: "it is not loaded",
+    },
+    Fixed {
+        name: "lock",
+        quantity: Quantity::Size,
+        value: LOCK as u64,
+        what: "the lock beside a manifest",
+        passing: "it is not read",
     },
     Fixed {
         name: "line tables",

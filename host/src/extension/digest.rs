@@ -1,0 +1,156 @@
+//! The digest that a file is known by: `sha256:` and 64 hexadecimal digits.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+use sha2::{Digest as _, Sha256};
+
+use crate::untrusted::{MAX_QUOTE, quote};
+
+const PREFIX: &str = "sha256:";
+
+/// The SHA-256 of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Digest([u8; 32]);
+
+/// A text that is no digest.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` is no digest: expected `sha256:` and 64 hexadecimal digits", quote(.0, MAX_QUOTE))]
+pub struct NoDigest(String);
+
+/// A digest in the making.
+#[derive(Clone, Debug, Default)]
+pub struct Hasher(Sha256);
+
+impl Digest {
+    /// That of some bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// That of everything that can be read.
+    pub fn read(mut from: impl Read) -> io::Result<Self> {
+        let mut hasher = Hasher::default();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match from.read(&mut buffer) {
+                Ok(0) => return Ok(hasher.finish()),
+                Ok(read) => hasher.update(&buffer[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The digits alone, which are a name for a file.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        self.to_string()[PREFIX.len()..].to_owned()
+    }
+}
+
+impl Hasher {
+    /// Takes more of the file.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all that was taken.
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
+impl FromStr for Digest {
+    type Err = NoDigest;
+
+    fn from_str(text: &str) -> Result<Self, NoDigest> {
+        let parse = || {
+            let digits = text.strip_prefix(PREFIX)?.as_bytes();
+            let mut bytes = [0; 32];
+            if digits.len() != 2 * bytes.len() {
+                return None;
+            }
+            for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+                *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+            }
+            Some(Self(bytes))
+        };
+        parse().ok_or_else(|| NoDigest(text.to_owned()))
+    }
+}
+
+/// Small letters only, so that each digest has one text.
+fn digit(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(PREFIX)?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ABC: &str = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    #[test]
+    fn a_digest_is_that_of_the_standard_and_has_one_text() {
+        assert_eq!(Digest::of(b"abc").to_string(), ABC);
+        assert_eq!(Digest::read(&b"abc"[..]).unwrap(), Digest::of(b"abc"));
+        assert_eq!(ABC.parse::<Digest>().unwrap(), Digest::of(b"abc"));
+        assert_eq!(Digest::of(b"abc").hex(), ABC[7..]);
+    }
+
+    #[test]
+    fn what_is_no_digest_is_refused() {
+        for text in [
+            "",
+            "sha256:",
+            &ABC[7..],
+            &ABC[..70],
+            &format!("{ABC}0"),
+            &ABC.to_uppercase(),
+            &ABC.replace('b', "B"),
+            &ABC.replace('b', "ä"),
+            "sha256:../../../../../../../../../../../../../../../../../../../../etc/x",
+        ] {
+            let error = text.parse::<Digest>().unwrap_err().to_string();
+            assert!(
+                error.contains("is no digest: expected `sha256:`"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! The lock: what the extensions of a manifest are, exactly, and what the user agreed to.
+//!
+//! It lies beside the manifest, under its name with the extension `.lock`. Commands write it, and
+//! nothing else; whatever is in it was shown to the user first.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::source::Source;
+use super::{Digest, is_name};
+use crate::limits::{COMPONENT, LOCK, Quantity};
+use crate::untrusted::Untrusted;
+
+/// The version of the format.
+const VERSION: i64 = 1;
+
+const HEADER: &str = "\
+# What the extensions of the manifest beside this file are, and what was agreed to for each.
+# `acp-chain add`, `update` and `remove` write it; it belongs under version control with the manifest.
+";
+
+/// What is locked for one manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lock {
+    path: PathBuf,
+    extensions: BTreeMap<String, Locked>,
+}
+
+/// One extension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Locked {
+    /// What manifests call it.
+    pub name: String,
+    /// What the user agreed to, and what runs.
+    pub agreed: Release,
+    /// An update that the user has not agreed to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Release>,
+}
+
+/// One version of an extension, and what it may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Release {
+    /// Where it came from.
+    pub source: Source,
+    /// What its author calls this version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The digest of its manifest in the registry.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Digest>,
+    /// The digest of the component.
+    pub digest: Digest,
+    /// The component's size in bytes.
+    pub size: u64,
+    /// The version of the interface that it is made for.
+    pub wit: String,
+    /// The interfaces that it imports.
+    pub imports: Vec<String>,
+    /// The powers that it asks for, by their keys.
+    pub powers: Vec<String>,
+    /// Whose signature it has: a minisign public key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signer: Option<String>,
+    /// What it may do with methods that no power covers, by their names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub methods: BTreeMap<String, Vec<String>>,
+}
+
+/// A lock that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// The file cannot be read.
+    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// It is of a version that is not known yet.
+    #[error(
+        "{}: the lock has version {version}, and this acp-chain knows version {VERSION}: use the newer \
+         acp-chain that wrote it",
+        Untrusted::new(path.display())
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: i64,
+    },
+    /// Something in it is wrong.
+    #[error(
+        "{}{}: {}; restore the file, or remove it, and then `acp-chain add` what its manifest uses",
+        Untrusted::new(path.display()),
+        line.map(|line| format!(":{line}")).unwrap_or_default(),
+        Untrusted::new(what)
+    )]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1, if it is in one.
+        line: Option<usize>,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File1 {
+    version: i64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    extension: Vec<Locked>,
+}
+
+impl Lock {
+    /// Where the lock of a manifest lies.
+    #[must_use]
+    pub fn beside(manifest: &Path) -> PathBuf {
+        manifest.with_extension("lock")
+    }
+
+    /// Reads a lock file. Where there is none, nothing is locked.
+    pub fn read(path: &Path) -> Result<Self, LockError> {
+        let unreadable = |error| LockError::Unreadable {
+            path: path.to_owned(),
+            error,
+        };
+        let path = &std::path::absolute(path).map_err(unreadable)?;
+        let mut text = String::new();
+        match File::open(path) {
+            Ok(file) => {
+                let read = file.take(LOCK as u64 + 1).read_to_string(&mut text);
+                read.map_err(unreadable)?;
+            }
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(Self {
+                    path: path.clone(),
+                    extensions: BTreeMap::new(),
+                });
+            }
+            Err(error) => return Err(unreadable(error)),
+        }
+        Self::parse(&text, path)
+    }
+
+    /// Reads the text of a lock file that lies at `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, LockError> {
+        let wrong = |line, what| LockError::Wrong {
+            path: path.to_owned(),
+            line,
+            what,
+        };
+        if text.len() > LOCK {
+            let most = Quantity::Size.show(LOCK as u64);
+            return Err(wrong(None, format!("the file is larger than {most}")));
+        }
+        let syntax = |error: toml::de::Error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map(|before| before.matches('\n').count() + 1);
+            wrong(line, error.message().replace('\n', ", "))
+        };
+        let any: toml::Table = text.parse().map_err(syntax)?;
+        match any.get("version").and_then(toml::Value::as_integer) {
+            Some(version) if version > VERSION => {
+                return Err(LockError::Newer {
+                    path: path.to_owned(),
+                    version,
+                });
+            }
+            Some(VERSION) => {}
+            _ => {
+                return Err(wrong(
+                    None,
+                    format!("the lock has no `version = {VERSION}`"),
+                ));
+            }
+        }
+        let file: File1 = toml::from_str(text).map_err(syntax)?;
+        let mut extensions = BTreeMap::new();
+        for locked in file.extension {
+            let name = locked.name.clone();
+            check(&locked).map_err(|what| wrong(None, what))?;
+            if extensions.insert(name.clone(), locked).is_some() {
+                return Err(wrong(None, format!("`{name}` is there twice")));
+            }
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            extensions,
+        })
+    }
+
+    /// The file, by its absolute path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether nothing is locked.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.extensions.is_empty()
+    }
+
+    /// The extension that a manifest calls so.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Locked> {
+        self.extensions.get(name)
+    }
+
+    /// All extensions, sorted by name.
+    pub fn extensions(&self) -> impl Iterator<Item = &Locked> {
+        self.extensions.values()
+    }
+
+    /// Locks an extension, in place of one of the same name.
+    pub fn put(&mut self, locked: Locked) {
+        self.extensions.insert(locked.name.clone(), locked);
+    }
+
+    /// Forgets an extension.
+    pub fn remove(&mut self, name: &str) -> Option<Locked> {
+        self.extensions.remove(name)
+    }
+
+    /// The components that it names.
+    pub fn digests(&self) -> impl Iterator<Item = Digest> {
+        let locked = self.extensions.values();
+        locked.flat_map(|locked| {
+            let releases = std::iter::once(&locked.agreed).chain(&locked.pending);
+            releases.map(|release| release.digest)
+        })
+    }
+}
+
+/// What no command writes.
+fn check(locked: &Locked) -> Result<(), String> {
+    let name = &locked.name;
+    if !is_name(name) {
+        return Err(format!("{name:?} is no name of an extension"));
+    }
+    let mut releases = std::iter::once(&locked.agreed).chain(&locked.pending);
+    match releases.any(|release| release.size > COMPONENT as u64) {
+        true => Err(format!("`{name}` is larger than any component may be")),
+        false => Ok(()),
+    }
+}
+
+/// The text of the file.
+impl fmt::Display for Lock {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let file = File1 {
+            version: VERSION,
+            extension: self.extensions().cloned().collect(),
+        };
+        let text = toml::to_string(&file).map_err(|_| fmt::Error)?;
+        write!(f, "{HEADER}{text}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub const REDACT: &str = r#"version = 1
+
+[[extension]]
+name = "redact"
+
+[extension.agreed]
+source = "ghcr.io/org/redact:1"
+version = "1.2.0"
+manifest = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+digest = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+size = 3
+wit = "0.1.0"
+imports = ["acp-chain:proxy/channel@0.1.0"]
+powers = ["prompts.read", "prompts.change"]
+signer = "RWQ"
+
+[extension.agreed.methods]
+"_vendor/*" = ["read"]
+
+[extension.pending]
+source = "ghcr.io/org/redact:1"
+digest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+size = 4
+wit = "0.1.0"
+imports = []
+powers = []
+"#;
+
+    fn parse(text: &str) -> Result<Lock, String> {
+        let read = Lock::parse(text, Path::new("/project/acp-chain.lock"));
+        read.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_lock_is_written_as_it_is_read() {
+        let lock = parse(REDACT).unwrap();
+        assert_eq!(lock.to_string(), format!("{HEADER}{REDACT}"));
+        assert_eq!(parse(&lock.to_string()), Ok(lock.clone()));
+        let redact = lock.get("redact").unwrap();
+        assert_eq!(redact.agreed.powers, ["prompts.read", "prompts.change"]);
+        assert_eq!(redact.pending.as_ref().unwrap().size, 4);
+        assert_eq!(lock.digests().count(), 2);
+    }
+
+    #[test]
+    fn where_there_is_no_lock_nothing_is_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = Lock::beside(&folder.path().join("acp-chain.toml"));
+        assert!(path.ends_with("acp-chain.lock"));
+        let lock = Lock::read(&path).unwrap();
+        assert!(lock.is_empty());
+        assert_eq!(
+            parse(&lock.to_string()).unwrap().extensions,
+            lock.extensions
+        );
+    }
+
+    #[test]
+    fn a_wrong_lock_is_told_with_its_line_and_the_next_step() {
+        let wrong = |from: &str, to: &str| parse(&REDACT.replace(from, to)).unwrap_err();
+        for (error, expected) in [
+            (parse("").unwrap_err(), "the lock has no `version = 1`"),
+            (
+                parse("version = \"1\"").unwrap_err(),
+                "the lock has no `version = 1`",
+            ),
+            (
+                wrong("version = 1\n", "version = 2\n"),
+                "knows version 1: use the newer acp-chain",
+            ),
+            (
+                wrong("size = 3", "size = 3\nweight = 4"),
+                "acp-chain.lock:12: unknown field `weight`",
+            ),
+            (
+                wrong("size = 3", "size = -3"),
+                ":11: invalid value: integer `-3`",
+            ),
+            (
+                wrong("size = 3", "size = 999999999999"),
+                "larger than any component may be",
+            ),
+            (wrong("ba7816bf", "BA7816BF"), ":10: `sha256:BA7816BF"),
+            (
+                wrong("ghcr.io/org/redact:1", "what is this"),
+                ":7: `what is this` is no source",
+            ),
+            (
+                wrong("\"redact\"", "\"../redact\""),
+                "\"../redact\" is no name of an extension",
+            ),
+            (wrong("size = 3", "size ="), ":11: "),
+            (
+                parse(&format!("{REDACT}\n{}", &REDACT[12..])).unwrap_err(),
+                "`redact` is there twice",
+            ),
+            (
+                parse(&" ".repeat(LOCK + 1)).unwrap_err(),
+                "the file is larger than",
+            ),
+        ] {
+            assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+            assert!(error.starts_with("/project/acp-chain.lock"), "{error}");
+            let next = ["restore the file, or remove it", "use the newer acp-chain"];
+            assert!(next.iter().any(|next| error.contains(next)), "{error}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Extensions that users install: where they come from, and where they are kept.
+//!
+//! An extension is one component. What always holds:
+//! - A component is known by its digest. Nothing is parsed, compiled or kept before the digest of what
+//!   arrived is that of what was asked for.
+//! - [`Store`] has components, [`Lock`] says which of them the proxies of a manifest are. First the
+//!   store has a component, then a lock names it, then the manifest uses it: whoever is stopped in
+//!   between leaves what was there before, or something more that nobody uses.
+//! - What runs is what is locked. Only commands that the user gives download anything.
+
+pub mod digest;
+mod disk;
+pub mod lock;
+pub mod source;
+pub mod store;
+
+pub use digest::Digest;
+pub use lock::{Lock, LockError, Locked, Release};
+pub use source::{Reference, Source, SourceError};
+pub use store::{Store, StoreError};
+
+/// Whether this can be the name of an extension, and of a proxy: 1 to 64 letters, digits, `-`, `_` or
+/// `.`.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=64).contains(&name.len()) && name.chars().all(plain)
+}

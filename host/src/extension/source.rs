@@ -1,0 +1,371 @@
+//! Where an extension comes from, as users write it and as a lock keeps it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+
+use super::digest::{Digest, NoDigest};
+use super::is_name;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// Where an extension comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `redact`: it comes with the program.
+    BuiltIn(String),
+    /// `./redact.wasm`, `/somewhere/redact.wasm`: a file.
+    File(PathBuf),
+    /// `https://example.com/redact.wasm#sha256=HEX`: a file on a web server.
+    Https {
+        /// What is asked for.
+        url: String,
+        /// What has to come.
+        digest: Digest,
+    },
+    /// `registry.example/org/redact:1.2@sha256:HEX`: an artifact in an OCI registry.
+    Registry(Reference),
+}
+
+/// An artifact in an OCI registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The host, and its port if that is not the usual one.
+    pub registry: String,
+    /// Its path there.
+    pub repository: String,
+    /// What names one of its versions, and may name another one tomorrow.
+    pub tag: Option<String>,
+    /// The digest of its manifest, which names one for good.
+    pub digest: Option<Digest>,
+}
+
+/// A text that is no source.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// Of none of the forms.
+    #[error(
+        "`{}` is no source: expected the name of a built-in extension, the path of a file \
+         (`./NAME`, or ending in `.wasm`), `https://…#sha256=…`, or a reference as \
+         `registry.example/org/name:1.2`",
+        quote(.0, MAX_QUOTE)
+    )]
+    NoSource(String),
+    /// A URL that is not of the form.
+    #[error("`{}` cannot be a source: {wrong}", quote(url, MAX_QUOTE))]
+    Url {
+        /// As it was written.
+        url: String,
+        /// What is wrong with it.
+        wrong: &'static str,
+    },
+    /// The digest behind a URL or a reference is none.
+    #[error(transparent)]
+    NoDigest(#[from] NoDigest),
+    /// A reference that is not of the form.
+    #[error(
+        "`{}` is no reference to a registry: {wrong}",
+        quote(reference, MAX_QUOTE)
+    )]
+    Reference {
+        /// As it was written.
+        reference: String,
+        /// What is wrong with it.
+        wrong: &'static str,
+    },
+}
+
+impl Source {
+    /// The same, with the path of a file that begins at `folder` instead of where we were started.
+    #[must_use]
+    pub fn from_folder(self, folder: &Path) -> Self {
+        match self {
+            Self::File(path) => Self::File(folder.join(path)),
+            other => other,
+        }
+    }
+
+    /// Whether it can have something else tomorrow.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        match self {
+            Self::BuiltIn(_) | Self::File(_) => false,
+            Self::Https { .. } => true,
+            Self::Registry(reference) => reference.digest.is_some(),
+        }
+    }
+}
+
+impl FromStr for Source {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Self, SourceError> {
+        if let Some((scheme, _)) = text.split_once("://") {
+            return match scheme {
+                "https" => https(text),
+                _ => Err(SourceError::Url {
+                    url: text.to_owned(),
+                    wrong: "only `https` is known here; a registry is named without a scheme",
+                }),
+            };
+        }
+        let is_wasm = Path::new(text)
+            .extension()
+            .is_some_and(|extension| extension == "wasm");
+        match text.split_once('/') {
+            None if is_wasm => Ok(Self::File(text.into())),
+            None if is_name(text) => Ok(Self::BuiltIn(text.to_owned())),
+            Some((first, _)) if is_registry(first) => Ok(Self::Registry(text.parse()?)),
+            Some(_) => Ok(Self::File(text.into())),
+            None if text.contains(std::path::is_separator) => Ok(Self::File(text.into())),
+            None => Err(SourceError::NoSource(text.to_owned())),
+        }
+    }
+}
+
+/// Whether the first part of a path is no folder, but a host: with a dot inside, with a port, or this
+/// machine.
+fn is_registry(first: &str) -> bool {
+    let is_folder = first.starts_with('.');
+    first == "localhost" || !is_folder && first.contains(['.', ':'])
+}
+
+fn https(text: &str) -> Result<Source, SourceError> {
+    let wrong = |wrong| SourceError::Url {
+        url: text.to_owned(),
+        wrong,
+    };
+    let with_hash = text
+        .split_once("#sha256=")
+        .map(|(url, hex)| (url, format!("sha256:{hex}")));
+    let with_at = || {
+        text.split_once("@sha256:")
+            .map(|(url, hex)| (url, format!("sha256:{hex}")))
+    };
+    let (url, digest) = with_hash.or_else(with_at).ok_or_else(|| {
+        wrong("a file on a web server needs its digest: add `#sha256=` and 64 hexadecimal digits")
+    })?;
+    let parsed = reqwest::Url::parse(url).map_err(|_| wrong("it is no URL"))?;
+    if parsed.fragment().is_some() {
+        return Err(wrong("it has two fragments"));
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        return Err(wrong("a URL that is kept in a file must hold no password"));
+    }
+    Ok(Source::Https {
+        url: url.to_owned(),
+        digest: digest.parse::<Digest>()?,
+    })
+}
+
+impl Reference {
+    /// What a registry is asked for: the digest, or else the tag.
+    #[must_use]
+    pub fn version(&self) -> String {
+        let digest = self.digest.map(|digest| digest.to_string());
+        digest
+            .or_else(|| self.tag.clone())
+            .unwrap_or_else(|| "latest".to_owned())
+    }
+
+    /// Whether it is on this machine, where nobody listens in.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        let host = match self.registry.strip_prefix('[') {
+            Some(rest) => rest.split(']').next(),
+            None => self.registry.split(':').next(),
+        };
+        matches!(host, Some("localhost" | "127.0.0.1" | "::1"))
+    }
+}
+
+/// By the grammar of the OCI distribution specification.
+impl FromStr for Reference {
+    type Err = SourceError;
+
+    fn from_str(text: &str) -> Result<Self, SourceError> {
+        let wrong = |wrong| SourceError::Reference {
+            reference: text.to_owned(),
+            wrong,
+        };
+        let (rest, digest) = match text.split_once('@') {
+            Some((rest, digest)) => (rest, Some(digest.parse::<Digest>()?)),
+            None => (text, None),
+        };
+        let (registry, rest) = rest
+            .split_once('/')
+            .filter(|(registry, _)| is_registry(registry))
+            .ok_or_else(|| wrong("it begins with the host of the registry, as `ghcr.io/`"))?;
+        let (repository, tag) = match rest.split_once(':') {
+            Some((repository, tag)) => (repository, Some(tag)),
+            None => (rest, None),
+        };
+        if !is_host(registry) {
+            return Err(wrong("the host has characters that no host has"));
+        }
+        if repository.len() > 255 || !repository.split('/').all(is_component) {
+            return Err(wrong(
+                "a repository has small letters, digits, and `.`, `_`, `-` between them",
+            ));
+        }
+        if tag.is_some_and(|tag| !is_tag(tag)) {
+            return Err(wrong(
+                "a tag has up to 128 letters, digits, `.`, `_` or `-`",
+            ));
+        }
+        Ok(Self {
+            registry: registry.to_owned(),
+            repository: repository.to_owned(),
+            tag: tag.map(str::to_owned),
+            digest,
+        })
+    }
+}
+
+fn is_host(registry: &str) -> bool {
+    let url = reqwest::Url::parse(&format!("https://{registry}/"));
+    let plain = |c: char| c.is_ascii_alphanumeric() || ".-:[]".contains(c);
+    registry.len() <= 255 && registry.chars().all(plain) && url.is_ok_and(|url| url.path() == "/")
+}
+
+fn is_component(component: &str) -> bool {
+    let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    component.starts_with(is_edge)
+        && component.ends_with(is_edge)
+        && component.chars().all(|c| is_edge(c) || "._-".contains(c))
+}
+
+fn is_tag(tag: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    tag.starts_with(is_word)
+        && tag.len() <= 128
+        && tag.chars().all(|c| is_word(c) || ".-".contains(c))
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::BuiltIn(name) => f.write_str(name),
+            // A name alone would be that of a built-in one.
+            Self::File(path) if path.components().count() == 1 => write!(f, "./{}", path.display()),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Https { url, digest } => write!(f, "{url}#sha256={}", digest.hex()),
+            Self::Registry(reference) => write!(f, "{reference}"),
+        }
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}/{}", self.registry, self.repository)?;
+        if let Some(tag) = &self.tag {
+            write!(f, ":{tag}")?;
+        }
+        match self.digest {
+            Some(digest) => write!(f, "@{digest}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Serialize for Source {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Source {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    #[test]
+    fn every_form_is_read_and_written_as_it_was() {
+        for text in [
+            "redact".to_owned(),
+            "./redact".to_owned(),
+            "./redact.wasm".to_owned(),
+            "../up/redact.wasm".to_owned(),
+            "/somewhere/with a space/redact.wasm".to_owned(),
+            "folder/redact.wasm".to_owned(),
+            format!("https://example.com/a/b?c=d#sha256={HEX}"),
+            "ghcr.io/org/name".to_owned(),
+            "ghcr.io/org/name:1.2".to_owned(),
+            "localhost/name:latest".to_owned(),
+            "localhost:5000/org/na-me/is__long:1.2".to_owned(),
+            "[::1]:5000/name".to_owned(),
+            format!("registry.example/org/name@sha256:{HEX}"),
+            format!("registry.example/org/name:1.2@sha256:{HEX}"),
+        ] {
+            let source: Source = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            let path = Source::File(text.as_str().into());
+            assert_eq!(source.to_string(), text);
+            let is_path = text.starts_with(['.', '/']) || text.starts_with("folder/");
+            assert_eq!(source == path, is_path, "{text}");
+        }
+        let at = format!("https://example.com/a@sha256:{HEX}").parse::<Source>();
+        assert_eq!(
+            at.unwrap().to_string(),
+            format!("https://example.com/a#sha256={HEX}")
+        );
+        assert_eq!(
+            "a.wasm".parse::<Source>().unwrap(),
+            Source::File("a.wasm".into())
+        );
+    }
+
+    #[test]
+    fn only_this_machine_is_local() {
+        let local = |text: &str| text.parse::<Reference>().unwrap().is_local();
+        assert!(local("localhost/a") && local("127.0.0.1:1/a") && local("[::1]:1/a"));
+        assert!(!local("127.0.0.2.example/a") && !local("localhost.example:80/a"));
+    }
+
+    #[test]
+    fn what_is_no_source_is_told_with_what_would_be_one() {
+        for (text, expected) in [
+            (
+                "",
+                "is no source: expected the name of a built-in extension",
+            ),
+            ("what is this", "is no source"),
+            ("http://example.com/a.wasm", "only `https` is known here"),
+            (
+                "https://example.com/a.wasm",
+                "needs its digest: add `#sha256=`",
+            ),
+            (
+                "https://example.com/a.wasm#sha256=12",
+                "`sha256:12` is no digest",
+            ),
+            (
+                &format!("https://me:secret@example.com/a#sha256={HEX}"),
+                "must hold no password",
+            ),
+            (&format!("https://#sha256={HEX}"), "it is no URL"),
+            ("ghcr.io/Org/name", "a repository has small letters"),
+            ("ghcr.io/", "a repository has small letters"),
+            ("ghcr.io/../../name", "a repository has small letters"),
+            ("ghcr.io/org//name", "a repository has small letters"),
+            ("ghcr.io/org/name:", "a tag has up to 128"),
+            ("ghcr.io/org/name:a:b", "a tag has up to 128"),
+            ("ghcr.io/org/name@sha256:0", "is no digest"),
+            ("gh\u{1b}cr.io/org/name", "the host has characters"),
+            ("user@ghcr.io/name", "is no"),
+            ("ghcr.io:port/name", "the host has characters"),
+        ] {
+            let error = text.parse::<Source>().unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+            assert!(!error.contains('\u{1b}'), "{error}");
+        }
+    }
+}

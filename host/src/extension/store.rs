@@ -1,0 +1,230 @@
+//! The components that are installed, each under the name of its digest.
+//!
+//! ```text
+//! extensions/
+//!   sha256/HEX.wasm   a component
+//!   users/HEX         the path of a lock file, and HEX the digest of that path
+//!   lock              locked by whoever adds or removes something
+//! ```
+//!
+//! A component is there whole, or not at all, and is never changed. Its digest is checked before it
+//! comes in, and again whenever it is compiled; at each start only its size is. More would keep nobody
+//! out, for who can change it can change the program as well; and of a file that decayed the cache of
+//! compiled code knows nothing, so that it is found out when it is compiled anew.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Digest, Lock, LockError, disk};
+use crate::system::files;
+use crate::untrusted::Untrusted;
+
+/// Components in a folder.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// Why something cannot be found in a store, or put there.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The system says no.
+    #[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
+    Disk {
+        /// Where.
+        path: PathBuf,
+        /// What it says.
+        error: io::Error,
+    },
+    /// A component is not what its name says.
+    #[error(
+        "{} is damaged: remove it, then `acp-chain install` fetches it again",
+        Untrusted::new(path.display())
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A component is not there.
+    #[error("{0} is not installed; `acp-chain install` fetches it")]
+    Missing(Digest),
+    /// Whose lock file cannot be read may use anything.
+    #[error("nothing was removed, since what is in use cannot be told: {0}")]
+    Lock(#[from] LockError),
+}
+
+fn next_step(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::StorageFull => "; make room, then do it again. What was there still is",
+        _ => "",
+    }
+}
+
+/// The right to change a store, which one process has at a time.
+#[derive(Debug)]
+pub struct Changing<'s> {
+    store: &'s Store,
+    _lock: File,
+}
+
+/// What a collection removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// How many components.
+    pub components: usize,
+    /// How many bytes they had.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// The store in a folder, which need not be there yet.
+    #[must_use]
+    pub fn open(folder: &Path) -> Self {
+        let folder = folder.to_owned();
+        Self { folder }
+    }
+
+    /// The file of a component, if it is installed. Its content is not looked at.
+    #[must_use]
+    pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
+        Some(self.path(digest)).filter(|path| path.is_file())
+    }
+
+    /// The file of a component that has this size: what a start looks at.
+    pub fn sized(&self, digest: &Digest, size: u64) -> Result<PathBuf, StoreError> {
+        let path = self.find(digest).ok_or(StoreError::Missing(*digest))?;
+        let about = fs::metadata(&path).map_err(at(&path))?;
+        match about.len() == size {
+            true => Ok(path),
+            false => Err(StoreError::Damaged { path }),
+        }
+    }
+
+    /// The content of a component, its digest checked.
+    pub fn read(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {
+        let path = self.find(digest).ok_or(StoreError::Missing(*digest))?;
+        let bytes = fs::read(&path).map_err(at(&path))?;
+        match Digest::of(&bytes) == *digest {
+            true => Ok(bytes),
+            false => Err(StoreError::Damaged { path }),
+        }
+    }
+
+    /// Waits for whoever is changing the store, and lets nobody else.
+    pub fn change(&self) -> Result<Changing<'_>, StoreError> {
+        for folder in [self.components(), self.users()] {
+            files::make_private(&folder).map_err(at(&folder))?;
+        }
+        let path = self.folder.join("lock");
+        let lock = files::append_private(&path).map_err(at(&path))?;
+        lock.lock().map_err(at(&path))?;
+        let changing = Changing {
+            store: self,
+            _lock: lock,
+        };
+        for folder in [self.components(), self.users()] {
+            disk::sweep(&folder).map_err(at(&folder))?;
+        }
+        Ok(changing)
+    }
+
+    fn components(&self) -> PathBuf {
+        self.folder.join("sha256")
+    }
+
+    fn users(&self) -> PathBuf {
+        self.folder.join("users")
+    }
+
+    fn path(&self, digest: &Digest) -> PathBuf {
+        self.components().join(format!("{}.wasm", digest.hex()))
+    }
+
+    /// The lock files that may use something.
+    fn lock_files(&self) -> Result<Vec<(PathBuf, PathBuf)>, StoreError> {
+        let users = self.users();
+        let entries = fs::read_dir(&users).map_err(at(&users))?;
+        let read = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.map_err(at(&users))?.path();
+            let lock = fs::read_to_string(&entry).map_err(at(&entry))?;
+            Ok((entry, PathBuf::from(lock)))
+        };
+        entries.map(read).collect()
+    }
+}
+
+impl Changing<'_> {
+    /// Adds a component. Returns its digest.
+    pub fn add(&self, component: &[u8]) -> Result<Digest, StoreError> {
+        let digest = Digest::of(component);
+        if !matches!(self.store.read(&digest), Ok(kept) if kept == component) {
+            let path = self.store.path(&digest);
+            disk::write(&path, component).map_err(at(&path))?;
+        }
+        Ok(digest)
+    }
+
+    /// Writes a lock file, all of whose components are there.
+    pub fn write(&self, lock: &Lock) -> Result<(), StoreError> {
+        if let Some(digest) = lock
+            .digests()
+            .find(|digest| self.store.find(digest).is_none())
+        {
+            return Err(StoreError::Missing(digest));
+        }
+        self.used_by(lock.path())?;
+        let text = lock.to_string();
+        disk::write(lock.path(), text.as_bytes()).map_err(at(lock.path()))
+    }
+
+    /// Remembers a lock file, of which the store is to keep the components.
+    pub fn used_by(&self, lock: &Path) -> Result<(), StoreError> {
+        let Some(text) = lock.to_str() else {
+            let error = io::Error::other("the path of a lock file has to be UTF-8");
+            return Err(at(lock)(error));
+        };
+        let entry = self.store.users().join(Digest::of(text.as_bytes()).hex());
+        match entry.exists() {
+            true => Ok(()),
+            false => disk::write(&entry, text.as_bytes()).map_err(at(&entry)),
+        }
+    }
+
+    /// Removes the components that no lock file names any more.
+    pub fn collect(&self) -> Result<Collected, StoreError> {
+        let mut used = Vec::new();
+        for (entry, path) in self.store.lock_files()? {
+            let lock = Lock::read(&path)?;
+            match lock.is_empty() {
+                true => disk::remove(&entry).map_err(at(&entry))?,
+                false => used.extend(lock.digests()),
+            }
+        }
+        let used: Vec<_> = used.iter().map(|digest| self.store.path(digest)).collect();
+        let components = self.store.components();
+        let mut collected = Collected::default();
+        for entry in fs::read_dir(&components).map_err(at(&components))? {
+            let entry = entry.map_err(at(&components))?;
+            let path = entry.path();
+            if used.contains(&path) {
+                continue;
+            }
+            let bytes = entry.metadata().map_err(at(&path))?.len();
+            disk::remove(&path).map_err(at(&path))?;
+            collected.components += 1;
+            collected.bytes += bytes;
+        }
+        Ok(collected)
+    }
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {
+    move |error| StoreError::Disk {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::extension::disk::fault;
+use crate::extension::{Locked, Release};
+
+/// A store, and a folder with a lock in it that names `old`.
+struct World {
+    folder: TempDir,
+    store: Store,
+}
+
+const OLD: &[u8] = b"old component";
+const NEW: &[u8] = b"new component";
+
+fn world() -> World {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("data"));
+    let world = World { folder, store };
+    world.install(&[OLD]).unwrap();
+    world
+}
+
+impl World {
+    fn lock_file(&self) -> PathBuf {
+        self.folder.path().join("acp-chain.lock")
+    }
+
+    fn lock(&self) -> Lock {
+        Lock::read(&self.lock_file()).unwrap()
+    }
+
+    /// What `add` does: first the components, then the lock.
+    fn install(&self, components: &[&[u8]]) -> Result<(), StoreError> {
+        let changing = self.store.change()?;
+        let mut lock = Lock::parse("version = 1", &self.lock_file())?;
+        for (count, component) in components.iter().enumerate() {
+            let digest = changing.add(component)?;
+            lock.put(locked(
+                &format!("it-{count}"),
+                digest,
+                component.len() as u64,
+            ));
+        }
+        changing.write(&lock)
+    }
+
+    fn components(&self) -> usize {
+        fs::read_dir(self.store.components()).unwrap().count()
+    }
+}
+
+fn locked(name: &str, digest: Digest, size: u64) -> Locked {
+    let agreed = Release {
+        source: "./it.wasm".parse().unwrap(),
+        version: None,
+        manifest: None,
+        digest,
+        size,
+        wit: "0.1.0".to_owned(),
+        imports: Vec::new(),
+        powers: Vec::new(),
+        signer: None,
+        methods: std::collections::BTreeMap::new(),
+    };
+    Locked {
+        name: name.to_owned(),
+        agreed,
+        pending: None,
+    }
+}
+
+#[test]
+fn what_was_added_is_found_by_its_digest() {
+    let world = world();
+    let digest = Digest::of(OLD);
+    let path = world.store.find(&digest).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), OLD);
+    assert_eq!(world.store.read(&digest).unwrap(), OLD);
+    assert_eq!(world.store.sized(&digest, OLD.len() as u64).unwrap(), path);
+    assert_eq!(world.store.find(&Digest::of(NEW)), None);
+    let missing = world.store.read(&Digest::of(NEW)).unwrap_err().to_string();
+    assert!(
+        missing.ends_with("is not installed; `acp-chain install` fetches it"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_damaged_component_is_told_and_replaced() {
+    let world = world();
+    let digest = Digest::of(OLD);
+    let path = world.store.find(&digest).unwrap();
+    fs::write(&path, "old compon").unwrap();
+    let told = world.store.sized(&digest, OLD.len() as u64).unwrap_err();
+    assert!(
+        told.to_string()
+            .contains("is damaged: remove it, then `acp-chain install`")
+    );
+    assert!(matches!(
+        world.store.read(&digest),
+        Err(StoreError::Damaged { .. })
+    ));
+    world.install(&[OLD]).unwrap();
+    assert_eq!(world.store.read(&digest).unwrap(), OLD);
+}
+
+#[test]
+fn a_lock_never_names_what_the_store_lacks() {
+    let world = world();
+    let mut lock = world.lock();
+    lock.put(locked("other", Digest::of(NEW), 3));
+    let written = world.store.change().unwrap().write(&lock);
+    assert!(matches!(written, Err(StoreError::Missing(_))));
+    assert!(world.lock().get("other").is_none());
+}
+
+#[test]
+fn what_no_lock_names_is_collected() {
+    let world = world();
+    world.install(&[NEW]).unwrap();
+    assert_eq!(world.components(), 2);
+    let collected = world.store.change().unwrap().collect().unwrap();
+    assert_eq!(
+        (collected.components, collected.bytes),
+        (1, OLD.len() as u64)
+    );
+    assert_eq!(world.store.read(&Digest::of(NEW)).unwrap(), NEW);
+
+    fs::remove_file(world.lock_file()).unwrap();
+    world.store.change().unwrap().collect().unwrap();
+    assert_eq!(world.components(), 0);
+    assert_eq!(world.store.lock_files().unwrap().len(), 0);
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_keeps_everything() {
+    let world = world();
+    world.install(&[NEW]).unwrap();
+    fs::write(world.lock_file(), "version = 2").unwrap();
+    let told = world
+        .store
+        .change()
+        .unwrap()
+        .collect()
+        .unwrap_err()
+        .to_string();
+    assert!(told.starts_with("nothing was removed"), "{told}");
+    assert!(told.contains("use the newer acp-chain"), "{told}");
+    assert_eq!(world.components(), 2);
+}
+
+#[test]
+fn a_kill_or_a_full_disk_at_any_step_leaves_old_or_new() {
+    fault::at_each_step(
+        world,
+        |world| drop(world.install(&[OLD, NEW])),
+        |world, fault| {
+            let lock = world.lock();
+            assert!([1, 2].contains(&lock.extensions().count()), "{fault}");
+            for digest in lock.digests() {
+                world.store.read(&digest).expect(fault);
+            }
+            // The next command mends what there is to mend.
+            world.install(&[OLD, NEW]).expect(fault);
+            assert_eq!(world.lock().extensions().count(), 2, "{fault}");
+            assert_eq!(world.components(), 2, "{fault}");
+        },
+    );
+}
+
+#[test]
+fn a_kill_or_a_full_disk_while_collecting_keeps_what_is_used() {
+    fault::at_each_step(
+        || {
+            let world = world();
+            world.install(&[NEW]).unwrap();
+            let gone = Path::new("/nowhere/acp-chain.lock");
+            world.store.change().unwrap().used_by(gone).unwrap();
+            world
+        },
+        |world| drop(world.store.change().map(|changing| changing.collect())),
+        |world, fault| {
+            assert_eq!(world.store.read(&Digest::of(NEW)).expect(fault), NEW);
+            world.store.change().unwrap().collect().expect(fault);
+            assert_eq!(world.components(), 1, "{fault}");
+            assert_eq!(world.store.lock_files().unwrap().len(), 1, "{fault}");
+        },
+    );
+}
+
+#[test]
+fn two_who_change_the_store_do_it_one_after_the_other() {
+    let world = world();
+    let first = world.store.change().unwrap();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| world.install(&[OLD, NEW]));
+        let lock = File::open(world.folder.path().join("data/lock")).unwrap();
+        assert!(lock.try_lock().is_err());
+        first.add(NEW).unwrap();
+        drop(first);
+        second.join().unwrap().unwrap();
+    });
+    assert_eq!(world.lock().extensions().count(), 2);
+}
