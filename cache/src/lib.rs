@@ -126,6 +126,20 @@ impl CodeCache {
     }
 }
 
+/// The component in code that this program carries, if an engine of the same settings made it, and this
+/// machine can run it.
+///
+/// # Errors
+/// If it is of another engine, or for another machine.
+#[expect(
+    unsafe_code,
+    reason = "the engine cannot tell by itself whether code is its own"
+)]
+pub fn carried(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: it is a part of the program's own file. Whoever can change that changes the program.
+    unsafe { Component::deserialize(engine, code) }
+}
+
 #[expect(
     unsafe_code,
     reason = "the engine cannot tell by itself whether code is its own"

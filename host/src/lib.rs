@@ -12,6 +12,7 @@ pub mod mcp;
 pub mod native;
 pub mod rpc;
 pub mod sandbox;
+mod schema;
 pub mod system;
 pub mod trace;
 pub mod untrusted;

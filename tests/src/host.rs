@@ -3,8 +3,8 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::fs::{self, Permissions};
-use std::io;
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -14,9 +14,9 @@ use acp_chain::chain::{
 };
 use acp_chain::channel::{Failure, FailurePolicy, Grant, Source};
 use acp_chain::limits::Limits;
-use acp_chain::manifest::{Make, Manifest, User};
 use acp_chain::mcp::door::Transport;
 use acp_chain::sandbox::{Component, Directories, Engine, Guest};
+use acp_chain_package::Package;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -383,16 +383,18 @@ pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
     native
 }
 
-/// What our extensions are granted by the example of a manifest; all others may do everything.
+/// The extensions that come with the program.
+pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
+
+/// What our extensions ask for; all others may do everything.
 fn grant(id: &str, name: &str) -> Grant {
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/acp-chain.toml");
-    let example = Manifest::read(&example, &User::default());
-    let example = example.unwrap_or_else(|error| panic!("{error}"));
-    let entry = example.proxies.iter().find(|entry| entry.id == name);
-    match entry.map(|entry| &entry.make) {
-        Some(Make::Component(component)) => Grant::clone(&component.grant),
-        _ => powers::grant(id),
+    if !EXTENSIONS.contains(&name) {
+        return powers::grant(id);
     }
+    let component = File::open(component(name)).expect("the component is built");
+    let package = Package::read(BufReader::new(component)).expect("it is an extension");
+    let powers = package.asks.powers.iter().map(|asked| &*asked.power);
+    Grant::new(id, powers, Vec::new()).expect("there are such powers")
 }
 
 /// A proxy that is ready for a chain. It is not started again.

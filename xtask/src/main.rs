@@ -10,6 +10,7 @@ mod demo;
 mod fetch;
 mod guests;
 mod host;
+mod install;
 mod peers;
 mod portable;
 mod progress;
@@ -45,6 +46,12 @@ enum Command {
         /// The components to build, by name; all of them by default.
         #[arg(value_name = "NAME")]
         names: Vec<String>,
+    },
+    /// Build the program and the extensions that come with it, and put it where cargo installs programs.
+    Install {
+        /// The folder to whose `bin` it goes, in place of cargo's own.
+        #[arg(long, value_name = "DIR")]
+        root: Option<PathBuf>,
     },
     /// Fetch the third-party clients and agents that the tests talk to, into `target/peers`.
     Peers,
@@ -95,6 +102,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Guests { names } => guests::build(&Workspace::find()?, &names)?,
+        Command::Install { root } => install::run(&Workspace::find()?, root)?,
         Command::Peers => peers::fetch(&Workspace::find()?)?,
         Command::Demo => return demo::run(&Workspace::find()?),
         Command::DemoAgent { received } => demo::agent::run(&received)?,

@@ -12,7 +12,7 @@ use super::words::{self, Abilities};
 use super::{asks, folders, give_up_rights, open};
 use crate::chain::check_order;
 use crate::channel::Source;
-use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, ProxyEntry, User};
+use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, Order, ProxyEntry, User};
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
 use crate::untrusted::Untrusted;
@@ -44,7 +44,9 @@ impl Check {
     fn check(self, log: Option<PathBuf>) -> Result<bool, String> {
         folders::check_owners()?;
         let user = super::user().map_err(|error| error.to_string())?;
-        let manifest = Manifest::read(&self.manifest, &user).map_err(|error| error.to_string())?;
+        let installed = super::installed()?;
+        let manifest = Manifest::read(&self.manifest, &user, &installed);
+        let manifest = manifest.map_err(|error| error.to_string())?;
         let directories = open(&manifest)?;
         let named = Named {
             agent: manifest.agent.clone(),
@@ -95,7 +97,7 @@ impl Check {
         say!();
         say!("While it runs, acp-chain itself {rights}.");
         if let Err(error) = check_order(order)
-            && !manifest.as_written
+            && manifest.order == Order::Checked
         {
             eprintln!(
                 "acp-chain: {}: {error}",
@@ -150,8 +152,8 @@ fn print_proxy(
     entry: &ProxyEntry,
     terms: &ComponentEntry,
 ) -> Option<Guest> {
-    let path = quote(&terms.path.display().to_string(), MAX_QUOTE);
-    say!("{}  {path}", entry.id);
+    let place = quote(&terms.location.to_string(), MAX_QUOTE);
+    say!("{}  {place}", entry.id);
     let guest = match compiled {
         Ok(guest) => guest,
         Err(error) => {

@@ -31,6 +31,11 @@ pub fn code_cache() -> Option<PathBuf> {
     folders().map(|folders| folders.cache_dir().join("compiled"))
 }
 
+/// Installed extensions.
+pub fn extensions() -> Option<PathBuf> {
+    folders().map(|folders| folders.data_local_dir().join("extensions"))
+}
+
 /// The log, where the command line names no other.
 pub fn log_file() -> Option<PathBuf> {
     let folders = folders()?;
@@ -51,6 +56,7 @@ pub fn check_owners() -> Result<(), String> {
     let files = [
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),
+        ("installed extensions", extensions(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),
     ];
     let files = files

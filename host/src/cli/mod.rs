@@ -8,12 +8,16 @@ macro_rules! say {
     }};
 }
 
+mod about;
 mod asks;
+mod bundle;
 mod check;
 mod folders;
+mod info;
 mod limits;
 mod log;
 mod mcp_shim;
+mod package;
 mod plan;
 mod powers;
 mod progress;
@@ -29,6 +33,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::extension::{Carried, Installed, Store};
 use crate::manifest::{ComponentEntry, Make, Manifest, ManifestError, ProxyEntry, User};
 use crate::sandbox::{Component, Directories, Engine, EngineError, Guest};
 use crate::system::{Rights, files, rights, supervisor};
@@ -54,6 +59,12 @@ enum Command {
     Run(run::Run),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
+    /// Print what an extension is, and what it asks for
+    Info(info::Info),
+    /// Make an extension of a component: write into it what its project says of it
+    Package(package::Package),
+    /// Make a program like this one that carries extensions, ready to run
+    Bundle(bundle::Bundle),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     Limits,
     /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
@@ -89,6 +100,9 @@ pub fn main() -> ExitCode {
     };
     match cli.command {
         Command::Run(run) => run.main(log),
+        Command::Info(info) => info.main(),
+        Command::Package(package) => package.main(),
+        Command::Bundle(bundle) => bundle.main(),
         Command::Limits => limits::main(),
         Command::Powers(powers) => {
             powers.main();
@@ -97,6 +111,17 @@ pub fn main() -> ExitCode {
         Command::Check(check) => check.main(cli.log_file),
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
+    }
+}
+
+/// What a command exits with that did what it should, or says why not.
+fn finish(done: Result<(), String>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("acp-chain: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 
@@ -147,6 +172,15 @@ fn give_up_rights(directories: &[Directories]) -> Rights {
     let given_up = rights::give_up(&kept);
     tracing::info!("from now on acp-chain itself {given_up}");
     given_up
+}
+
+/// What is installed, and what comes with this program.
+fn installed() -> Result<Installed, String> {
+    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
+    Ok(Installed {
+        store: folders::extensions().map(|folder| Store::open(&folder)),
+        carried: carried.map_err(|error| format!("this program cannot be read: {error}"))?,
+    })
 }
 
 /// What the user decided for all chains.

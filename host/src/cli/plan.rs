@@ -10,11 +10,12 @@ use crate::chain::{
     self, Chain, ChildIo, Launch, Member, Native, Program, Proxy, StartError, Terms,
 };
 use crate::channel::{Failure, FailurePolicy, Source};
-use crate::manifest::{Make, Manifest, NativeEntry, ProxyEntry};
+use crate::extension::Location;
+use crate::manifest::{Make, Manifest, NativeEntry, Order, ProxyEntry};
 use crate::mcp::door::Transport;
 use crate::native::{CommandLine, Process, SpawnError, Startable, Supervisor};
 use crate::rpc::code;
-use crate::sandbox::{Component, ComponentError, Directories, EngineError, Guest, apart};
+use crate::sandbox::{Component, ComponentError, Directories, Engine, EngineError, Guest, apart};
 use crate::untrusted::Untrusted;
 
 /// What is to run.
@@ -118,8 +119,8 @@ pub fn compile(
         let compile = |(entry, directories): (ProxyEntry, Directories)| match &entry.make {
             Make::Native(_) => None,
             Make::Component(terms) => {
-                let load = || Component::load(&engine, &terms.path);
-                let component = progress.while_loading(&entry.id, load);
+                let component =
+                    progress.while_loading(&entry.id, || load(&engine, &terms.location));
                 let guest = |component| guest(&engine, &entry, terms, component, directories);
                 Some(component.map(guest))
             }
@@ -129,6 +130,16 @@ pub fn compile(
     async {
         let compiled = compiled.await.map_err(|error| error.to_string())?;
         compiled.map_err(|error| error.to_string())
+    }
+}
+
+/// Loads a component from wherever it is.
+pub fn load(engine: &Engine, location: &Location) -> Result<Component, ComponentError> {
+    match location {
+        Location::File(path) => Component::load(engine, path),
+        Location::Carried(extension) => {
+            Component::carried(engine, &extension.component()?, &extension.code()?)
+        }
     }
 }
 
@@ -167,7 +178,14 @@ impl Loaded {
                 }
             }
         }
-        check_order(&manifest, &chain.proxies).map_err(|error| failed(&error))?;
+        match manifest.order {
+            Order::Checked => {
+                check_order(&manifest, &chain.proxies).map_err(|error| failed(&error))?;
+            }
+            Order::AsWritten => {}
+            // All others stay in their order, and so do the guards.
+            Order::GuardsLast => chain.proxies.sort_by_key(Member::is_guard),
+        }
         Ok(chain)
     }
 }
@@ -235,16 +253,11 @@ fn link(program: &Startable, proxy: Option<&str>) -> Result<ChildIo, SpawnError>
     })
 }
 
-/// An error if a guard does not stand next to the agent, and the manifest does not say that it may.
+/// An error if a guard does not stand next to the agent.
 fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
-    let order = chain::check_order(proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard())));
-    match order {
-        Err(error) if !manifest.as_written => Err(format!(
-            "{}: {error}",
-            Untrusted::new(manifest.path.display())
-        )),
-        _ => Ok(()),
-    }
+    let order = proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard()));
+    let manifest = Untrusted::new(manifest.path.display());
+    chain::check_order(order).map_err(|error| format!("{manifest}: {error}"))
 }
 
 /// What is wrong with the chain, for the client.

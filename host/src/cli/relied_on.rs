@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::folders;
 use super::trail;
+use crate::extension::{Location, Lock};
 use crate::manifest::{Make, Manifest, ProxyEntry};
 use crate::native::CommandLine;
 use crate::sandbox::{Directories, Opened};
@@ -82,6 +83,7 @@ pub fn check(
     }
     let mut all = own();
     all.push(Relied::new("the manifest", &manifest.path));
+    all.push(Relied::new("its lock", &Lock::beside(&manifest.path)));
     for path in &named.files {
         all.push(Relied::new("the log or the trace", path));
     }
@@ -90,9 +92,10 @@ pub fn check(
         all.extend(program(whose, command));
     }
     for entry in &manifest.proxies {
-        if let Make::Component(component) = &entry.make {
-            let what = format!("the proxy `{}`", entry.id);
-            all.push(Relied::new(what, &component.path));
+        if let Make::Component(component) = &entry.make
+            && let Location::File(path) = &component.location
+        {
+            all.push(Relied::new(format!("the proxy `{}`", entry.id), path));
         }
     }
     for (entry, opened) in given {
@@ -145,16 +148,22 @@ fn programs<'a>(
 fn own() -> Vec<Relied> {
     let files = [
         ("your config.toml", folders::config_file()),
+        (
+            "the lock beside it",
+            folders::config_file().map(|file| Lock::beside(&file)),
+        ),
         ("the log", folders::log_file()),
         ("this program", std::env::current_exe().ok()),
     ];
     let files = files.into_iter();
     let files = files.filter_map(|(what, path)| Some(Relied::new(what, &path?)));
+    let store = folders::extensions().into_iter();
+    let store = store.map(|folder| Relied::within("installed extensions", &folder));
     let code = folders::code_cache().into_iter();
     let code = code.map(|folder| Relied::within("compiled code", &folder));
     let sockets = folders::sockets().into_iter();
     let sockets = sockets.map(|place| Relied::within("the sockets for MCP clients", &place));
-    files.chain(code).chain(sockets).collect()
+    files.chain(store).chain(code).chain(sockets).collect()
 }
 
 /// A program with what it is told in its arguments and its environment. A file among that may be what

@@ -18,9 +18,12 @@ use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
 pub struct Run {
-    /// The manifest; without it the chain has no proxies
+    /// The manifest; without it, the chain is that of the user's config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// Also stand this extension in the chain, behind those that are there; guards go next to the agent
+    #[arg(long, value_name = "EXTENSION")]
+    with: Vec<String>,
     /// Append each message that crosses from one part of the chain to the next, and what each proxy
     /// decides about it, to this file, one JSON object a line. It will hold everything that is said, secrets included
     #[arg(long, value_name = "FILE")]
@@ -121,12 +124,21 @@ impl Run {
         })
     }
 
-    /// What the user has decided, and the manifest if one is named.
+    /// What the user has decided, and the chain if there is one.
     fn read(&self) -> Result<(User, Option<Manifest>), StartError> {
         let user = super::user().map_err(|error| failed(&error))?;
-        let manifest = self.manifest.as_deref();
-        let manifest = manifest.map(|path| Manifest::read(path, &user)).transpose();
-        Ok((user, manifest.map_err(|error| failed(&error))?))
+        if self.manifest.is_none() && self.with.is_empty() && !user.has_chain() {
+            return Ok((user, None));
+        }
+        let installed = super::installed().map_err(|error| failed(&error))?;
+        let manifest = match &self.manifest {
+            Some(path) => Manifest::read(path, &user, &installed),
+            None => Manifest::of_user(&user, &installed),
+        };
+        let mut manifest = manifest.map_err(|error| failed(&error))?;
+        let added = manifest.add(&self.with, &user, &installed);
+        added.map_err(|error| failed(&error))?;
+        Ok((user, Some(manifest)))
     }
 
     /// What is to run in this role.

@@ -107,7 +107,7 @@ fn granted(grant: &Grant) -> Vec<String> {
 }
 
 /// A power, as its user has to know it. What is dangerous stands out, with the reason.
-fn in_words(power: &Power) -> String {
+pub fn in_words(power: &Power) -> String {
     let Power {
         key, words, reason, ..
     } = power;

@@ -25,7 +25,7 @@ const HEADER: &str = "\
 ";
 
 /// What is locked for one manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
     path: PathBuf,
     extensions: BTreeMap<String, Locked>,

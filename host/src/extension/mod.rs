@@ -8,13 +8,17 @@
 //!   between leaves what was there before, or something more that nobody uses.
 //! - What runs is what is locked. Only commands that the user gives download anything.
 
+pub mod carried;
 pub mod digest;
 mod disk;
+pub mod installed;
 pub mod lock;
 pub mod source;
 pub mod store;
 
+pub use carried::Carried;
 pub use digest::Digest;
+pub use installed::{Installed, Location, NotInstalled};
 pub use lock::{Lock, LockError, Locked, Release};
 pub use source::{Reference, Source, SourceError};
 pub use store::{Store, StoreError};

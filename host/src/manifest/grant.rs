@@ -16,7 +16,7 @@ use crate::sandbox::Directory;
 pub(super) type MethodsTable = BTreeMap<Spanned<String>, Vec<Spanned<String>>>;
 
 /// One of `directories`.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DirectoryTable {
     path: PathBuf,

@@ -4,11 +4,13 @@
 //! it has no key that the host does not know. Whether the files are there is found out later.
 
 mod error;
+mod extension;
 mod grant;
 mod proxy;
 mod terms;
 mod user;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,12 +19,14 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use error::ManifestError;
+pub use extension::check_asks;
 pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
 pub use user::User;
 
-use self::proxy::{ProxyTable, check_id};
+use self::proxy::ProxyTable;
 use self::terms::Wrong;
-use crate::channel::FailurePolicy;
+use crate::extension::installed::Found;
+use crate::extension::{Installed, Lock, LockError};
 use crate::mcp::door::Transport;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
@@ -36,17 +40,26 @@ pub struct Manifest {
     pub agent: Option<CommandLine>,
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<ProxyEntry>,
-    /// Whether guards may stand where they are written, in front of other proxies.
-    pub as_written: bool,
+    /// Where guards stand.
+    pub order: Order,
     /// How the agent gets to MCP servers in the chain, if it can choose.
     pub bridge: Option<Transport>,
 }
 
-/// `order`.
-#[derive(Deserialize)]
+/// Where guards stand: `order`, and what `--with` makes of it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-enum Order {
+pub enum Order {
+    /// Next to the agent, or it is an error.
+    #[default]
+    #[serde(skip)]
+    Checked,
+    /// Where they are written, also in front of other proxies.
     AsWritten,
+    /// They are moved next to the agent: some proxies are named on the command line, where there is no other
+    /// order.
+    #[serde(skip)]
+    GuardsLast,
 }
 
 #[derive(Deserialize)]
@@ -58,6 +71,16 @@ struct File {
     mcp: McpTable,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
+}
+
+/// What proxies are read by: the file that names them, and what is installed.
+struct Around<'a> {
+    path: &'a Path,
+    text: &'a str,
+    user: &'a User,
+    installed: &'a Installed,
+    /// Read when the first extension is looked for.
+    lock: OnceCell<Result<Lock, LockError>>,
 }
 
 /// `[mcp]`, in a manifest and in the user's file.
@@ -82,11 +105,50 @@ type Environment = BTreeMap<Spanned<String>, String>;
 
 impl Manifest {
     /// Reads a manifest file. Relative paths in it begin at its folder.
-    pub fn read(path: &Path, user: &User) -> Result<Self, ManifestError> {
+    pub fn read(path: &Path, user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let unreadable = |error| ManifestError::unreadable(path, error);
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let path = std::path::absolute(path).map_err(unreadable)?;
-        Self::parse(&text, &path, user)
+        Self::parse(&text, &path, user, installed)
+    }
+
+    /// The user's own chain, which is in `config.toml`.
+    pub fn of_user(user: &User, installed: &Installed) -> Result<Self, ManifestError> {
+        let own = &user.own;
+        let around = Around::new(&own.path, &own.text, user, installed);
+        Ok(Self {
+            path: own.path.clone(),
+            agent: None,
+            proxies: around.proxies(own.proxies.clone())?,
+            order: own.order.unwrap_or_default(),
+            bridge: None,
+        })
+    }
+
+    /// Adds extensions behind the proxies that there are, each as it comes. Of all of them, guards go next to
+    /// the agent, unless the manifest says otherwise. The lock is that of the user's own chain.
+    pub fn add(
+        &mut self,
+        names: &[String],
+        user: &User,
+        installed: &Installed,
+    ) -> Result<(), String> {
+        let around = Around::new(&user.own.path, "", user, installed);
+        for name in names {
+            let wrong = |(_, wrong): Wrong| format!("--with {name}: {wrong}");
+            if self.proxies.iter().any(|entry| entry.id == *name) {
+                return Err(wrong((
+                    0,
+                    "the chain has a proxy of that id already".into(),
+                )));
+            }
+            let table = ProxyTable::of_extension(name);
+            self.proxies.push(table.read(0, &around).map_err(wrong)?);
+        }
+        if !names.is_empty() && self.order == Order::Checked {
+            self.order = Order::GuardsLast;
+        }
+        Ok(())
     }
 
     /// The proxies that are programs, in their order.
@@ -103,7 +165,7 @@ impl Manifest {
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
         let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
         let what = match &entry.make {
-            Make::Component(component) => component.path.display().to_string(),
+            Make::Component(component) => component.location.to_string(),
             Make::Native(native) => native.command.program.to_string_lossy().into_owned(),
         };
         let what = Untrusted::new(what);
@@ -111,44 +173,103 @@ impl Manifest {
     }
 
     /// Reads the text of a manifest that lies at `path`.
-    pub fn parse(text: &str, path: &Path, user: &User) -> Result<Self, ManifestError> {
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
         let file: File =
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        let mut ids = HashSet::new();
-        let mut proxies = Vec::new();
-        for entry in file.proxy {
-            let span = entry.span();
-            let entry = entry.into_inner();
-            let wrong = |what: String| ManifestError::at(path, text, entry.id.span().start, what);
-            let id = entry.id.get_ref();
-            check_id(id).map_err(wrong)?;
-            if !ids.insert(id.clone()) {
-                return Err(wrong(format!(
-                    "two proxies have the id `{id}`; ids are unique"
-                )));
-            }
-            let on_failure = entry.on_failure.map(FailurePolicy::from);
-            let id = id.clone();
-            let wrong = |(at, what)| ManifestError::at(path, text, at, what);
-            let make = entry.read(span.start, folder, user).map_err(wrong)?;
-            proxies.push(ProxyEntry {
-                id,
-                on_failure,
-                make,
-            });
-        }
+        let around = Around::new(path, text, user, installed);
+        let proxies = around.proxies(file.proxy)?;
         Ok(Self {
             path: path.to_owned(),
             agent: file
                 .agent
-                .map(|agent| command(&agent.command, agent.args, agent.env, folder))
+                .map(|agent| command(&agent.command, agent.args, agent.env, around.folder()))
                 .transpose()
-                .map_err(|(at, what)| ManifestError::at(path, text, at, what))?,
+                .map_err(|wrong| around.error(wrong))?,
             proxies,
-            as_written: matches!(file.order, Some(Order::AsWritten)),
+            order: file.order.unwrap_or_default(),
             bridge: file.mcp.bridge,
         })
+    }
+}
+
+impl<'a> Around<'a> {
+    fn new(path: &'a Path, text: &'a str, user: &'a User, installed: &'a Installed) -> Self {
+        Self {
+            path,
+            text,
+            user,
+            installed,
+            lock: OnceCell::new(),
+        }
+    }
+
+    /// Where relative paths begin.
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    fn error(&self, (at, what): Wrong) -> ManifestError {
+        ManifestError::at(self.path, self.text, at, what)
+    }
+
+    fn proxies(&self, tables: Vec<Spanned<ProxyTable>>) -> Result<Vec<ProxyEntry>, ManifestError> {
+        let mut ids = HashSet::new();
+        let mut proxies = Vec::new();
+        for table in tables {
+            let start = table.span().start;
+            let table = table.into_inner();
+            let id = table.id(start).map_err(|wrong| self.error(wrong))?;
+            if !ids.insert(id.get_ref().clone()) {
+                let id_at = id.span().start;
+                let what = format!("two proxies have the id `{}`; ids are unique", id.get_ref());
+                return Err(self.error((id_at, what)));
+            }
+            let proxy = table.read(start, self);
+            proxies.push(proxy.map_err(|wrong| self.error(wrong))?);
+        }
+        Ok(proxies)
+    }
+
+    /// The extension that is called so here.
+    fn extension(&self, name: &str) -> Result<Found, String> {
+        // Where there is no home, there is no file of the user's, and no lock beside it.
+        let lock = self.lock.get_or_init(|| match self.path.is_absolute() {
+            true => Lock::read(&Lock::beside(self.path)),
+            false => Ok(Lock::default()),
+        });
+        let lock = lock.as_ref().map_err(ToString::to_string)?;
+        let found = self.installed.find(name, lock);
+        found.map_err(|error| error.to_string())
+    }
+
+    /// Where something is in the configuration of the proxy whose table begins at `start`.
+    fn place_of_config(&self, start: usize, pointer: &str) -> Option<usize> {
+        let file = toml::de::DeTable::parse(self.text).ok()?.into_inner();
+        let proxies = file.get("proxy")?.get_ref().as_array()?;
+        let proxy = proxies.iter().find(|proxy| proxy.span().start == start)?;
+        let mut found = proxy.get_ref().as_table()?.get("config")?;
+        let mut at = found.span().start;
+        for token in pointer.split('/').skip(1) {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            let next = match found.get_ref() {
+                toml::de::DeValue::Table(table) => {
+                    let (key, value) = table.get_key_value(&*token)?;
+                    Some((key.span().start, value))
+                }
+                toml::de::DeValue::Array(array) => {
+                    let value = array.get(token.parse::<usize>().ok()?)?;
+                    Some((value.span().start, value))
+                }
+                _ => None,
+            };
+            (at, found) = next?;
+        }
+        Some(at)
     }
 }
 
@@ -181,11 +302,14 @@ fn command(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::channel::FailurePolicy;
+    use crate::extension::Location;
     use crate::limits::Limits;
     use crate::native::Dialect;
 
     fn parse(text: &str) -> Result<Manifest, String> {
-        let read = Manifest::parse(text, Path::new("/project/acp-chain.toml"), &User::default());
+        let path = Path::new("/project/acp-chain.toml");
+        let read = Manifest::parse(text, path, &User::default(), &Installed::default());
         read.map_err(|error| error.to_string())
     }
 
@@ -224,11 +348,11 @@ mod tests {
             panic!("two components")
         };
         assert_eq!((&*first.id, &*one.config), ("one", "{}"));
-        assert_eq!(one.path, Path::new("/project/one.wasm"));
+        assert_eq!(one.location, Location::File("/project/one.wasm".into()));
         assert_eq!(*one.limits, Limits::default());
         assert!(one.grant.powers().is_empty() && one.grant.methods().is_empty());
         assert_eq!(first.on_failure, None);
-        assert_eq!(two.path, Path::new("/opt/two.wasm"));
+        assert_eq!(two.location, Location::File("/opt/two.wasm".into()));
         assert_eq!(two.config, r#"{"list":[1,2.5,"x"],"since":"2026-01-02"}"#);
         assert_eq!(two.limits.memory, 512 << 20);
         assert_eq!(two.limits.time.as_millis(), 100);
@@ -276,7 +400,7 @@ mod tests {
         assert_eq!(
             error,
             "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
-             `id`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
+             `id`, `use`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
              `powers`, `methods`, `directories`, `grant`"
         );
         let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
@@ -300,7 +424,7 @@ mod tests {
             ),
             (
                 "[[proxy]]\nid = \"a\"\n",
-                ":1:1: `a` needs a `path`, if it is a component, or a `command`",
+                ":1:1: `a` needs a `use`, if it is an extension, a `path`, if it is a component of your own",
             ),
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\npath=\"p\"\n",
@@ -333,6 +457,15 @@ mod tests {
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nenv={\"A=B\"=\"\"}\n",
                 ":4:6: \"A=B\" is no name of a variable",
+            ),
+            ("[[proxy]]\npath=\"p\"\n", ":1:1: missing field `id`"),
+            (
+                "[[proxy]]\nuse=\"a\"\npath=\"p\"\n",
+                ":2:5: `a` has both `use` and `path`",
+            ),
+            (
+                "[[proxy]]\nuse=\"a\"\n",
+                ":2:5: `a` is not installed, nor does any extension come with this program",
             ),
             ("[[proxy]\n", ":1:9: "),
             (

@@ -1,6 +1,6 @@
 //! `[[proxy]]`: a component, or a program.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -8,8 +8,9 @@ use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, instead_of, read_directories, read_grant};
 use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
-use super::{Environment, User, command};
+use super::{Around, Environment, command, extension};
 use crate::channel::{FailurePolicy, Grant};
+use crate::extension::Location;
 use crate::limits::Limits;
 use crate::native::{CommandLine, Dialect};
 use crate::sandbox::Directory;
@@ -46,8 +47,8 @@ pub struct NativeEntry {
 /// A proxy that is a component.
 #[derive(Clone, Debug)]
 pub struct ComponentEntry {
-    /// The component file.
-    pub path: PathBuf,
+    /// Where the component is.
+    pub location: Location,
     /// The table `[proxy.config]` as JSON text.
     pub config: String,
     /// The defaults, changed by `[proxy.limits]`.
@@ -58,17 +59,18 @@ pub struct ComponentEntry {
     pub directories: Arc<[Directory]>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ProxyTable {
-    pub id: Spanned<String>,
+    id: Option<Spanned<String>>,
+    r#use: Option<Spanned<String>>,
     path: Option<PathBuf>,
     command: Option<String>,
     args: Option<Vec<String>>,
     env: Option<Environment>,
     dialect: Option<Dialect>,
     config: Option<toml::Table>,
-    pub on_failure: Option<OnFailure>,
+    on_failure: Option<OnFailure>,
     limits: Option<LimitsTable>,
     powers: Option<Vec<Spanned<String>>>,
     methods: Option<MethodsTable>,
@@ -78,16 +80,52 @@ pub(super) struct ProxyTable {
 }
 
 impl ProxyTable {
-    /// What the proxy is. The table begins at `start`.
-    pub fn read(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
+    /// That of an extension, with nothing but what it comes with.
+    pub fn of_extension(name: &str) -> Self {
+        let nowhere = |name: &str| Spanned::new(0..0, name.to_owned());
+        Self {
+            r#use: Some(nowhere(name)),
+            ..Self::default()
+        }
+    }
+
+    /// Its id, and where that is. One that uses an extension has the name of that, if no other is given.
+    pub fn id(&self, start: usize) -> Result<Spanned<String>, Wrong> {
+        let id = self.id.as_ref().or(self.r#use.as_ref());
+        let id = id
+            .cloned()
+            .ok_or((start, "missing field `id`".to_owned()))?;
+        check_id(id.get_ref()).map_err(|wrong| (id.span().start, wrong))?;
+        Ok(id)
+    }
+
+    /// The proxy. The table begins at `start`.
+    pub fn read(self, start: usize, around: &Around) -> Result<ProxyEntry, Wrong> {
+        let id = self.id(start)?.into_inner();
+        let on_failure = self.on_failure.map(FailurePolicy::from);
+        let (make, said) = self.make(&id, start, around)?;
+        Ok(ProxyEntry {
+            id,
+            on_failure: on_failure.or(said),
+            make,
+        })
+    }
+
+    /// What it is, and what its author says is to become of the chain when it breaks.
+    fn make(
+        self,
+        id: &str,
+        start: usize,
+        around: &Around,
+    ) -> Result<(Make, Option<FailurePolicy>), Wrong> {
         if let Some(grant) = &self.grant {
             return Err((grant.span().start, instead_of(grant.get_ref())));
         }
         let Some(program) = self.command else {
-            return self.read_component(start, folder, user);
+            return self.read_component(id, start, around);
         };
-        let id = self.id.get_ref();
         let component_only = [
+            ("use", self.r#use.is_some()),
             ("path", self.path.is_some()),
             ("config", self.config.is_some()),
             ("limits", self.limits.is_some()),
@@ -103,45 +141,89 @@ impl ProxyTable {
             return Err((start, what));
         }
         let (args, env) = (self.args.unwrap_or_default(), self.env.unwrap_or_default());
-        Ok(Make::Native(NativeEntry {
-            command: command(&program, args, env, folder)?,
+        let native = NativeEntry {
+            command: command(&program, args, env, around.folder())?,
             dialect: self.dialect,
-        }))
+        };
+        Ok((Make::Native(native), None))
     }
 
-    fn read_component(self, start: usize, folder: &Path, user: &User) -> Result<Make, Wrong> {
+    fn read_component(
+        self,
+        id: &str,
+        start: usize,
+        around: &Around,
+    ) -> Result<(Make, Option<FailurePolicy>), Wrong> {
         let wrong = |what: String| (start, what);
-        let id = self.id.get_ref();
-        let Some(path) = self.path else {
-            return Err(wrong(format!(
-                "`{id}` needs a `path`, if it is a component, or a `command`, if it is a program"
-            )));
-        };
         let native_only = [
             ("args", self.args.is_some()),
             ("env", self.env.is_some()),
             ("dialect", self.dialect.is_some()),
         ];
-        if let Some((key, _)) = native_only.iter().find(|(_, given)| *given) {
+        let native_only = native_only.iter().find(|(_, given)| *given);
+        let found = match (&self.r#use, &self.path) {
+            (Some(name), Some(_)) => {
+                let what = format!("`{id}` has both `use` and `path`; one of them says what it is");
+                return Err((name.span().start, what));
+            }
+            (None, None) => {
+                return Err(wrong(format!(
+                    "`{id}` needs a `use`, if it is an extension, a `path`, if it is a component of your own, \
+                     or a `command`, if it is a program"
+                )));
+            }
+            (Some(name), None) => {
+                let found = around.extension(name.get_ref());
+                Some(found.map_err(|error| (name.span().start, error))?)
+            }
+            (None, Some(_)) => None,
+        };
+        if let Some((key, _)) = native_only {
             return Err(wrong(format!(
                 "`{key}` is for programs, which have a `command`; `{id}` is a component"
             )));
         }
         let config = to_json(toml::Value::Table(self.config.unwrap_or_default()))
             .map_err(|what| wrong(format!("the config of `{id}` {what}")))?;
+        let ceilings = &around.user.ceilings;
+        let defaults = match &found {
+            Some(found) => extension::limits(&found.package, ceilings).map_err(wrong)?,
+            None => Limits::default(),
+        };
         let limits = self.limits.unwrap_or_default();
-        let limits = read_limits(limits, Limits::default(), Some(&user.ceilings))?;
-        let powers = self.powers.unwrap_or_default();
-        let methods = self.methods.unwrap_or_default();
-        let grant = read_grant(id, start, &powers, methods)?;
-        let directories = read_directories(self.directories.unwrap_or_default(), folder)?;
-        Ok(Make::Component(ComponentEntry {
-            path: folder.join(path),
+        let limits = read_limits(limits, defaults, Some(ceilings))?;
+        let grant = match &found {
+            Some(found) => extension::grant(id, start, found, self.powers, self.methods)?,
+            None => {
+                let powers = self.powers.unwrap_or_default();
+                read_grant(id, start, &powers, self.methods.unwrap_or_default())?
+            }
+        };
+        let directories = self.directories.unwrap_or_default();
+        let directories = read_directories(directories, around.folder())?;
+        let on_failure = found
+            .as_ref()
+            .and_then(|found| found.package.asks.on_failure);
+        let location = match (found, self.path) {
+            (Some(found), _) => {
+                let place = |place: &str| around.place_of_config(start, place);
+                extension::check_config(id, &found.package, &config)
+                    .map_err(|(at, what)| (place(&at).unwrap_or(start), what))?;
+                found.location
+            }
+            (None, path) => Location::File(around.folder().join(path.unwrap_or_default())),
+        };
+        let component = ComponentEntry {
+            location,
             config: config.to_string(),
             limits: limits.into(),
             grant: grant.into(),
             directories: directories.into(),
-        }))
+        };
+        Ok((
+            Make::Component(component),
+            on_failure.map(extension::policy),
+        ))
     }
 }
 

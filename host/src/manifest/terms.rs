@@ -61,7 +61,7 @@ fn read_amount(quantity: Quantity, value: &Value) -> Result<u64, String> {
 }
 
 /// `on-failure`.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum OnFailure {
     Restart,

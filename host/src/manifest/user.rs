@@ -3,12 +3,14 @@
 //! A manifest may come with somebody else's project. What it must not decide by itself is here.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use toml::Spanned;
 
+use super::proxy::ProxyTable;
 use super::terms::{LimitsTable, read_limits};
-use super::{ManifestError, McpTable};
+use super::{ManifestError, McpTable, Order};
 use crate::limits::Limits;
 use crate::mcp::door::Transport;
 
@@ -21,6 +23,18 @@ pub struct User {
     pub native: bool,
     /// How agents get to MCP servers in a chain, whatever its manifest says.
     pub bridge: Option<Transport>,
+    /// The user's own chain, as it is written.
+    pub(super) own: Own,
+}
+
+/// A chain as it is written: which extensions there are is found out later.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    /// The file; no absolute path, if there is no place for one.
+    pub path: PathBuf,
+    pub text: String,
+    pub proxies: Vec<Spanned<ProxyTable>>,
+    pub order: Option<Order>,
 }
 
 #[derive(Default, Deserialize)]
@@ -32,6 +46,9 @@ struct File {
     native: bool,
     #[serde(default)]
     mcp: McpTable,
+    order: Option<Order>,
+    #[serde(default)]
+    proxy: Vec<Spanned<ProxyTable>>,
 }
 
 impl Default for User {
@@ -40,11 +57,23 @@ impl Default for User {
             ceilings: Limits::ceilings(),
             native: false,
             bridge: None,
+            own: Own {
+                path: "config.toml".into(),
+                text: String::new(),
+                proxies: Vec::new(),
+                order: None,
+            },
         }
     }
 }
 
 impl User {
+    /// Whether the user has a chain of his own.
+    #[must_use]
+    pub fn has_chain(&self) -> bool {
+        !self.own.proxies.is_empty()
+    }
+
     /// Reads the user's file; where there is none, nothing was decided.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match std::fs::read_to_string(path) {
@@ -53,7 +82,9 @@ impl User {
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
-                Ok(Self::default())
+                let mut user = Self::default();
+                path.clone_into(&mut user.own.path);
+                Ok(user)
             }
             Err(error) => Err(ManifestError::unreadable(path, error)),
         }
@@ -69,6 +100,12 @@ impl User {
             ceilings,
             native: file.native,
             bridge: file.mcp.bridge,
+            own: Own {
+                path: path.to_owned(),
+                text: text.to_owned(),
+                proxies: file.proxy,
+                order: file.order,
+            },
         })
     }
 }

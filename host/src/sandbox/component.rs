@@ -133,6 +133,23 @@ impl Component {
         Self::check(engine, component, lines, bytes.len() as u64)
     }
 
+    /// A component that this program carries, with what it was compiled to. Where that is not for this
+    /// machine, it is compiled.
+    pub fn carried(engine: &Engine, bytes: &[u8], code: &[u8]) -> Result<Self, ComponentError> {
+        let Ok(component) = engine.carried(code) else {
+            tracing::info!("the code that the program carries is not for this machine");
+            return Self::compile(engine, bytes);
+        };
+        let lines = Lines::find(Cursor::new(bytes));
+        Self::check(engine, component, lines, bytes.len() as u64)
+    }
+
+    /// What it was compiled to, for a program to carry.
+    pub fn code(&self) -> Result<Vec<u8>, ComponentError> {
+        let code = self.pre.instance_pre().component().serialize();
+        code.map_err(|error| ComponentError::Invalid(format!("{error:#}")))
+    }
+
     /// Whether a component could be a proxy.
     fn check(
         engine: &Engine,

@@ -61,6 +61,11 @@ impl Engine {
         found.ok().flatten()
     }
 
+    /// A component from code that this program carries.
+    pub(super) fn carried(&self, code: &[u8]) -> wasmtime::Result<Component> {
+        acp_chain_cache::carried(&self.wasmtime, code)
+    }
+
     /// Compiles a component, or finds it compiled.
     pub(super) fn compile(&self, wasm: &[u8]) -> wasmtime::Result<Component> {
         match &self.cache {

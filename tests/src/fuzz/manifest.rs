@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
+use acp_chain::extension::{Installed, Location};
 use acp_chain::limits::{Limits, Quantity, TABLE};
 use acp_chain::manifest::{Make, Manifest, ManifestError, ProxyEntry, User};
 use acp_chain::untrusted::Untrusted;
@@ -21,7 +22,12 @@ pub fn manifest(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    match Manifest::parse(text, Path::new(PATH), &User::default()) {
+    match Manifest::parse(
+        text,
+        Path::new(PATH),
+        &User::default(),
+        &Installed::default(),
+    ) {
         Ok(manifest) => {
             assert_eq!(manifest.path, Path::new(PATH));
             let table: toml::Table = text.parse().expect("it is TOML");
@@ -62,6 +68,7 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
             let command = table["command"].as_str().expect("it has a command");
             assert!(native.command.program.to_string_lossy().ends_with(command));
             for component_only in [
+                "use",
                 "path",
                 "config",
                 "limits",
@@ -75,8 +82,7 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
         }
     };
     let path = table["path"].as_str().expect("it has a path");
-    assert_eq!(entry.path, Path::new(FOLDER).join(path));
-    assert!(entry.path.is_absolute());
+    assert_eq!(entry.location, Location::File(Path::new(FOLDER).join(path)));
     let config: Map<String, Value> = serde_json::from_str(&entry.config).expect("an object");
     let asked = table.get("config").and_then(toml::Value::as_table);
     let keys = asked

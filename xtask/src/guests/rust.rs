@@ -1,6 +1,7 @@
 //! Proxies in Rust, each built for the target that it names.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::Project;
@@ -14,6 +15,9 @@ use crate::workspace::{GuestCrate, Workspace, cargo};
 
 /// What every runtime of components has: text is searched sixteen bytes at a time.
 const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];
+
+/// What the folder of cargo is called in the messages of panics, so that everybody builds the same bytes.
+const CARGO_HOME: &str = "/cargo";
 
 /// Builds these crates in one go a target, each into its component.
 pub fn build(
@@ -31,6 +35,8 @@ pub fn build(
     for (triple, guests) in targets {
         progress.step(&format!("proxies in Rust for {triple}"), |step| {
             target::add(progress, step, triple)?;
+            let flags = FEATURES.map(str::to_owned).into_iter().chain(remap());
+            let flags = flags.collect::<Vec<_>>().join("\u{1f}");
             let packages = guests
                 .iter()
                 .flat_map(|(guest, _)| ["--package", &guest.package]);
@@ -38,7 +44,7 @@ pub fn build(
                 cargo()
                     .args(["build", "--lib", "--profile=guest", "--target", triple])
                     .args(packages)
-                    .env("CARGO_ENCODED_RUSTFLAGS", FEATURES.join("\u{1f}"))
+                    .env("CARGO_ENCODED_RUSTFLAGS", flags)
                     .current_dir(workspace.path("")),
             )?;
             let modules = workspace.target(triple).join("guest");
@@ -54,6 +60,16 @@ pub fn build(
         })?;
     }
     Ok(())
+}
+
+/// The option by which the folder of cargo is called the same everywhere.
+fn remap() -> Option<String> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")))?;
+    Some(format!(
+        "--remap-path-prefix={}={CARGO_HOME}",
+        home.display()
+    ))
 }
 
 /// Makes the component of a module, and, of one that has a project, an extension.

@@ -1,13 +1,13 @@
 //! What clients are answered, from a list or from why there is none.
 
 use super::catalog::Catalog;
-use super::schema::WORK;
 use super::wants::Wants;
 use super::{Request, Server, Waiting};
 use crate::channel::Offer;
 use crate::mcp::protocol::{self, Version, invalid, key, quoted};
 use crate::mcp::seat::Output;
 use crate::rpc::{Error, code};
+use crate::schema::WORK;
 
 /// What may still be done in one go, for all that waited. What does not fit is refused, so that a
 /// burst costs no more than some of its requests.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::answers::Budget;
 use super::catalog::Catalog;
 use super::outcome;
-use super::schema::Refused;
 use super::tool::Tool;
 use super::wants::Use;
 use super::{Request, Server};
@@ -14,6 +13,7 @@ use crate::mcp::protocol::{self, Version, invalid, quoted};
 use crate::mcp::seat::{Output, Question};
 use crate::mcp::secret::Secret;
 use crate::rpc::{Error, Id, Kind, Message, member};
+use crate::schema::Refused;
 
 /// A call that the component has.
 #[derive(Debug)]

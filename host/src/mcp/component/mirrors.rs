@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value};
 
-use super::schema::WORK;
 use crate::mcp::mirrored::{Header, Mirrored, PREFIX};
 use crate::mcp::protocol::clipped;
 use crate::rpc::resolve;
+use crate::schema::WORK;
 
 const ANNOTATION: &str = "x-mcp-header";
 

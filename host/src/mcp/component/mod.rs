@@ -15,7 +15,7 @@
 //! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on
 //!   (SEP-1303), and the error -32602 before. A schema that refers to itself or elsewhere, that is
 //!   large, or that has a regular expression which looks around is not checked against, and neither
-//!   are large arguments, the sooner the larger the schema: `schema.rs` has the numbers.
+//!   are large arguments, the sooner the larger the schema: `crate::schema` has the numbers.
 //! - A result that is not what MCP has for the call, or that breaks the promise of the `outputSchema`,
 //!   is the error -32603.
 //! - Any resource can be read and subscribed to, listed or not: which there are, the component knows.
@@ -35,7 +35,6 @@ mod mirrors;
 mod outcome;
 mod prompt;
 mod resource;
-mod schema;
 mod section;
 mod subscriptions;
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::calls::Of;
-use super::schema::{Refused, WORK};
 use super::tool::Tool;
 use crate::mcp::protocol::{Version, clipped, is_object, quoted, with};
 use crate::rpc::member;
+use crate::schema::{Refused, WORK};
 
 /// A block of `content`. What else it needs depends on its type, and is between tool and client.
 #[derive(Deserialize)]

@@ -1,10 +1,10 @@
 //! A tool that a component has listed.
 
 use super::mirrors::{self, Mirror};
-use super::schema::Schema;
 use super::section::Item;
 use crate::mcp::protocol::is_object;
 use crate::rpc::member;
+use crate::schema::Schema;
 
 /// The longest name of a tool, in bytes (MCP 2025-11-25, tool names).
 const NAME: usize = 128;

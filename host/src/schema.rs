@@ -1,4 +1,5 @@
-//! JSON Schemas of components, and what may be checked against them.
+//! JSON Schemas of components, of their tools and of their configuration, and what may be checked against
+//! them.
 //!
 //! A component is hostile, and validation can be made to take for ever: by references that go in
 //! circles or multiply, by keywords that look at what others have looked at, by regular expressions.
@@ -10,10 +11,13 @@
 //!
 //! All that is checked in one go shares [`WORK`], which is some hundredths of a second at worst.
 
+use std::fmt;
+
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
-use crate::mcp::protocol::clipped;
+use crate::untrusted::quote;
 
 /// The largest schema, in bytes.
 pub const LARGEST: usize = 256 * 1024;
@@ -53,6 +57,9 @@ const TELLING_ALTERNATIVES: usize = 64;
 const LOOKED_THROUGH: usize = 64;
 const WEIGHED: usize = 16;
 
+/// How much is told of what is wrong, in bytes.
+const TOLD: usize = 300;
+
 /// A schema.
 #[derive(Debug)]
 pub struct Schema {
@@ -65,10 +72,34 @@ pub struct Schema {
 /// Why something was not found to match.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It does not. Says where, and why.
-    Mismatch(String),
+    /// It does not.
+    Mismatch(Mismatch),
     /// There is no more [`WORK`] left to check it in this go.
     Work,
+}
+
+/// What does not match: the first thing that was found. It is shown with its place.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where, as a JSON Pointer; nothing if it would take too long to tell.
+    pub place: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// The members that must not be there, if it is for those.
+    pub unknown: Vec<String>,
+    /// Where in the schema that is said, as a JSON Pointer.
+    pub said_at: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let reason = &self.reason;
+        match self.place.as_deref() {
+            None => write!(f, "somewhere: {reason}"),
+            Some("") => write!(f, "at the top: {reason}"),
+            Some(place) => write!(f, "at {}: {reason}", clipped(place)),
+        }
+    }
 }
 
 impl Schema {
@@ -150,17 +181,23 @@ impl Schema {
         }
         let telling = work.saturating_mul(self.telling);
         let Some(rest) = left.checked_sub(telling) else {
-            let told = String::from("somewhere: it would take too long to tell where");
-            return Err(Refused::Mismatch(told));
+            return Err(Refused::Mismatch(Mismatch {
+                reason: String::from("it would take too long to tell where"),
+                ..Mismatch::default()
+            }));
         };
         *left = rest;
         validator.validate(&value).map_err(|error| {
-            let place = error.instance_path().to_string();
-            let place = match place.as_str() {
-                "" => String::from("at the top"),
-                place => format!("at {}", clipped(place)),
+            let unknown = match error.kind() {
+                ValidationErrorKind::AdditionalProperties { unexpected } => unexpected.clone(),
+                _ => Vec::new(),
             };
-            Refused::Mismatch(format!("{place}: {}", clipped(&error.to_string())))
+            Refused::Mismatch(Mismatch {
+                place: Some(error.instance_path().to_string()),
+                reason: clipped(&error.to_string()),
+                unknown,
+                said_at: error.schema_path().to_string(),
+            })
         })
     }
 
@@ -169,6 +206,10 @@ impl Schema {
     pub fn checks(&self) -> bool {
         self.validator.is_some()
     }
+}
+
+fn clipped(text: &str) -> String {
+    quote(text, TOLD)
 }
 
 fn wrong(error: &jsonschema::ValidationError) -> String {
@@ -301,7 +342,7 @@ mod tests {
     fn check(schema: &Schema, json: &str) -> Result<(), String> {
         let checked = schema.check(json, &mut { WORK });
         checked.map_err(|refused| match refused {
-            Refused::Mismatch(told) => told,
+            Refused::Mismatch(told) => told.to_string(),
             Refused::Work => String::from("too much"),
         })
     }

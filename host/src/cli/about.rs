@@ -1,0 +1,126 @@
+//! What an extension is, in plain words, for who is to decide about it.
+
+use acp_chain_package::{About, Package};
+use acp_chain_powers::Power;
+use serde_json::{Value, json};
+
+use super::words::in_words;
+use crate::extension::Digest;
+use crate::limits::Quantity;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// Prints all of it.
+pub fn print(package: &Package, digest: Digest, size: u64) {
+    for line in lines(package, digest, size) {
+        say!("{line}");
+    }
+}
+
+/// All of it, one line each.
+pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
+    let text = |text: &str| quote(text, MAX_QUOTE);
+    let mut lines = vec![format!("{} {}", package.name, package.version)];
+    let About {
+        description,
+        authors,
+        licenses,
+        source,
+        homepage,
+        revision,
+    } = &package.about;
+    let said = [
+        ("", description),
+        ("by ", authors),
+        ("licence: ", licenses),
+        ("source: ", source),
+        ("page: ", homepage),
+        ("revision: ", revision),
+    ];
+    let said = said.into_iter();
+    lines.extend(
+        said.filter_map(|(label, said)| Some(format!("  {label}{}", text(said.as_ref()?)))),
+    );
+    let interface = package.interface().map_or_else(
+        || "is no proxy".to_owned(),
+        |version| format!("made for version {} of the interface", text(version)),
+    );
+    lines.push(format!(
+        "  {digest}, {}, {interface}",
+        Quantity::Size.show(size)
+    ));
+    lines.push("It asks for".to_owned());
+    lines.extend(asks(package).into_iter().map(|line| format!("  {line}")));
+    lines.push("It cannot".to_owned());
+    lines.push(format!("  {}", cannot(&package.imports)));
+    lines
+}
+
+/// What it asks for, each with its author's reason.
+fn asks(package: &Package) -> Vec<String> {
+    let asks = &package.asks;
+    let mut lines = Vec::new();
+    let mut add = |words: String, reason: &str| {
+        lines.push(words);
+        lines.push(format!("    its author says: {}", quote(reason, MAX_QUOTE)));
+    };
+    for asked in &asks.powers {
+        if let Some(power) = Power::named(&asked.power) {
+            add(in_words(power), &asked.reason);
+        }
+    }
+    for (name, asked) in &asks.methods {
+        let (name, actions) = (quote(name, MAX_QUOTE), asked.actions.join(", "));
+        let words = format!(
+            "! may {actions} what is called {name}: the protocol does not know it, and this program cannot say \
+             what it is"
+        );
+        add(words, &asked.reason);
+    }
+    for (key, value) in &asks.limits {
+        let (key, value) = (quote(key, MAX_QUOTE), quote(&value.to_string(), MAX_QUOTE));
+        lines.push(format!(
+            "up to {value} of `{key}`, a limit (acp-chain limits)"
+        ));
+    }
+    match lines.is_empty() {
+        true => vec!["nothing: it sees nothing, and does nothing".to_owned()],
+        false => lines,
+    }
+}
+
+fn cannot(imports: &[String]) -> &'static str {
+    match imports.iter().any(|name| name.starts_with("wasi:")) {
+        true => {
+            "reach files, unless you give it a directory; the network, programs, your environment, or other \
+             proxies. It imports WASI, which gives it clocks and random numbers"
+        }
+        false => "reach files, the network, programs, clocks, your environment, or other proxies",
+    }
+}
+
+/// All of it, for programs.
+pub fn json(package: &Package, digest: Digest, size: u64) -> Value {
+    let About {
+        description,
+        authors,
+        licenses,
+        source,
+        homepage,
+        revision,
+    } = &package.about;
+    json!({
+        "name": package.name,
+        "version": package.version,
+        "description": description,
+        "authors": authors,
+        "licenses": licenses,
+        "source": source,
+        "homepage": homepage,
+        "revision": revision,
+        "digest": digest.to_string(),
+        "size": size,
+        "interface": package.interface(),
+        "imports": package.imports,
+        "asks": package.asks,
+    })
+}

@@ -1,0 +1,65 @@
+//! `acp-chain bundle`: this program, made to carry extensions, each compiled for this machine.
+
+use std::io::Cursor;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use acp_chain_package::Package;
+
+use super::{finish, package};
+use crate::extension::carried::{self, Load};
+use crate::manifest::check_asks;
+use crate::sandbox::{Component, Engine};
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct Bundle {
+    /// The extensions, in place of those that this program carries
+    #[arg(value_name = "EXTENSION", required = true)]
+    extensions: Vec<PathBuf>,
+    /// Where the new program goes
+    #[arg(long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl Bundle {
+    pub fn main(self) -> ExitCode {
+        finish(self.bundle())
+    }
+
+    fn bundle(self) -> Result<(), String> {
+        let engine = Engine::new(None).map_err(|error| error.to_string())?;
+        let mut loads: Vec<Load> = Vec::new();
+        for path in &self.extensions {
+            let shown = Untrusted::new(path.display());
+            let component = package::read(path)?;
+            let package = Package::read(Cursor::new(&component));
+            let package = package.map_err(|error| format!("{shown}: {}", Untrusted::new(error)))?;
+            check_asks(&package).map_err(|error| format!("{shown}: {error}"))?;
+            if loads.iter().any(|load| load.package.name == package.name) {
+                return Err(format!("{shown}: there is another `{}`", package.name));
+            }
+            let compiled = Component::compile(&engine, &component);
+            let code = compiled.and_then(|compiled| compiled.code());
+            let code = code.map_err(|error| format!("{shown}: {error}"))?;
+            say!(
+                "{} {}, {} kB, {} kB compiled",
+                package.name,
+                package.version,
+                component.len() / 1000,
+                code.len() / 1000
+            );
+            loads.push(Load {
+                package,
+                component,
+                code,
+            });
+        }
+        let program = std::env::current_exe();
+        let written = program.and_then(|program| carried::write(&program, &loads, &self.output));
+        written.map_err(|error| {
+            let output = Untrusted::new(self.output.display());
+            format!("{output} cannot be written: {error}")
+        })
+    }
+}

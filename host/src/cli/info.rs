@@ -1,0 +1,67 @@
+//! `acp-chain info`: what an extension is, and what it asks for.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use acp_chain_package::Package;
+
+use super::{about, finish, folders, package};
+use crate::extension::{Digest, Location, Lock};
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct Info {
+    /// The name of an extension, or a file: with a slash, or ending in `.wasm`
+    extension: String,
+    /// The manifest beside whose lock the name counts; without it, the user's config.toml
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Print it as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Info {
+    pub fn main(self) -> ExitCode {
+        finish(self.info())
+    }
+
+    fn info(self) -> Result<(), String> {
+        let location = self.locate()?;
+        let component = match &location {
+            Location::File(path) => package::read(path)?,
+            Location::Carried(extension) => {
+                let component = extension.component();
+                component.map_err(|error| format!("{location}: {error}"))?
+            }
+        };
+        let read = Package::read(Cursor::new(&component));
+        let package = read
+            .map_err(|error| format!("{}: {}", Untrusted::new(&location), Untrusted::new(error)))?;
+        let (digest, size) = (Digest::of(&component), component.len() as u64);
+        match self.json {
+            true => say!("{:#}", about::json(&package, digest, size)),
+            false => about::print(&package, digest, size),
+        }
+        Ok(())
+    }
+
+    fn locate(&self) -> Result<Location, String> {
+        let name = &self.extension;
+        let is_wasm = Path::new(name)
+            .extension()
+            .is_some_and(|extension| extension == "wasm");
+        if is_wasm || name.contains(std::path::is_separator) {
+            return Ok(Location::File(name.into()));
+        }
+        let manifest = self.manifest.clone().or_else(folders::config_file);
+        let lock = match manifest {
+            Some(manifest) => Lock::read(&Lock::beside(&manifest)),
+            None => Ok(Lock::default()),
+        };
+        let lock = lock.map_err(|error| error.to_string())?;
+        let found = super::installed()?.find(name, &lock);
+        Ok(found.map_err(|error| error.to_string())?.location)
+    }
+}

@@ -1,0 +1,79 @@
+//! `acp-chain package`: makes an extension of a component, by what its project says.
+
+use std::fs;
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use acp_chain_package::{Package as Extension, Project};
+
+use super::{about, finish};
+use crate::extension::Digest;
+use crate::limits::{COMPONENT, Quantity};
+use crate::manifest::check_asks;
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct Package {
+    /// The component
+    #[arg(value_name = "COMPONENT")]
+    component: PathBuf,
+    /// The project that says what it is, or its folder: Cargo.toml, package.json, pyproject.toml or
+    /// extension.toml
+    #[arg(long, value_name = "PATH", default_value = ".")]
+    project: PathBuf,
+    /// The revision of the source
+    #[arg(long, value_name = "REVISION")]
+    revision: Option<String>,
+    /// Where the extension goes; without it, it takes the component's place
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Package {
+    pub fn main(self) -> ExitCode {
+        finish(self.package())
+    }
+
+    fn package(self) -> Result<(), String> {
+        let mut project = Project::read(&self.project).map_err(|error| error.to_string())?;
+        let file = project.file.display().to_string();
+        if self.revision.is_some() {
+            project.package.about.revision = self.revision;
+        }
+        let component = read(&self.component)?;
+        let written = project.package.write(&component);
+        let written = written.map_err(|error| format!("{file}: {error}"))?;
+        let package = Extension::read(Cursor::new(&written)).map_err(|error| error.to_string())?;
+        check_asks(&package).map_err(|error| format!("{file}: {error}"))?;
+        let output = self.output.unwrap_or(self.component);
+        fs::write(&output, &written).map_err(|error| {
+            format!(
+                "{} cannot be written: {error}",
+                Untrusted::new(output.display())
+            )
+        })?;
+        about::print(&package, Digest::of(&written), written.len() as u64);
+        Ok(())
+    }
+}
+
+/// A file that may be a component, if it is not too large.
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let shown = Untrusted::new(path.display());
+    let unreadable = |error: std::io::Error| format!("{shown}: the file cannot be read: {error}");
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(format!("{shown}: it is not a file"));
+    }
+    let file = fs::File::open(path).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    let read = file.take(COMPONENT as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(unreadable)?;
+    match bytes.len() > COMPONENT {
+        true => Err(format!(
+            "{shown}: the file is larger than {}",
+            Quantity::Size.show(COMPONENT as u64)
+        )),
+        false => Ok(bytes),
+    }
+}

@@ -1,0 +1,254 @@
+//! Extensions that come with the program: they lie behind its own code, in its own file, each with the code
+//! that it was compiled to. So they are there without a network, a home or a disk that can be written to.
+//!
+//! ```text
+//! the program | component, code, component, code, … | index, as JSON | its length, 8 bytes | MAGIC
+//! ```
+//!
+//! They are as much to be relied on as the program itself: who can change the one can change the other.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use acp_chain_package::Package;
+use serde::{Deserialize, Serialize};
+
+use super::Digest;
+
+/// What a program ends with that carries extensions.
+const MAGIC: &[u8; 17] = b"acp-chain-carried";
+
+/// The longest index, in bytes.
+const INDEX: u64 = 1 << 20;
+
+/// The extensions of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Carried {
+    extensions: Vec<Extension>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// What it calls itself.
+    pub name: String,
+    /// The digest of its component.
+    pub digest: Digest,
+    /// The program that carries it.
+    program: PathBuf,
+    component: Range<u64>,
+    code: Range<u64>,
+}
+
+/// An extension, as the index has it.
+#[derive(Deserialize, Serialize)]
+struct Entry {
+    name: String,
+    digest: Digest,
+    component: Range<u64>,
+    code: Range<u64>,
+}
+
+/// An extension to carry.
+#[derive(Debug)]
+pub struct Load {
+    /// What it says of itself.
+    pub package: Package,
+    /// Its component.
+    pub component: Vec<u8>,
+    /// What that was compiled to.
+    pub code: Vec<u8>,
+}
+
+impl Carried {
+    /// What a program carries.
+    pub fn by(program: &Path) -> io::Result<Self> {
+        let mut file = File::open(program)?;
+        let (entries, _) = read(&mut file)?;
+        let extensions = entries.into_iter().map(|entry| Extension {
+            name: entry.name,
+            digest: entry.digest,
+            program: program.to_owned(),
+            component: entry.component,
+            code: entry.code,
+        });
+        Ok(Self {
+            extensions: extensions.collect(),
+        })
+    }
+
+    /// The one of this name.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&Extension> {
+        self.iter().find(|extension| extension.name == name)
+    }
+
+    /// The one of this digest.
+    #[must_use]
+    pub fn of_digest(&self, digest: &Digest) -> Option<&Extension> {
+        self.iter().find(|extension| extension.digest == *digest)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Extension> {
+        self.extensions.iter()
+    }
+}
+
+impl Extension {
+    /// Its component.
+    pub fn component(&self) -> io::Result<Vec<u8>> {
+        part(&self.program, &self.component)
+    }
+
+    /// What that was compiled to.
+    pub fn code(&self) -> io::Result<Vec<u8>> {
+        part(&self.program, &self.code)
+    }
+}
+
+/// Writes a program that is another one, carrying these extensions in place of its own.
+pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
+    let mut from = File::open(program)?;
+    let (_, end) = read(&mut from)?;
+    let beside = to.with_extension("new");
+    let written = (|| {
+        let mut file = File::create(&beside)?;
+        from.rewind()?;
+        io::copy(&mut from.take(end), &mut file)?;
+        let mut at = end;
+        let mut entries = Vec::new();
+        for extension in extensions {
+            let mut put = |bytes: &[u8]| {
+                file.write_all(bytes)?;
+                let begin = at;
+                at += bytes.len() as u64;
+                io::Result::Ok(begin..at)
+            };
+            entries.push(Entry {
+                name: extension.package.name.clone(),
+                digest: Digest::of(&extension.component),
+                component: put(&extension.component)?,
+                code: put(&extension.code)?,
+            });
+        }
+        let index = serde_json::to_vec(&entries)?;
+        file.write_all(&index)?;
+        file.write_all(&(index.len() as u64).to_le_bytes())?;
+        file.write_all(MAGIC)?;
+        file.set_permissions(fs::metadata(program)?.permissions())?;
+        file.sync_all()?;
+        fs::rename(&beside, to)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// The index of a program, and where its own code ends. One that carries nothing has an empty index.
+fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
+    let size = file.seek(SeekFrom::End(0))?;
+    let tail = MAGIC.len() as u64 + 8;
+    let Some(at) = size.checked_sub(tail) else {
+        return Ok((Vec::new(), size));
+    };
+    file.seek(SeekFrom::Start(at))?;
+    let mut length = [0; 8];
+    let mut magic = [0; MAGIC.len()];
+    file.read_exact(&mut length)?;
+    file.read_exact(&mut magic)?;
+    if magic != *MAGIC {
+        return Ok((Vec::new(), size));
+    }
+    let damaged = || io::Error::other("what the program carries is damaged; install it again");
+    let length = u64::from_le_bytes(length);
+    let index = at.checked_sub(length).filter(|_| length <= INDEX);
+    let index = index.ok_or_else(damaged)?;
+    file.seek(SeekFrom::Start(index))?;
+    let mut text = Vec::new();
+    file.take(length).read_to_end(&mut text)?;
+    let entries: Vec<Entry> = serde_json::from_slice(&text).map_err(|_| damaged())?;
+    let ranges = || {
+        entries
+            .iter()
+            .flat_map(|entry| [&entry.component, &entry.code])
+    };
+    if ranges().any(|range| range.start > range.end || range.end > index) {
+        return Err(damaged());
+    }
+    let end = ranges().map(|range| range.start).min().unwrap_or(index);
+    Ok((entries, end))
+}
+
+fn part(program: &Path, range: &Range<u64>) -> io::Result<Vec<u8>> {
+    let mut file = File::open(program)?;
+    file.seek(SeekFrom::Start(range.start))?;
+    let mut bytes = Vec::new();
+    file.take(range.end - range.start).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_chain_package::{About, Asks, Version};
+
+    use super::*;
+
+    fn load(name: &str) -> Load {
+        Load {
+            package: Package {
+                name: name.to_owned(),
+                version: Version::new(1, 0, 0),
+                about: About::default(),
+                asks: Asks::default(),
+                imports: Vec::new(),
+                exports: Vec::new(),
+            },
+            component: format!("the component {name}").into_bytes(),
+            code: format!("the code of {name}").into_bytes(),
+        }
+    }
+
+    #[test]
+    fn a_program_carries_extensions_and_can_be_given_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("plain"), "the program").unwrap();
+        assert_eq!(Carried::by(&path("plain")).unwrap().iter().count(), 0);
+
+        write(&path("plain"), &[load("a"), load("b")], &path("two")).unwrap();
+        let two = Carried::by(&path("two")).unwrap();
+        let b = two.named("b").unwrap();
+        assert_eq!(b.component().unwrap(), b"the component b");
+        assert_eq!(b.code().unwrap(), b"the code of b");
+        assert_eq!(two.of_digest(&b.digest), Some(b));
+        assert!(fs::read(path("two")).unwrap().starts_with(b"the program"));
+
+        // In place, and in place of what it had.
+        write(&path("two"), &[load("c")], &path("two")).unwrap();
+        let one = Carried::by(&path("two")).unwrap();
+        let names: Vec<_> = one.iter().map(|extension| &*extension.name).collect();
+        assert_eq!(names, ["c"]);
+        write(&path("two"), &[], &path("two")).unwrap();
+        assert_eq!(Carried::by(&path("two")).unwrap().iter().count(), 0);
+    }
+
+    #[test]
+    fn what_is_damaged_is_said_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("program");
+        for (index, length) in [("[", 1), ("[]", 1 << 40), ("[]", 3), ("{}", 2)] {
+            let mut bytes = index.as_bytes().to_vec();
+            bytes.extend(u64::to_le_bytes(length));
+            bytes.extend(MAGIC);
+            fs::write(&path, bytes).unwrap();
+            let error = Carried::by(&path).unwrap_err().to_string();
+            assert!(error.contains("is damaged"), "{index}: {error}");
+        }
+        fs::write(&path, "").unwrap();
+        assert_eq!(Carried::by(&path).unwrap().iter().count(), 0);
+    }
+}

@@ -1,0 +1,149 @@
+//! What a manifest finds by a name: what its lock names, in the store, and else what comes with the program.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{BufReader, Cursor};
+use std::path::PathBuf;
+
+use acp_chain_package::{Package, PackageError};
+
+use super::carried::{Carried, Extension};
+use super::{Lock, Release, Store, StoreError};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// What is installed here.
+#[derive(Clone, Debug, Default)]
+pub struct Installed {
+    /// What was fetched; none where there is no place to keep it.
+    pub store: Option<Store>,
+    /// What comes with the program.
+    pub carried: Carried,
+}
+
+/// Where a component is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// In a file.
+    File(PathBuf),
+    /// In the program.
+    Carried(Extension),
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Carried(extension) => write!(f, "{}, which comes with acp-chain", extension.name),
+        }
+    }
+}
+
+/// An extension that was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Where its component is.
+    pub location: Location,
+    /// What it says of itself.
+    pub package: Package,
+    /// What was locked of it. What comes with the program need not be: whoever names it has agreed to what it
+    /// asks for.
+    pub locked: Option<Release>,
+}
+
+/// Why a name stands for nothing that could run.
+#[derive(Debug, thiserror::Error)]
+pub enum NotInstalled {
+    /// Nobody knows the name.
+    #[error(
+        "`{name}` is not installed{available}; `acp-chain add SOURCE` installs it, from a file, a URL or a \
+         registry"
+    )]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names that there are, in words.
+        available: String,
+    },
+    /// Its component is not where it should be.
+    #[error("`{name}`: {error}")]
+    Store {
+        /// The name.
+        name: String,
+        /// What is wrong.
+        error: StoreError,
+    },
+    /// Its component says nothing that can be used.
+    #[error("`{name}` in {location}: {}", quote(&error.to_string(), MAX_QUOTE))]
+    Package {
+        /// The name.
+        name: String,
+        /// Where the component is.
+        location: Box<Location>,
+        /// What is wrong.
+        error: PackageError,
+    },
+}
+
+impl Installed {
+    /// The extension that a manifest with this lock calls so.
+    pub fn find(&self, name: &str, lock: &Lock) -> Result<Found, NotInstalled> {
+        let locked = lock.get(name).map(|locked| locked.agreed.clone());
+        let location = match &locked {
+            Some(release) => self.locate(name, release)?,
+            None => {
+                let carried = self.carried.named(name).cloned();
+                Location::Carried(carried.ok_or_else(|| self.unknown(name, lock))?)
+            }
+        };
+        let package = match &location {
+            Location::File(path) => match File::open(path) {
+                Ok(file) => Package::read(BufReader::new(file)),
+                Err(error) => Err(error.into()),
+            },
+            Location::Carried(extension) => {
+                let component = extension.component().map_err(PackageError::from);
+                component.and_then(|component| Package::read(Cursor::new(component)))
+            }
+        };
+        let package = package.map_err(|error| NotInstalled::Package {
+            name: name.to_owned(),
+            location: location.clone().into(),
+            error,
+        })?;
+        Ok(Found {
+            location,
+            package,
+            locked,
+        })
+    }
+
+    /// Where the component of a release is.
+    fn locate(&self, name: &str, release: &Release) -> Result<Location, NotInstalled> {
+        if let Some(extension) = self.carried.of_digest(&release.digest) {
+            return Ok(Location::Carried(extension.clone()));
+        }
+        let stored = match &self.store {
+            Some(store) => store.sized(&release.digest, release.size),
+            None => Err(StoreError::Missing(release.digest)),
+        };
+        stored
+            .map(Location::File)
+            .map_err(|error| NotInstalled::Store {
+                name: name.to_owned(),
+                error,
+            })
+    }
+
+    fn unknown(&self, name: &str, lock: &Lock) -> NotInstalled {
+        let locked = lock.extensions().map(|locked| &*locked.name);
+        let carried = self.carried.iter().map(|extension| &*extension.name);
+        let known: Vec<_> = locked.chain(carried).collect();
+        NotInstalled::Unknown {
+            name: quote(name, MAX_QUOTE),
+            available: match known.is_empty() {
+                true => ", nor does any extension come with this program".to_owned(),
+                false => format!("; there are `{}`", known.join("`, `")),
+            },
+        }
+    }
+}
