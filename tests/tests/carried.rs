@@ -1,0 +1,292 @@
+//! The program as people install it: with five extensions in it, which need no network, no home and no
+//! compiler.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::LazyLock;
+
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::{EXTENSIONS, component, peer, program, recorded, script};
+use acp_chain_tests::process::Process;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::watched;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
+
+const RULE: &str = "Always be kind.";
+
+/// The program that carries the extensions. It stays as long as this process, and its folder for ever.
+static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
+    fs::create_dir_all(&folder).unwrap();
+    // Two runs of the tests at once make the same.
+    let installed = folder.join("acp-chain");
+    let mut bundle = std::process::Command::new(program());
+    bundle.arg("bundle").args(EXTENSIONS.map(component));
+    let bundled = bundle.arg("--output").arg(&installed).output().unwrap();
+    let told = String::from_utf8_lossy(&bundled.stderr);
+    assert!(bundled.status.success(), "{told}");
+    installed
+});
+
+/// A user with a home, in which nothing is.
+struct User(TempDir);
+
+impl User {
+    fn new() -> Self {
+        let user = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(user.home()).unwrap();
+        user
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    /// The user's settings.
+    fn config(&self, text: &str) {
+        let folder = self.home().join(".config/acp-chain");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("config.toml"), text).unwrap();
+    }
+
+    /// The installed program, with nothing in its environment but a home.
+    fn installed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(&*INSTALLED);
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.home())
+            .current_dir(self.0.path())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// What a command prints, and whether it did what it should.
+    async fn output<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> (bool, String) {
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = self.installed(args).output().await.unwrap();
+        let printed = [stdout, stderr].concat();
+        (status.success(), String::from_utf8(printed).unwrap())
+    }
+
+    /// A turn of acpx with elizacp through these proxies; gives what the agent received.
+    async fn turn(&self, options: &[&str]) -> String {
+        self.turn_as(&[], options).await
+    }
+
+    /// The same with something in the environment of acp-chain.
+    async fn turn_as(&self, environment: &[&str], options: &[&str]) -> String {
+        fs::write(self.path("AGENTS.md"), RULE).unwrap();
+        let received = self.path("received");
+        let eliza = [
+            peer("bin").join("elizacp").into_os_string(),
+            "--deterministic".into(),
+            "acp".into(),
+        ];
+        let agent = recorded(&received, eliza);
+        let options = options.iter().map(AsRef::as_ref);
+        let args = [OsStr::new("run")].into_iter().chain(options);
+        let args = args
+            .chain([OsStr::new("--")])
+            .chain(agent.iter().map(AsRef::as_ref));
+        let mut launched = Command::new("env");
+        launched.args(environment).arg(&*INSTALLED).args(args);
+        let launched = script(self.0.path(), "agent", &launched).unwrap();
+        let prompt = format!("Hello, my key is {SECRET}");
+        let args = [
+            "--format",
+            "json",
+            "--json-strict",
+            "--approve-all",
+            "exec",
+            &prompt,
+        ];
+        let mut acpx = Command::new(peer("bin").join("acpx"));
+        acpx.arg("--agent")
+            .arg(launched)
+            .args(args)
+            .current_dir(self.0.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.home())
+            .kill_on_drop(true);
+        let output = watched(&Transcript::new(), "acpx", acpx.output()).await;
+        let output = output.unwrap();
+        let wire = String::from_utf8(output.stdout).unwrap();
+        let ended = wire.lines().any(|line| {
+            let result = Message::parse(line).unwrap().result;
+            result.is_some_and(|result| result.contains("end_turn"))
+        });
+        assert!(output.status.success() && ended, "{wire}");
+        fs::read_to_string(received).unwrap()
+    }
+
+    /// Nothing was compiled, or it would be here.
+    fn has_compiled_nothing(&self) {
+        let cache = self.home().join(".cache/acp-chain/compiled");
+        let files = fs::read_dir(cache).into_iter().flatten();
+        let compiled = files.filter(|file| {
+            let path = file.as_ref().unwrap().path();
+            path.extension() == Some("compiled".as_ref())
+        });
+        assert_eq!(compiled.count(), 0);
+    }
+
+    /// The message of the error with which `initialize` is answered.
+    async fn refused(&self, options: &[&str]) -> String {
+        let args = ["run"].iter().chain(options).chain(&["--", "cat"]).copied();
+        let mut client =
+            Process::start("client", &Transcript::new(), self.installed(args)).unwrap();
+        let answer = client.wire.request("initialize", "{}").await;
+        let error: Value = serde_json::from_str(&answer.error.unwrap()).unwrap();
+        error["message"].as_str().unwrap().to_owned()
+    }
+}
+
+fn is_guarded(received: &str) {
+    assert!(received.contains(RULE), "{received}");
+    assert!(received.contains("[redacted"), "{received}");
+    assert!(!received.contains(SECRET), "{received}");
+}
+
+#[tokio::test]
+async fn a_turn_passes_two_extensions_that_were_only_named() {
+    let user = User::new();
+    // Guards stand next to the agent, whatever the order on the command line.
+    is_guarded(&user.turn(&["--with", "redact", "--with", "rules"]).await);
+    user.has_compiled_nothing();
+}
+
+#[tokio::test]
+async fn a_chain_of_the_users_own_is_in_force_without_a_manifest() {
+    let user = User::new();
+    user.config("[[proxy]]\nuse = 'rules'\n\n[[proxy]]\nuse = 'redact'\n");
+    is_guarded(&user.turn(&[]).await);
+    user.has_compiled_nothing();
+}
+
+#[tokio::test]
+async fn a_home_that_cannot_be_written_to_is_enough() {
+    let user = User::new();
+    // Not even root makes a directory in a file.
+    fs::write(user.path("no-home"), "").unwrap();
+    let home = format!("HOME={}", user.path("no-home").display());
+    is_guarded(
+        &user
+            .turn_as(&[&home], &["--with", "redact", "--with", "rules"])
+            .await,
+    );
+}
+
+#[tokio::test]
+async fn check_tells_of_the_five_what_it_tells_of_others() {
+    let user = User::new();
+    let manifest = EXTENSIONS.map(|name| format!("[[proxy]]\nuse = '{name}'\n"));
+    fs::write(user.path("acp-chain.toml"), manifest.concat()).unwrap();
+    let (valid, printed) = user.output(["check", "--start"]).await;
+    assert!(valid, "{printed}");
+    for name in EXTENSIONS {
+        let line = format!("{name}  {name}, which comes with acp-chain");
+        assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
+    }
+    // What each asks for is what it needs, and no more.
+    assert!(!printed.contains("the least that lets it"), "{printed}");
+    assert!(!printed.contains("never uses"), "{printed}");
+    user.has_compiled_nothing();
+}
+
+#[tokio::test]
+async fn info_tells_what_an_extension_is() {
+    let user = User::new();
+    let (told, printed) = user.output(["info", "todo"]).await;
+    assert!(told);
+    for line in [
+        "todo 0.1.0\n  Gives the agent a task list, and shows it to you as a plan\n",
+        "  licence: Apache-2.0 OR MIT\n",
+        "It asks for\n",
+        "  shows you plans (plans.show)\n      its author says: to show you the list as a plan\n",
+        "  ! gives the agent tools",
+        "It cannot\n  reach files, the network, programs, clocks",
+    ] {
+        assert!(printed.contains(line), "{printed}\nlacks\n{line}");
+    }
+    let (told, printed) = user.output(["info", "--json", "redact"]).await;
+    let facts: Value = serde_json::from_str(&printed).unwrap();
+    assert!(told);
+    assert_eq!(facts["name"], "redact");
+    assert_eq!(facts["asks"]["on-failure"], "refuse");
+    assert_eq!(facts["imports"][0], "acp-chain:proxy/types@0.1.0");
+    assert_eq!(
+        facts["size"],
+        fs::metadata(component("redact")).unwrap().len()
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_there_twice_is_an_error() {
+    let user = User::new();
+    let error = user.refused(&["--with", "redcat"]).await;
+    assert!(
+        error.contains("--with redcat: `redcat` is not installed; there are `rules`, `todo`"),
+        "{error}"
+    );
+    let error = user.refused(&["--with", "todo", "--with", "todo"]).await;
+    assert!(
+        error.contains("--with todo: the chain has a proxy of that id already"),
+        "{error}"
+    );
+    user.config("[[proxy]]\nuse = 'rules'\nconfig.limits = 7\n");
+    let error = user.refused(&[]).await;
+    assert!(
+        error.contains(
+            "config.toml:3:8: the config of `rules`: unknown key `limits`; did you mean `limit`?"
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn whoever_makes_a_component_makes_an_extension_of_it_by_one_command() {
+    let user = User::new();
+    let bare = user.path("bare.wasm");
+    fs::copy(component("pass"), &bare).unwrap();
+    let (told, printed) = user.output(["info", "./bare.wasm"]).await;
+    assert!(
+        !told && printed.contains("no section `acp-chain:extension`"),
+        "{printed}"
+    );
+    fs::write(
+        user.path("extension.toml"),
+        "name = 'mine'\nversion = '1.0.0'\n[asks.powers]\n'prompts.read' = 'to count them'\n",
+    )
+    .unwrap();
+    let (made, printed) = user
+        .output(["package", "bare.wasm", "--output", "mine.wasm"])
+        .await;
+    assert!(made, "{printed}");
+    let (told, again) = user.output(["info", "mine.wasm"]).await;
+    assert!(told);
+    assert_eq!(printed, again);
+    assert!(printed.starts_with("mine 1.0.0\n"), "{printed}");
+    fs::write(
+        user.path("extension.toml"),
+        "name = 'mine'\nversion = '1.0.0'\nasks.limits.x = 1\n",
+    )
+    .unwrap();
+    let (made, printed) = user.output(["package", "bare.wasm"]).await;
+    assert!(!made && printed.contains("extension.toml: in the package: `limits`: unknown key `x`"));
+}
