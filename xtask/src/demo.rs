@@ -11,7 +11,7 @@ mod story;
 mod trace;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
@@ -19,6 +19,7 @@ use console::{Term, style};
 use serde_json::Value;
 
 use crate::host::{self, text};
+use crate::install;
 use crate::workspace::Workspace;
 use client::Heard;
 
@@ -26,6 +27,8 @@ const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
 
 /// The files of one run, in `target/demo`.
 struct Stage {
+    /// The program, which carries the proxies.
+    program: PathBuf,
     manifest: PathBuf,
     project: PathBuf,
     trace: PathBuf,
@@ -36,7 +39,14 @@ struct Stage {
 pub fn run(workspace: &Workspace) -> Result<ExitCode> {
     let host = host::build(workspace, &[], &PROXIES)?;
     let stage = Stage::set(workspace)?;
-    let heard = client::play(&stage.command(&host)?, &stage.project)?;
+    let components = PROXIES.map(|name| {
+        workspace
+            .target("components")
+            .join(name)
+            .with_extension("wasm")
+    });
+    install::bundle(&host, &components, &stage.program)?;
+    let heard = client::play(&stage.command()?, &stage.project)?;
     let legs = trace::read(&stage.trace)?;
     let columns = Term::stdout().size_checked().map(|(_, columns)| columns);
     let width = columns.map_or(110, usize::from);
@@ -61,9 +71,9 @@ impl Stage {
         fs::create_dir_all(&project)?;
         fs::write(project.join("AGENTS.md"), script::RULES)?;
         let manifest = folder.join("acp-chain.toml");
-        let components = workspace.target("components");
-        fs::write(&manifest, script::manifest(&components))?;
+        fs::write(&manifest, script::MANIFEST)?;
         Ok(Self {
+            program: folder.join("acp-chain"),
             manifest,
             project,
             trace: folder.join("trace.ndjson"),
@@ -72,10 +82,10 @@ impl Stage {
     }
 
     /// What an editor would launch.
-    fn command(&self, host: &Path) -> Result<Vec<String>> {
+    fn command(&self) -> Result<Vec<String>> {
         let ourselves = std::env::current_exe()?;
         Ok(vec![
-            text(host)?,
+            text(&self.program)?,
             "run".into(),
             "--manifest".into(),
             text(&self.manifest)?,

@@ -43,7 +43,7 @@ pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
 }
 
 /// Lets a program make one that carries extensions.
-fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {
+pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {
     let status = Command::new(program)
         .arg("bundle")
         .args(extensions)

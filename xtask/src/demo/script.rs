@@ -1,8 +1,6 @@
 //! What is said in the demo. The token is the example of its maker's manual, and the key nearly so:
 //! one that ends in `EXAMPLE` is taken for none.
 
-use std::path::Path;
-
 /// The project's `AGENTS.md`.
 pub const RULES: &str = "# House rules\n- Answer in one sentence.\n- Never push to main.\n";
 
@@ -31,28 +29,18 @@ pub fn leak() -> [String; 3] {
     ]
 }
 
-/// The entries of our proxies, with the powers that each needs.
-const EXAMPLE: &str = include_str!("../../../examples/acp-chain.toml");
+/// The chain of the demo.
+pub const MANIFEST: &str = r#"[[proxy]]
+use = "rules"
 
-/// What `permissions` is to decide.
-const DECISIONS: &str = r#"[[proxy.config.rules]]
+[[proxy]]
+use = "permissions"
+
+[[proxy.config.rules]]
 decision = "allow"
 kind = "edit"
 path = "./src/**"
 
+[[proxy]]
+use = "redact"
 "#;
-
-/// The chain of the demo.
-pub fn manifest(components: &Path) -> String {
-    let mut text = String::new();
-    for entry in EXAMPLE.split("[[proxy]]") {
-        let is = |id: &str| entry.contains(&format!("id = {id:?}"));
-        if is("rules") || is("permissions") || is("redact") {
-            text.extend(["[[proxy]]", entry]);
-        }
-        if is("permissions") {
-            text.push_str(DECISIONS);
-        }
-    }
-    text.replace("../target/components", &components.display().to_string())
-}
