@@ -50,6 +50,11 @@ const TOKENS: &[&str] = &[
     "\"sessionId\":\"s\",",
     "=",
     "[[proxy]]\n",
+    "use = \"a\"\n",
+    "\"powers\":{",
+    "\"tools\":\"x\"",
+    "\"config\":{\"type\":\"object\"}",
+    "acp-chain:extension",
     "config.",
     "limits.",
     "powers",
@@ -71,6 +76,11 @@ fn a_chain_loses_nothing_and_answers_everything_whatever_its_proxies_do() {
 #[test]
 fn a_damaged_component_is_refused_or_runs_within_its_limits() {
     holds("component", fuzz::component, COMPONENTS);
+}
+
+#[test]
+fn what_an_extension_says_is_read_as_it_is_written() {
+    holds("package", fuzz::package, CASES);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use crate::workspace::{Workspace, cargo};
 
 /// The extensions that come with the program, in the order in which they are listed.
-const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
+pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
 
 /// Builds the program and its extensions, and puts it into `bin` of the folder, or of cargo's own.
 pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {

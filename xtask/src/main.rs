@@ -14,6 +14,7 @@ mod install;
 mod peers;
 mod portable;
 mod progress;
+mod reproducible;
 mod rules;
 mod secrets;
 mod soak;

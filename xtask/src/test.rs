@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow};
 
 use crate::progress::Progress;
 use crate::workspace::{Workspace, cargo};
-use crate::{guests, peers, secrets};
+use crate::{guests, peers, reproducible, secrets};
 
 /// Ends as `cargo test` does, whose output comes last.
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
@@ -24,6 +24,7 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     })?;
     test_typed(workspace, &progress)?;
     secrets::compare_with(workspace, &progress)?;
+    reproducible::check_with(workspace, &progress)?;
     if !args.is_empty() {
         return cargo_test(workspace, args);
     }

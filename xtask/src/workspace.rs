@@ -30,7 +30,18 @@ pub struct GuestCrate {
 impl Workspace {
     /// Asks cargo; a target folder from the environment or the configuration counts.
     pub fn find() -> Result<Self> {
-        let output = cargo()
+        Self::of(cargo())
+    }
+
+    /// A checkout in this folder, with a target folder of its own.
+    pub fn at(folder: &Path) -> Result<Self> {
+        let mut cargo = cargo();
+        cargo.current_dir(folder).env_remove("CARGO_TARGET_DIR");
+        Self::of(cargo)
+    }
+
+    fn of(mut cargo: Command) -> Result<Self> {
+        let output = cargo
             .args(["metadata", "--format-version=1", "--no-deps"])
             .output()
             .context("cargo metadata could not be started")?;

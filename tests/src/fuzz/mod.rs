@@ -11,6 +11,7 @@ mod envelope;
 mod json;
 mod lines;
 mod manifest;
+mod package;
 
 pub use chain::chain;
 pub use component::component;
@@ -18,3 +19,4 @@ pub use edit::edit;
 pub use envelope::envelope;
 pub use lines::lines;
 pub use manifest::manifest;
+pub use package::package;

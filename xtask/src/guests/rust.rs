@@ -44,6 +44,8 @@ pub fn build(
                 cargo()
                     .args(["build", "--lib", "--profile=guest", "--target", triple])
                     .args(packages)
+                    .arg("--target-dir")
+                    .arg(workspace.target(""))
                     .env("CARGO_ENCODED_RUSTFLAGS", flags)
                     .current_dir(workspace.path("")),
             )?;

@@ -1,0 +1,61 @@
+//! The extensions that come with the program have the same bytes, wherever their checkout is.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::guests;
+use crate::install::EXTENSIONS;
+use crate::progress::Progress;
+use crate::workspace::Workspace;
+
+/// What is no source.
+const LEFT_OUT: [&str; 3] = [".git", "target", "node_modules"];
+
+/// Builds them once more, from a copy of the checkout in another folder, and compares.
+pub fn check_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let elsewhere = workspace.target("xtask/elsewhere/a copy of the checkout");
+    copy(&workspace.path(""), &elsewhere)?;
+    let names = EXTENSIONS.map(str::to_owned);
+    let copies = guests::build_with(&Workspace::at(&elsewhere)?, progress, &names)?;
+    for (name, copy) in EXTENSIONS.iter().zip(copies) {
+        let own = workspace
+            .target("components")
+            .join(name)
+            .with_extension("wasm");
+        let read = |path: &Path| {
+            fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
+        };
+        ensure!(
+            read(&own)? == read(&copy)?,
+            "{} and {} are built from the same source, and differ",
+            own.display(),
+            copy.display()
+        );
+    }
+    Ok(())
+}
+
+/// Copies a folder. What is the same already keeps its time, so that cargo sees that nothing changed.
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), entry.path());
+        let beside = to.join(&name);
+        if LEFT_OUT.iter().any(|left_out| name == *left_out) {
+            continue;
+        }
+        // Of a link, what it leads to.
+        if path.is_dir() {
+            copy(&path, &beside)?;
+        } else {
+            let content = fs::read(&path)?;
+            if fs::read(&beside).ok().as_ref() != Some(&content) {
+                fs::write(&beside, content)?;
+            }
+        }
+    }
+    Ok(())
+}
