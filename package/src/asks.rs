@@ -90,10 +90,14 @@ impl Asks {
         }
         for (name, asked) in &self.methods {
             let wrong = |wrong: &dyn fmt::Display| format!("`methods`: `{name}` {wrong}");
-            Pattern::new(name).map_err(|error| wrong(&error))?;
+            Pattern::new(name).map_err(|error| format!("`methods`: {error}"))?;
             let unknown = asked.actions.iter().find(|action| !is_action(action));
             if let Some(unknown) = unknown {
-                return Err(wrong(&format!("asks to `{unknown}`, which there is not")));
+                let known: Vec<_> = Actions::NAMES.iter().map(|(name, _)| *name).collect();
+                return Err(wrong(&format!(
+                    "asks to `{unknown}`; what can be asked for is to `{}`",
+                    known.join("`, `")
+                )));
             }
             if asked.actions.is_empty() {
                 return Err(wrong(&"asks to do nothing"));

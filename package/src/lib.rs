@@ -66,6 +66,22 @@ pub struct About {
     pub revision: Option<String>,
 }
 
+impl About {
+    /// All of it that is said, by the names of the sections that have it.
+    pub fn said(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("description", &self.description),
+            ("authors", &self.authors),
+            ("licenses", &self.licenses),
+            ("source", &self.source),
+            ("homepage", &self.homepage),
+            ("revision", &self.revision),
+        ];
+        let all = all.into_iter();
+        all.filter_map(|(section, said)| Some((section, said.as_deref()?)))
+    }
+}
+
 impl Package {
     /// The version of the interface (`acp-chain:proxy`) that it is made for, if it is a proxy at all.
     #[must_use]
@@ -85,4 +101,12 @@ pub fn is_name(name: &str) -> bool {
             .chars()
             .all(|c| plain(c) || matches!(c, '-' | '_' | '.'))
         && !matches!(name, "client" | "agent")
+}
+
+/// What is said of a name that no extension may have.
+fn no_name(name: &str) -> String {
+    format!(
+        "{name:?} is no name of an extension: that is 1 to 64 lower-case letters, digits, `-`, `_` or `.`, and \
+         neither `client` nor `agent`"
+    )
 }

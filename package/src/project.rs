@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::asks::{Asked, AskedMethods, Asks, OnFailure};
-use crate::{About, Package, is_name};
+use crate::{About, Package, is_name, no_name};
 
 use formats::Format;
 
@@ -141,18 +141,17 @@ impl Project {
             on_failure,
             _target,
         } = said.table;
-        let name = name
-            .or(said.name)
-            .ok_or_else(|| wrong("it has no name".into()))?;
+        let name = name.or(said.name).ok_or_else(|| {
+            wrong("it has no name; give it one by `name` beside its powers".into())
+        })?;
         if !is_name(&name) {
-            return Err(wrong(format!(
-                "{name:?} is no name of an extension, which is 1 to 64 lower-case letters, digits, `-`, `_` \
-                 or `.`; give it another by `name` beside its powers"
-            )));
+            let no_name = no_name(&name);
+            let wrong_name = format!("{no_name}; give it another by `name` beside its powers");
+            return Err(wrong(wrong_name));
         }
         let version = said
             .version
-            .ok_or_else(|| wrong("it has no version".into()))?;
+            .ok_or_else(|| wrong("it has no `version`; write one, such as 0.1.0".into()))?;
         let version = Version::parse(&version)
             .map_err(|error| wrong(format!("{version:?} is no version: {error}")))?;
         let powers = powers.into_iter();

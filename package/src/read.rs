@@ -3,13 +3,14 @@
 use std::io::{self, Read, Seek};
 
 use semver::Version;
+use serde_json::Value;
 use wasmparser::{
     BinaryReader, ComponentExportSectionReader, ComponentImportSectionReader, ComponentName,
     ComponentNameSectionReader,
 };
 
 use crate::sections::{CUSTOM, Sections};
-use crate::{About, Asks, Package, SECTION, is_name};
+use crate::{About, Asks, Package, SECTION, is_name, no_name};
 
 /// The longest text about a component, in bytes.
 const TEXT: u64 = 4 << 10;
@@ -78,13 +79,7 @@ impl Package {
         };
         let name = said.name.ok_or_else(|| missing("component-name"))?;
         if !is_name(&name) {
-            return Err(wrong(
-                "component-name",
-                format!(
-                    "{name:?} is no name of an extension, which is 1 to 64 lower-case letters, digits, `-`, \
-                     `_` or `.`"
-                ),
-            ));
+            return Err(wrong("component-name", no_name(&name)));
         }
         let version = said.version.ok_or_else(|| missing("version"))?;
         let version = Version::parse(&version)
@@ -102,15 +97,14 @@ impl Package {
 
 /// What an extension asks for, from its text.
 fn read_asks(text: &str) -> Result<Asks, PackageError> {
-    #[derive(serde::Deserialize)]
-    struct Host {
-        host: Option<Version>,
-    }
     let malformed = |error: serde_json::Error| wrong(SECTION, error.to_string());
     // First: what is newer may have keys of which nothing is known here.
-    let host: Host = serde_json::from_str(text).map_err(malformed)?;
+    let any: Value = serde_json::from_str(text).map_err(malformed)?;
+    let host = any["host"]
+        .as_str()
+        .and_then(|host| Version::parse(host).ok());
     let own = Version::parse(env!("CARGO_PKG_VERSION"));
-    if let Some(host) = host.host
+    if let Some(host) = host
         && own.is_ok_and(|own| own < host)
     {
         return Err(PackageError::TooNew(host));

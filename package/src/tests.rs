@@ -6,6 +6,8 @@ use serde_json::json;
 
 use super::*;
 
+mod errors;
+
 /// A component with no more than that.
 fn component(wat: &str) -> Vec<u8> {
     wat::parse_str(wat).unwrap()
@@ -180,69 +182,6 @@ fn each_language_says_it_in_the_file_that_it_has() {
     assert_eq!(python.asks.on_failure, Some(OnFailure::Refuse));
 }
 
-#[test]
-fn mistakes_of_authors_are_told_with_their_place() {
-    let told = |files: &[(&str, &str)]| {
-        let error = Project::read(project(files).path())
-            .unwrap_err()
-            .to_string();
-        error
-            .rsplit_once('/')
-            .map_or(error.clone(), |(_, end)| end.to_owned())
-    };
-    assert!(told(&[]).contains("or an extension.toml"));
-    for (name, text, expected) in [
-        (
-            "extension.toml",
-            "name = \"a\"\n",
-            "missing field `version`",
-        ),
-        (
-            "extension.toml",
-            "name = \"a\"\nversion = \"1.0.0\"\n[asks]\npower = {}\n",
-            "extension.toml:4:1: unknown field `power`, expected one of `name`, `host`, `powers`",
-        ),
-        (
-            "extension.toml",
-            "name = \"A b\"\nversion = \"1.0.0\"\n",
-            "\"A b\" is no name of an extension",
-        ),
-        (
-            "extension.toml",
-            "name = \"a\"\nversion = \"1\"\n",
-            "\"1\" is no version",
-        ),
-        (
-            "extension.toml",
-            "name = \"a\"\nversion = \"1.0.0\"\nasks.powers = { tool = \"x\" }\n",
-            "there is no power `tool`; did you mean `tools`?",
-        ),
-        (
-            "extension.toml",
-            "name = \"a\"\nversion = \"1.0.0\"\nasks.powers = { tools = \" \" }\n",
-            "`tools` has no reason",
-        ),
-        (
-            "extension.toml",
-            "name = \"a\"\nversion = \"1.0.0\"\nasks.config = \"none.json\"\n",
-            "none.json: the file cannot be read",
-        ),
-        (
-            "package.json",
-            "{\n  \"acpChain\": { \"powers\": 7 } }",
-            "package.json:2:27: invalid type: integer `7`",
-        ),
-    ] {
-        let told = told(&[(name, text)]);
-        assert!(told.contains(expected), "{told}\nlacks\n{expected}");
-    }
-    let two = [
-        ("extension.toml", OWN),
-        ("package.json", r#"{ "acpChain": {} }"#),
-    ];
-    assert!(told(&two).contains("both say") || told(&two).contains("name one of them"));
-}
-
 /// A component with a custom section behind.
 fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     use wasm_encoder::{ComponentSection, CustomSection};
@@ -253,58 +192,6 @@ fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     };
     section.append_to_component(&mut with);
     with
-}
-
-#[test]
-fn what_says_what_cannot_be_is_no_extension() {
-    let bare = component("(component)");
-    assert!(wrong(b"").contains("no WebAssembly component"));
-    assert!(wrong(b"\0asm\x01\0\0\0").contains("no WebAssembly component"));
-    let asks = |text: &str| {
-        wrong(&{
-            let named = package(&[("extension.toml", OWN)]).write(&bare).unwrap();
-            let without = write::without_sections(&named).unwrap();
-            with_section(
-                &with_section(&without, "version", b"1.0.0"),
-                SECTION,
-                text.as_bytes(),
-            )
-        })
-    };
-    for (text, expected) in [
-        ("", "EOF while parsing"),
-        ("{} x", "trailing characters"),
-        (r#"{ "power": {} }"#, "unknown field `power`"),
-        (
-            r#"{ "host": "9.0.0", "power": {} }"#,
-            "needs acp-chain 9.0.0 or newer",
-        ),
-        (r#"{ "powers": { "tool": "x" } }"#, "did you mean `tools`?"),
-        (
-            r#"{ "powers": { "session-setup.secrets": "x" } }"#,
-            "makes no sense without `session-setup.read`",
-        ),
-        (
-            r#"{ "methods": { "_x": { "actions": ["eat"], "reason": "x" } } }"#,
-            "asks to `eat`",
-        ),
-        (
-            r#"{ "methods": { "_x": { "actions": [], "reason": "x" } } }"#,
-            "asks to do nothing",
-        ),
-    ] {
-        let told = asks(text);
-        assert!(told.contains(expected), "{told}\nlacks\n{expected}");
-    }
-    let whole = package(&[("extension.toml", OWN)]).write(&bare).unwrap();
-    assert!(wrong(&with_section(&whole, SECTION, b"{}")).contains("it is there twice"));
-    assert!(wrong(&with_section(&whole, "version", b"1.0.0")).contains("it is there twice"));
-    let long = with_section(&bare, "description", &[b'x'; 5000]);
-    assert!(wrong(&long).contains("no more than 4096 bytes are read has 5000"));
-    assert!(wrong(&with_section(&bare, "authors", &[0xff])).contains("no UTF-8"));
-    // What lies deeper is not its own.
-    let nested = component(r#"(component (component (@custom "version" "1")))"#);
-    assert!(wrong(&nested).contains("no section"));
 }
 
 proptest! {

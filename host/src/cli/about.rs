@@ -1,6 +1,6 @@
 //! What an extension is, in plain words, for who is to decide about it.
 
-use acp_chain_package::{About, Package};
+use acp_chain_package::Package;
 use acp_chain_powers::Power;
 use serde_json::{Value, json};
 
@@ -20,26 +20,17 @@ pub fn print(package: &Package, digest: Digest, size: u64) {
 pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     let text = |text: &str| quote(text, MAX_QUOTE);
     let mut lines = vec![format!("{} {}", package.name, package.version)];
-    let About {
-        description,
-        authors,
-        licenses,
-        source,
-        homepage,
-        revision,
-    } = &package.about;
-    let said = [
-        ("", description),
-        ("by ", authors),
-        ("licence: ", licenses),
-        ("source: ", source),
-        ("page: ", homepage),
-        ("revision: ", revision),
-    ];
-    let said = said.into_iter();
-    lines.extend(
-        said.filter_map(|(label, said)| Some(format!("  {label}{}", text(said.as_ref()?)))),
-    );
+    lines.extend(package.about.said().map(|(section, said)| {
+        let label = match section {
+            "authors" => "by ",
+            "licenses" => "licence: ",
+            "source" => "source: ",
+            "homepage" => "page: ",
+            "revision" => "revision: ",
+            _ => "",
+        };
+        format!("  {label}{}", text(said))
+    }));
     let interface = package.interface().map_or_else(
         || "is no proxy".to_owned(),
         |version| format!("made for version {} of the interface", text(version)),
@@ -100,27 +91,17 @@ fn cannot(imports: &[String]) -> &'static str {
 
 /// All of it, for programs.
 pub fn json(package: &Package, digest: Digest, size: u64) -> Value {
-    let About {
-        description,
-        authors,
-        licenses,
-        source,
-        homepage,
-        revision,
-    } = &package.about;
-    json!({
+    let mut facts = json!({
         "name": package.name,
         "version": package.version,
-        "description": description,
-        "authors": authors,
-        "licenses": licenses,
-        "source": source,
-        "homepage": homepage,
-        "revision": revision,
         "digest": digest.to_string(),
         "size": size,
         "interface": package.interface(),
         "imports": package.imports,
         "asks": package.asks,
-    })
+    });
+    for (section, said) in package.about.said() {
+        facts[section] = said.into();
+    }
+    facts
 }
