@@ -83,6 +83,8 @@ enum Command {
     /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
     /// ordinary text.
     Secrets,
+    /// Build our extensions from a copy of the checkout, elsewhere, and see that they have the same bytes.
+    Reproducible,
     /// Measure what acp-chain costs, beside a relay of bytes and the reference conductor.
     Bench(bench::Options),
     /// Build everything, fetch the peers, and run all tests.
@@ -114,6 +116,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Rules => rules::make(&Workspace::find()?)?,
         Command::Types => types::make(&Workspace::find()?)?,
         Command::Secrets => secrets::compare(&Workspace::find()?)?,
+        Command::Reproducible => reproducible::check(&Workspace::find()?)?,
         Command::Bench(options) => return bench::run(&Workspace::find()?, &options),
         Command::Test { args } => return test::run(&Workspace::find()?, &args),
     }

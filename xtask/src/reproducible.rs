@@ -1,4 +1,4 @@
-//! The extensions that come with the program have the same bytes, wherever their checkout is.
+//! `cargo xtask reproducible`: the extensions that come with the program have the same bytes, wherever their checkout is.
 
 use std::fs;
 use std::path::Path;
@@ -13,17 +13,23 @@ use crate::workspace::Workspace;
 /// What is no source.
 const LEFT_OUT: [&str; 3] = [".git", "target", "node_modules"];
 
+/// Builds them here, and once more elsewhere.
+pub fn check(workspace: &Workspace) -> Result<()> {
+    let progress = Progress::new(workspace);
+    guests::build_with(workspace, &progress, &EXTENSIONS.map(str::to_owned))?;
+    check_with(workspace, &progress)
+}
+
 /// Builds them once more, from a copy of the checkout in another folder, and compares.
 pub fn check_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let elsewhere = workspace.target("xtask/elsewhere/a copy of the checkout");
     copy(&workspace.path(""), &elsewhere)?;
     let names = EXTENSIONS.map(str::to_owned);
-    let copies = guests::build_with(&Workspace::at(&elsewhere)?, progress, &names)?;
-    for (name, copy) in EXTENSIONS.iter().zip(copies) {
-        let own = workspace
-            .target("components")
-            .join(name)
-            .with_extension("wasm");
+    let elsewhere = Workspace::at(&elsewhere)?;
+    guests::build_with(&elsewhere, progress, &names)?;
+    for name in EXTENSIONS {
+        let file = Path::new("components").join(name).with_extension("wasm");
+        let (own, copy) = (workspace.target(&file), elsewhere.target(&file));
         let read = |path: &Path| {
             fs::read(path).with_context(|| format!("{} cannot be read", path.display()))
         };
