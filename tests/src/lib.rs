@@ -19,4 +19,5 @@ pub mod provider;
 pub mod schema;
 pub mod stand_in;
 pub mod transcript;
+pub mod web;
 pub mod wire;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::source::Source;
-use super::{Digest, is_name};
+use super::{Digest, Signer, is_name};
 use crate::limits::{COMPONENT, LOCK, Quantity};
 use crate::untrusted::Untrusted;
 
@@ -68,7 +68,7 @@ pub struct Release {
     pub powers: Vec<String>,
     /// Whose signature it has: a minisign public key.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub signer: Option<String>,
+    pub signer: Option<Signer>,
     /// What it may do with methods that no power covers, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,
@@ -288,7 +288,7 @@ size = 3
 wit = "0.1.0"
 imports = ["acp-chain:proxy/channel@0.1.0"]
 powers = ["prompts.read", "prompts.change"]
-signer = "RWQ"
+signer = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl"
 
 [extension.agreed.methods]
 "_vendor/*" = ["read"]

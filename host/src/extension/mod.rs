@@ -11,15 +11,19 @@
 pub mod carried;
 pub mod digest;
 mod disk;
+pub mod fetch;
 pub mod installed;
 pub mod lock;
+pub mod signature;
 pub mod source;
 pub mod store;
 
 pub use carried::Carried;
 pub use digest::Digest;
+pub use fetch::{FetchError, Fetched, Fetcher, Patience, Web};
 pub use installed::{Installed, Location, NotInstalled};
 pub use lock::{Lock, LockError, Locked, Release};
+pub use signature::{SignatureError, Signer};
 pub use source::{Reference, Source, SourceError};
 pub use store::{Store, StoreError};
 

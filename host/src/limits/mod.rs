@@ -169,6 +169,15 @@ pub const COMPONENT: usize = 256 * MIB;
 /// The longest lock file, in bytes.
 pub const LOCK: usize = MIB;
 
+/// The longest answer of a registry that is no component, in bytes.
+pub const REGISTRY_ANSWER: usize = 4 * MIB;
+
+/// The longest signature, in bytes.
+pub const SIGNATURE: usize = 4 * KIB;
+
+/// How many signatures of one extension are looked at.
+pub const SIGNATURES: usize = 8;
+
 /// How much of the line tables of a component is kept, in bytes.
 pub const LINE_TABLES: usize = 2 * MIB;
 
@@ -285,6 +294,27 @@ pub const FIXED: &[Fixed] = &[
         value: LOCK as u64,
         what: "the lock beside a manifest",
         passing: "it is not read",
+    },
+    Fixed {
+        name: "registry answer",
+        quantity: Quantity::Size,
+        value: REGISTRY_ANSWER as u64,
+        what: "what a registry says about an extension",
+        passing: "the extension is not installed",
+    },
+    Fixed {
+        name: "signature",
+        quantity: Quantity::Size,
+        value: SIGNATURE as u64,
+        what: "a signature of an extension",
+        passing: "the extension is not installed",
+    },
+    Fixed {
+        name: "signatures",
+        quantity: Quantity::Count,
+        value: SIGNATURES as u64,
+        what: "signatures of an extension",
+        passing: "the rest is not looked at",
     },
     Fixed {
         name: "line tables",

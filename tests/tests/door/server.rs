@@ -7,8 +7,8 @@ use acp_chain::mcp::door::{Arrival, Door, Transport};
 use acp_chain::mcp::{LinkId, ServerId};
 use acp_chain::rpc::{Error, Id, Kind, Message, member};
 use acp_chain_tests::declared::address;
-use acp_chain_tests::host;
 pub use acp_chain_tests::wire::in_time as watched;
+use acp_chain_tests::{host, web};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -232,7 +232,7 @@ impl Web {
     pub fn new(declared: &Value) -> Self {
         let (url, bearer) = address(declared);
         Self {
-            client: Client::builder().no_proxy().build().expect("a client"),
+            client: web::client(),
             url,
             bearer,
         }

@@ -4,8 +4,9 @@
 use acp_chain_tests::declared::address;
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::InProcess;
+use acp_chain_tests::web;
 use acp_chain_tests::wire::in_time;
-use reqwest::{Client, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -19,7 +20,7 @@ const CONNECTED: &str = r#"[{"type":"acp","name":"theirs","id":"own-id"}]"#;
 /// A call of a tool, by an agent's client.
 fn call(declared: &Value) -> RequestBuilder {
     let (url, bearer) = address(declared);
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = web::client();
     let body = json!({
         "jsonrpc": "2.0",
         "id": 1,

@@ -7,6 +7,7 @@
 
 use acp_chain_tests::declared::{address, command};
 use acp_chain_tests::host::InProcess;
+use acp_chain_tests::web;
 pub use acp_chain_tests::wire::in_time as watched;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientConfig, CreateMessageRequestParams,
@@ -149,11 +150,7 @@ impl Caller {
             let (url, bearer) = address(declared);
             let secret = bearer.strip_prefix("Bearer ").expect("a bearer");
             let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(secret);
-            let client = reqwest::Client::builder()
-                .no_proxy()
-                .build()
-                .expect("a client");
-            let transport = StreamableHttpClientTransport::with_client(client, config);
+            let transport = StreamableHttpClientTransport::with_client(web::client(), config);
             watched("a client", handler.serve_with_lifecycle(transport, mode)).await
         } else {
             let transport = TokioChildProcess::new(command(declared)).expect("the shim");

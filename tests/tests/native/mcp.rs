@@ -5,6 +5,7 @@ use acp_chain::channel::{Failure, FailurePolicy};
 use acp_chain::native::{CommandLine, Process, Supervisor};
 use acp_chain_tests::host::{self, InProcess, played};
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::web;
 use serde_json::{Value, json};
 
 use crate::PROXY;
@@ -123,11 +124,12 @@ async fn an_agent_over_a_bridge_calls_the_tools_of_a_component_through_a_native_
     let mut chain = InProcess::of(members, &Transcript::new());
     begin(&mut chain, OVER_HTTP).await;
     let servers = session(&mut chain, "[]").await;
-    let web = reqwest::Client::new();
+    let client = web::client();
     let url = servers[0]["url"].as_str().unwrap();
     let header = &servers[0]["headers"][0];
     let post = |body: Value| {
-        web.post(url)
+        client
+            .post(url)
             .header(
                 header["name"].as_str().unwrap(),
                 header["value"].as_str().unwrap(),

@@ -1,0 +1,215 @@
+//! Getting an extension from its source.
+//!
+//! Whatever sends it may be hostile: it sends as much as it was asked for and no more, it has so much
+//! time, and what it sent has the digest that was asked for, before anybody looks inside.
+
+mod credentials;
+mod file;
+mod layout;
+mod publish;
+mod registry;
+mod web;
+
+use std::path::PathBuf;
+
+pub use publish::{Artifact, Published};
+pub use web::{Patience, Web};
+
+use self::registry::{PULL, Registry};
+use super::{Digest, Source};
+use crate::limits::{COMPONENT, Quantity, SIGNATURE};
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// An extension that arrived.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// The component.
+    pub component: Vec<u8>,
+    /// Its digest.
+    pub digest: Digest,
+    /// The digest of its manifest in a registry.
+    pub manifest: Option<Digest>,
+    /// The minisign signatures that came with it, none of them checked.
+    pub signatures: Vec<String>,
+}
+
+/// Why an extension did not arrive.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// A file cannot be read.
+    #[error("{}: the file cannot be read: {error}", Untrusted::new(path.display()))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// There is more than anybody wants.
+    #[error("{}: it is larger than {}", quote(what, MAX_QUOTE), Quantity::Size.show(*most))]
+    TooLarge {
+        /// What was fetched.
+        what: String,
+        /// How much it may be, in bytes.
+        most: u64,
+    },
+    /// Something else arrived.
+    #[error(
+        "{}: expected {expected}, and what came has {actual}: it was changed, or did not arrive whole; \
+         nothing was installed",
+        quote(what, MAX_QUOTE)
+    )]
+    OtherDigest {
+        /// What was fetched.
+        what: String,
+        /// What was asked for.
+        expected: Digest,
+        /// What arrived.
+        actual: Digest,
+    },
+    /// A server cannot be reached, or breaks off.
+    #[error(
+        "{}: {}; try again later",
+        quote(what, MAX_QUOTE),
+        quote(why, MAX_QUOTE)
+    )]
+    Web {
+        /// What was fetched.
+        what: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// A server does not want to.
+    #[error(
+        "{}: the server answers {status}{}{}",
+        quote(what, MAX_QUOTE),
+        if said.is_empty() { String::new() } else { format!(" ({})", quote(said, MAX_QUOTE)) },
+        next_step(*status)
+    )]
+    Refused {
+        /// What was fetched.
+        what: String,
+        /// The status of its answer.
+        status: u16,
+        /// What it says about that.
+        said: String,
+    },
+    /// A registry speaks another language than the specification.
+    #[error("{}: {wrong}", quote(what, MAX_QUOTE))]
+    Malformed {
+        /// What was fetched.
+        what: String,
+        /// What is wrong with the answer.
+        wrong: &'static str,
+    },
+    /// An artifact is not laid out as extensions are.
+    #[error(
+        "{}: the artifact is no WebAssembly component: it has {}; expected one layer of the type \
+         `application/wasm`, as `acp-chain publish` and `wkg oci push` make it",
+        quote(what, MAX_QUOTE),
+        quote(found, MAX_QUOTE)
+    )]
+    Layout {
+        /// The reference.
+        what: String,
+        /// What its manifest says.
+        found: String,
+    },
+    /// Docker's configuration has no usable password.
+    #[error(
+        "{registry}: the password cannot be had: {}; `docker login {registry}` sets it",
+        quote(why, MAX_QUOTE)
+    )]
+    Credentials {
+        /// The registry.
+        registry: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// It comes with the program.
+    #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
+    BuiltIn(String),
+    /// The user wants no network.
+    #[error("{} is not on this machine, and `--offline` lets nothing be downloaded", quote(.0, MAX_QUOTE))]
+    Offline(String),
+}
+
+fn next_step(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "; `docker login` for that registry lets you in, if you may",
+        404 => "; check the name and the version",
+        429 => "; it wants to be left alone for a while",
+        _ => "",
+    }
+}
+
+/// Told of what has arrived, and of how much it will be, in bytes.
+pub type Seen<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
+
+/// What gets extensions.
+#[derive(Clone, Debug)]
+pub struct Fetcher {
+    /// None if nothing may be downloaded.
+    pub web: Option<Web>,
+}
+
+impl Fetcher {
+    /// Gets what a source has now.
+    pub async fn fetch(&self, source: &Source, seen: Seen<'_>) -> Result<Fetched, FetchError> {
+        let web = || {
+            let web = self.web.as_ref();
+            web.ok_or_else(|| FetchError::Offline(source.to_string()))
+        };
+        match source {
+            Source::BuiltIn(name) => Err(FetchError::BuiltIn(name.clone())),
+            Source::File(path) => file::fetch(path),
+            Source::Https { url, digest } => https(web()?, url, *digest, seen).await,
+            Source::Registry(reference) => {
+                Registry::new(web()?, reference, PULL)?
+                    .fetch(reference, seen)
+                    .await
+            }
+        }
+    }
+}
+
+/// A file of a web server, and its signature beside it.
+async fn https(
+    web: &Web,
+    url: &str,
+    expected: Digest,
+    seen: Seen<'_>,
+) -> Result<Fetched, FetchError> {
+    let answer = web.get(url).await?;
+    let component = web.body(url, answer, COMPONENT as u64, seen).await?;
+    let digest = Digest::of(&component);
+    if digest != expected {
+        return Err(FetchError::OtherDigest {
+            what: url.to_owned(),
+            expected,
+            actual: digest,
+        });
+    }
+    let beside = format!("{url}.minisig");
+    let signatures = match web.get(&beside).await {
+        Ok(answer) => {
+            let text = web
+                .body(&beside, answer, SIGNATURE as u64, &|_, _| {})
+                .await?;
+            vec![String::from_utf8_lossy(&text).into_owned()]
+        }
+        Err(FetchError::Refused {
+            status: 403 | 404 | 410,
+            ..
+        }) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    Ok(Fetched {
+        component,
+        digest,
+        manifest: None,
+        signatures,
+    })
+}
+
+#[cfg(test)]
+mod tests;

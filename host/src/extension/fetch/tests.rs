@@ -1,0 +1,411 @@
+//! Sources that do what they should not.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use super::layout::{Descriptor, INDEX, MANIFEST, WASM_CONFIG, WASM_LAYER};
+use super::*;
+use crate::extension::Reference;
+
+const COMPONENT_BYTES: &[u8] = b"\0asm what it is made of";
+
+/// A server on this machine that answers each request with bytes, and closes the connection unless it is
+/// to be silent.
+struct Server {
+    address: String,
+    /// The heads of the requests.
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+type Answers = BTreeMap<String, Vec<u8>>;
+
+impl Server {
+    /// Answers paths with these bytes, which may have its own address in them.
+    async fn start(answers: impl Fn(&str) -> Answers, silent: bool) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let (answers, requests) = (Arc::new(answers(&address)), log.clone());
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (answers, requests) = (answers.clone(), requests.clone());
+                tokio::spawn(async move {
+                    let mut head = Vec::new();
+                    while !head.ends_with(b"\r\n\r\n") {
+                        head.push(stream.read_u8().await?);
+                    }
+                    let head = String::from_utf8_lossy(&head).into_owned();
+                    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                    requests.lock().unwrap().push(head);
+                    let missing = answer(404, &[], b"no such thing\x1b[31m");
+                    let bytes = answers.get(&path).unwrap_or(&missing);
+                    stream.write_all(bytes).await?;
+                    if silent && answers.contains_key(&path) {
+                        std::future::pending::<()>().await;
+                    }
+                    stream.shutdown().await
+                });
+            }
+        });
+        Self { address, log }
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// What comes of fetching `:1`, or what was pinned.
+    async fn fetch(&self, version: &str) -> Result<Fetched, String> {
+        let source = format!("{}/org/it{version}", self.address);
+        let fetched = fetcher().fetch(&source.parse().unwrap(), &|_, _| {}).await;
+        fetched.map_err(|error| error.to_string())
+    }
+}
+
+fn answer(status: u16, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let length = body.len().to_string();
+    let has_length = headers.iter().any(|(name, _)| *name == "Content-Length");
+    let length = (!has_length).then_some(("Content-Length", &*length));
+    let headers = headers.iter().copied().chain(length);
+    let headers: Vec<_> = headers
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
+    let head = format!(
+        "HTTP/1.1 {status} It\r\nConnection: close\r\n{}\r\n",
+        headers.concat()
+    );
+    [head.as_bytes(), body].concat()
+}
+
+fn fetcher() -> Fetcher {
+    let patience = Patience {
+        silence: Duration::from_millis(300),
+        ..Patience::default()
+    };
+    Fetcher {
+        web: Some(Web::new(patience).unwrap()),
+    }
+}
+
+fn manifest(layer: &Descriptor) -> Vec<u8> {
+    let config = Descriptor::of(WASM_CONFIG, b"{}");
+    let manifest = json!({ "schemaVersion": 2, "config": config, "layers": [layer] });
+    manifest.to_string().into_bytes()
+}
+
+fn layer() -> Descriptor {
+    Descriptor::of(WASM_LAYER, COMPONENT_BYTES)
+}
+
+/// A registry that has a manifest, and answers like this when it is asked for the blob.
+async fn registry(layer: Descriptor, blob: Vec<u8>, silent: bool) -> Server {
+    let path = format!("/v2/org/it/blobs/{}", layer.digest);
+    let manifest = answer(200, &[], &manifest(&layer));
+    let answers = move |_: &str| {
+        Answers::from([
+            ("/v2/org/it/manifests/1".to_owned(), manifest.clone()),
+            (path.clone(), blob.clone()),
+        ])
+    };
+    Server::start(answers, silent).await
+}
+
+#[tokio::test]
+async fn what_a_registry_sends_whole_arrives() {
+    let server = registry(layer(), answer(200, &[], COMPONENT_BYTES), false).await;
+    let fetched = server.fetch(":1").await.unwrap();
+    assert_eq!(fetched.component, COMPONENT_BYTES);
+    assert_eq!(fetched.digest, Digest::of(COMPONENT_BYTES));
+    assert_eq!(fetched.manifest, Some(Digest::of(&manifest(&layer()))));
+    assert!(fetched.signatures.is_empty());
+}
+
+#[tokio::test]
+async fn what_does_not_arrive_whole_is_an_error() {
+    let truncated = answer(200, &[("Content-Length", "23")], &COMPONENT_BYTES[..22]);
+    let chunked = b"HTTP/1.1 200 It\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let oversized = [&chunked[..], b"40\r\n", &[b'x'; 64], b"\r\n"].concat();
+    let changed = COMPONENT_BYTES.to_ascii_uppercase();
+    for (blob, expected) in [
+        (truncated, "the connection broke"),
+        (Vec::new(), "the connection broke"),
+        (oversized, "it is larger than 23 B"),
+        (answer(200, &[], &[0; 1000]), "it is larger than 23 B"),
+        (
+            answer(200, &[], &changed),
+            "it was changed, or did not arrive whole; nothing was installed",
+        ),
+        (
+            answer(200, &[], b""),
+            "it was changed, or did not arrive whole",
+        ),
+        (
+            answer(500, &[], b"\x1b[31mno"),
+            "the server answers 500 (\\u{1b}[31mno)",
+        ),
+        (
+            answer(401, &[], b""),
+            "401; `docker login` for that registry lets you in",
+        ),
+    ] {
+        let server = registry(layer(), blob, false).await;
+        let told = server.fetch(":1").await.unwrap_err();
+        assert!(told.contains(expected), "{told}\nlacks\n{expected}");
+        assert!(told.contains(&server.address), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_not_waited_for() {
+    let long = ("Content-Length", "23");
+    let silent = answer(200, &[long], &COMPONENT_BYTES[..5]);
+    let server = registry(layer(), silent, true).await;
+    let told = server.fetch(":1").await.unwrap_err();
+    assert!(
+        told.contains("the server has stopped sending; try again later"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let source = format!("{address}/it:1").parse().unwrap();
+    let told = fetcher()
+        .fetch(&source, &|_, _| {})
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(told.contains("there is no connection"), "{told}");
+}
+
+#[tokio::test]
+async fn a_blob_over_the_limit_is_not_asked_for() {
+    let huge = Descriptor {
+        size: COMPONENT as u64 + 1,
+        ..layer()
+    };
+    let server = registry(huge, answer(200, &[], COMPONENT_BYTES), false).await;
+    let told = server.fetch(":1").await.unwrap_err();
+    assert!(told.contains("it is larger than 256 MiB"), "{told}");
+    assert_eq!(server.heard().len(), 1);
+}
+
+#[tokio::test]
+async fn an_endless_manifest_is_cut_off() {
+    let endless = answer(200, &[("Content-Length", "99999999")], b"{");
+    let answers = |_: &str| Answers::from([("/v2/org/it/manifests/1".to_owned(), endless.clone())]);
+    let told = Server::start(answers, false)
+        .await
+        .fetch(":1")
+        .await
+        .unwrap_err();
+    assert!(told.contains("it is larger than 4 MiB"), "{told}");
+}
+
+#[tokio::test]
+async fn a_tag_that_moved_is_told_where_a_digest_is_locked() {
+    let server = registry(layer(), answer(200, &[], COMPONENT_BYTES), false).await;
+    let locked = Digest::of(b"what it was");
+    let path = format!("/v2/org/it/manifests/{locked}");
+    let answers = |_: &str| Answers::from([(path.clone(), answer(200, &[], &manifest(&layer())))]);
+    let moved = Server::start(answers, false).await;
+    let told = moved.fetch(&format!(":1@{locked}")).await.unwrap_err();
+    assert!(
+        told.contains(&format!("expected {locked}, and what came has")),
+        "{told}"
+    );
+    // Where the old one is gone, the tag is of no interest.
+    let told = server.fetch(&format!(":1@{locked}")).await.unwrap_err();
+    assert!(
+        told.contains("404 (no such thing\\u{1b}[31m); check the name"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn another_layout_is_told_by_name() {
+    let tar = Descriptor::of("application/vnd.oci.image.layer.v1.tar+gzip", b"");
+    let told = registry(tar, Vec::new(), false)
+        .await
+        .fetch(":1")
+        .await
+        .unwrap_err();
+    assert!(
+        told.contains("the layers `application/vnd.oci.image.layer.v1.tar+gzip`"),
+        "{told}"
+    );
+    for text in [
+        "[]",
+        "{",
+        "{\"manifests\":[]}",
+        "{\"schemaVersion\":2,\"config\":3}",
+    ] {
+        let sent = answer(200, &[], text.as_bytes());
+        let answers =
+            |_: &str| Answers::from([("/v2/org/it/manifests/1".to_owned(), sent.clone())]);
+        let told = Server::start(answers, false)
+            .await
+            .fetch(":1")
+            .await
+            .unwrap_err();
+        assert!(told.contains("no manifest of a single artifact"), "{told}");
+    }
+}
+
+/// A registry that we have a password for, and that sends us elsewhere for the blob.
+async fn guarded(to: &str) -> (Server, Result<Vec<u8>, String>) {
+    let path = format!("/v2/org/it/blobs/{}", layer().digest);
+    let elsewhere = answer(307, &[("Location", to)], b"");
+    let server = Server::start(
+        |_| Answers::from([(path.clone(), elsewhere.clone())]),
+        false,
+    )
+    .await;
+    let fetcher = fetcher();
+    let reference: Reference = format!("{}/org/it:1", server.address).parse().unwrap();
+    let registry = Registry::new(fetcher.web.as_ref().unwrap(), &reference, PULL).unwrap();
+    registry.let_in("Basic c2VjcmV0").await;
+    let blob = registry.blob(&layer(), COMPONENT, &|_, _| {}).await;
+    (server, blob.map_err(|error| error.to_string()))
+}
+
+#[tokio::test]
+async fn a_password_does_not_follow_to_another_host() {
+    let storage = |_: &str| Answers::from([("/it".to_owned(), answer(200, &[], COMPONENT_BYTES))]);
+    let storage = Server::start(storage, false).await;
+    let (server, fetched) = guarded(&format!("http://{}/it", storage.address)).await;
+    assert_eq!(fetched.unwrap(), COMPONENT_BYTES);
+    assert!(server.heard()[0].contains("authorization: Basic c2VjcmV0"));
+    let [head] = &storage.heard()[..] else {
+        panic!("{:?}", storage.heard());
+    };
+    assert!(!head.to_lowercase().contains("authorization"), "{head}");
+    assert!(!head.contains("c2VjcmV0"), "{head}");
+}
+
+#[tokio::test]
+async fn nobody_is_followed_to_an_open_connection_or_in_circles() {
+    let (_, fetched) = guarded("http://192.0.2.1/it").await;
+    let told = fetched.unwrap_err();
+    assert!(
+        told.contains("it sends us to an address without encryption"),
+        "{told}"
+    );
+    let circle = format!("/v2/org/it/blobs/{}", layer().digest);
+    let (server, fetched) = guarded(&circle).await;
+    let told = fetched.unwrap_err();
+    assert!(
+        told.contains("it sends us from one address to the next"),
+        "{told}"
+    );
+    assert_eq!(server.heard().len(), 6);
+}
+
+#[tokio::test]
+async fn no_password_goes_where_a_token_service_has_no_encryption() {
+    let challenge = r#"Bearer realm="http://192.0.2.1/token",service="it""#;
+    let asked = answer(401, &[("WWW-Authenticate", challenge)], b"");
+    let answers = |_: &str| Answers::from([("/v2/org/it/manifests/1".to_owned(), asked.clone())]);
+    let told = Server::start(answers, false)
+        .await
+        .fetch(":1")
+        .await
+        .unwrap_err();
+    assert!(told.contains("it names no `https:` address"), "{told}");
+}
+
+#[tokio::test]
+async fn a_registry_may_want_a_token() {
+    let answers = |address: &str| {
+        let realm = format!(r#"Bearer realm="http://{address}/token",service="a b""#);
+        let asked = answer(401, &[("WWW-Authenticate", &realm)], b"");
+        let token = answer(200, &[], br#"{"token":"t0ken","expires_in":300}"#);
+        let path = "/token?service=a+b&scope=repository%3Aorg%2Fit%3Apull";
+        Answers::from([
+            ("/v2/org/it/manifests/1".to_owned(), asked),
+            (path.to_owned(), token),
+        ])
+    };
+    let server = Server::start(answers, false).await;
+    server.fetch(":1").await.unwrap_err();
+    let heads = server.heard();
+    assert_eq!(heads.len(), 3, "{heads:?}");
+    assert!(
+        heads[2].contains("authorization: Bearer t0ken"),
+        "{}",
+        heads[2]
+    );
+}
+
+/// A registry that has the component, and a signature of it, found at this path.
+async fn signed(index_at: &str, subject: Digest) -> Result<Fetched, String> {
+    let text = b"untrusted comment: a signature";
+    let signature = Descriptor::of(layout::SIGNATURE, text);
+    let of = Descriptor {
+        digest: subject,
+        ..Descriptor::of(MANIFEST, &manifest(&layer()))
+    };
+    let config = Descriptor::of(layout::EMPTY_CONFIG, b"{}");
+    let referrer = json!({
+        "schemaVersion": 2, "config": config, "layers": [signature], "subject": of,
+        "artifactType": layout::SIGNATURE,
+    });
+    let referrer = referrer.to_string();
+    let listed = Descriptor {
+        artifact_type: Some(layout::SIGNATURE.to_owned()),
+        ..Descriptor::of(MANIFEST, referrer.as_bytes())
+    };
+    let other = Descriptor::of(MANIFEST, b"an SBOM");
+    let index = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [other, listed] });
+    let path = |rest: String| format!("/v2/org/it/{rest}");
+    let answers = |_: &str| {
+        let manifest = manifest(&layer());
+        Answers::from([
+            (path("manifests/1".to_owned()), answer(200, &[], &manifest)),
+            (
+                path(format!("blobs/{}", layer().digest)),
+                answer(200, &[], COMPONENT_BYTES),
+            ),
+            (
+                path(index_at.to_owned()),
+                answer(200, &[], index.to_string().as_bytes()),
+            ),
+            (
+                path(format!("manifests/{}", listed.digest)),
+                answer(200, &[], referrer.as_bytes()),
+            ),
+            (
+                path(format!("blobs/{}", signature.digest)),
+                answer(200, &[], text),
+            ),
+        ])
+    };
+    Server::start(answers, false).await.fetch(":1").await
+}
+
+#[tokio::test]
+async fn signatures_are_found_by_either_way_of_referring() {
+    let subject = Digest::of(&manifest(&layer()));
+    let tag = registry::tag_of(&subject);
+    for index_at in [format!("referrers/{subject}"), format!("manifests/{tag}")] {
+        let fetched = signed(&index_at, subject).await.unwrap();
+        assert_eq!(
+            fetched.signatures,
+            ["untrusted comment: a signature"],
+            "{index_at}"
+        );
+        // One that refers to something else is none of it.
+        let fetched = signed(&index_at, Digest::of(b"something else"))
+            .await
+            .unwrap();
+        assert!(fetched.signatures.is_empty());
+    }
+}

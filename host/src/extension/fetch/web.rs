@@ -1,0 +1,180 @@
+//! Requests to web servers.
+//!
+//! A server has so much time to be reached, to send something, and for everything. Where it sends us
+//! elsewhere, we go without passwords, and never from a protected connection to an open one.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, RequestBuilder, Response, Url};
+
+use super::{FetchError, Seen};
+
+/// How many times a server may send us elsewhere.
+const REDIRECTS: usize = 5;
+
+/// How much of what a server says about an error is kept, in bytes.
+const SAID: u64 = 4 << 10;
+
+/// How long a server is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// Until there is a connection.
+    pub connect: Duration,
+    /// Until it sends anything more.
+    pub silence: Duration,
+    /// Until it has sent everything.
+    pub whole: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(15),
+            silence: Duration::from_secs(30),
+            whole: Duration::from_mins(10),
+        }
+    }
+}
+
+/// What makes requests.
+#[derive(Clone, Debug)]
+pub struct Web(Client);
+
+impl Web {
+    /// Servers are believed that the system believes, or the file that `SSL_CERT_FILE` names.
+    pub fn new(patience: Patience) -> Result<Self, FetchError> {
+        // One that is there already will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(patience.connect)
+            .read_timeout(patience.silence)
+            .timeout(patience.whole)
+            .redirect(Policy::custom(follow))
+            .referer(false)
+            .build();
+        client.map(Self).map_err(|error| FetchError::Web {
+            what: "the network".to_owned(),
+            why: cause(error),
+        })
+    }
+
+    /// The requests behind it.
+    pub fn client(&self) -> &Client {
+        &self.0
+    }
+
+    /// Asks for something. An error unless there is some of it.
+    pub async fn get(&self, url: &str) -> Result<Response, FetchError> {
+        let answer = self.send(url, self.0.get(url), None).await?;
+        self.accept(url, answer).await
+    }
+
+    /// Makes a request, and takes whatever is answered.
+    pub async fn send(
+        &self,
+        what: &str,
+        request: RequestBuilder,
+        authorization: Option<&HeaderValue>,
+    ) -> Result<Response, FetchError> {
+        let request = match authorization {
+            Some(value) => request.header(AUTHORIZATION, value),
+            None => request,
+        };
+        request.send().await.map_err(|error| broken(what, error))
+    }
+
+    /// An answer that is no error.
+    pub async fn accept(&self, what: &str, answer: Response) -> Result<Response, FetchError> {
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status().as_u16();
+        // A long one is nothing that anybody reads.
+        let said = self
+            .body(what, answer, SAID, &|_, _| {})
+            .await
+            .unwrap_or_default();
+        Err(FetchError::Refused {
+            what: what.to_owned(),
+            status,
+            said: String::from_utf8_lossy(&said).trim().to_owned(),
+        })
+    }
+
+    /// What a server sends, if it is not more than this.
+    pub async fn body(
+        &self,
+        what: &str,
+        mut answer: Response,
+        most: u64,
+        seen: Seen<'_>,
+    ) -> Result<Vec<u8>, FetchError> {
+        let too_large = || FetchError::TooLarge {
+            what: what.to_owned(),
+            most,
+        };
+        let expected = answer.content_length();
+        if expected.is_some_and(|expected| expected > most) {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(part) = answer.chunk().await.map_err(|error| broken(what, error))? {
+            if (body.len() + part.len()) as u64 > most {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&part);
+            seen(body.len() as u64, expected);
+        }
+        Ok(body)
+    }
+}
+
+/// Whether nobody listens in on a connection.
+pub fn is_safe(url: &Url) -> bool {
+    url.scheme() == "https" || is_local(url)
+}
+
+fn is_local(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+fn follow(attempt: Attempt) -> reqwest::redirect::Action {
+    // What is on the way already is safe. Nobody else sends us to services of this machine.
+    let is_from_here = attempt.previous().first().is_some_and(is_local);
+    let is_safe = attempt.url().scheme() == "https" || is_from_here && is_local(attempt.url());
+    match attempt.previous().len() {
+        _ if !is_safe => attempt.error("it sends us to an address without encryption"),
+        many if many > REDIRECTS => attempt.error("it sends us from one address to the next"),
+        _ => attempt.follow(),
+    }
+}
+
+fn broken(what: &str, error: reqwest::Error) -> FetchError {
+    FetchError::Web {
+        what: what.to_owned(),
+        why: cause(error),
+    }
+}
+
+/// What is behind an error, without addresses, in which there may be secrets.
+fn cause(error: reqwest::Error) -> String {
+    let said = match (error.is_timeout(), error.is_connect()) {
+        (true, true) => "nobody answers",
+        (true, false) => "the server has stopped sending",
+        (false, true) => "there is no connection",
+        (false, false) => "the connection broke",
+    };
+    let error = error.without_url();
+    let mut last: &dyn std::error::Error = &error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    match error.source() {
+        Some(_) if !error.is_timeout() => format!("{said}: {last}"),
+        _ => said.to_owned(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Signatures of extensions, as minisign makes them: of the component itself, wherever it is kept.
+//!
+//! A signature names its key in its trusted comment, as `key:` and the public key. That proves nothing of
+//! who signed, only that it was the same as last time: so the first key of an extension is kept in the
+//! lock, and another one is new trust. Whoever knows the author's key can demand it from the beginning.
+
+use std::fmt;
+use std::str::FromStr;
+
+use minisign_verify::{PublicKey, Signature};
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, Serializer};
+
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// What stands before the key in a trusted comment.
+const NAMED: &str = "key:";
+
+/// A public key of minisign, as the second line of its file has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signer(String);
+
+/// A text that is no public key.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{}` is no public key of minisign: expected 56 characters that begin with `RW`, as in the second \
+     line of `minisign.pub`",
+    quote(.0, MAX_QUOTE)
+)]
+pub struct NoKey(String);
+
+/// A signature that does not hold.
+#[derive(Debug, thiserror::Error)]
+pub enum SignatureError {
+    /// It is of something else, or of another key.
+    #[error(
+        "the signature is not of this component: one of the two was changed; nothing was installed. Get \
+         it from its author again"
+    )]
+    Wrong,
+    /// It is in no form that we know.
+    #[error("the signature cannot be read: {0}; it has to be one of `minisign -S`")]
+    Malformed(String),
+    /// It does not say of whom it is.
+    #[error(
+        "the signature does not name its key; give its author's key with `--signer KEY`, if you know it"
+    )]
+    NoSigner,
+    /// There is none, where one has to be.
+    #[error("it has no signature, and has to have one of {0}")]
+    Missing(Signer),
+    /// It is of somebody else.
+    #[error("it is signed by {actual}, and has to be by {wanted}")]
+    Other {
+        /// Whose it has to be.
+        wanted: Signer,
+        /// Whose it is.
+        actual: Signer,
+    },
+}
+
+impl Signer {
+    /// The comment by which a signature names this key.
+    #[must_use]
+    pub fn comment(&self) -> String {
+        format!("{NAMED}{}", self.0)
+    }
+
+    fn check(&self, component: &[u8], signature: &Signature) -> Result<(), SignatureError> {
+        let key = PublicKey::from_base64(&self.0).map_err(|_| SignatureError::Wrong)?;
+        key.verify(component, signature, false)
+            .map_err(|_| SignatureError::Wrong)
+    }
+}
+
+/// Whose signature a component has; none if it has no signature. `wanted` is a key that is known
+/// already, and has to be it.
+pub fn signer(
+    component: &[u8],
+    signatures: &[String],
+    wanted: Option<&Signer>,
+) -> Result<Option<Signer>, SignatureError> {
+    let mut found = None;
+    for text in signatures {
+        let malformed =
+            |error: minisign_verify::Error| SignatureError::Malformed(error.to_string());
+        let signature = Signature::decode(text).map_err(malformed)?;
+        let named = named(&signature);
+        if let Some(wanted) = wanted
+            && named.as_ref().is_none_or(|named| named == wanted)
+        {
+            wanted.check(component, &signature)?;
+            return Ok(Some(wanted.clone()));
+        }
+        let named = named.ok_or(SignatureError::NoSigner)?;
+        named.check(component, &signature)?;
+        found.get_or_insert(named);
+    }
+    match (wanted, found) {
+        (None, found) => Ok(found),
+        (Some(wanted), None) => Err(SignatureError::Missing(wanted.clone())),
+        (Some(wanted), Some(actual)) => Err(SignatureError::Other {
+            wanted: wanted.clone(),
+            actual,
+        }),
+    }
+}
+
+/// The key that a signature names.
+fn named(signature: &Signature) -> Option<Signer> {
+    let mut words = signature.trusted_comment().split_whitespace();
+    words.find_map(|word| word.strip_prefix(NAMED)?.parse().ok())
+}
+
+impl FromStr for Signer {
+    type Err = NoKey;
+
+    /// Also takes the whole file.
+    fn from_str(text: &str) -> Result<Self, NoKey> {
+        let key = text
+            .lines()
+            .map(str::trim)
+            .rfind(|line| !line.is_empty())
+            .unwrap_or_default();
+        match PublicKey::from_base64(key) {
+            Ok(_) if key.len() == 56 => Ok(Self(key.to_owned())),
+            _ => Err(NoKey(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Signer {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for Signer {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Signer {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        String::deserialize(from)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Signatures that `minisign` 0.11 made of the text below.
+
+use super::*;
+
+const COMPONENT: &[u8] = b"the component";
+
+const KEY: &str = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
+
+const OTHER_KEY: &str = "RWQvUcbID3ua7Tp5xkfJdo5AmZowGhj2Iz5U3RDIDb+MXiJtbBGxaTxJ";
+
+/// `minisign -S -t key:…`
+const SIGNED: &str = "untrusted comment: signature from minisign secret key
+RURUwsTAnYnA+fsT0e4zUyKOj+aaCvslw3srFSeb8ZnLdhDkn89T3j6cmRuSEV14UMFbKLN7JqSmpwsGBQLbfia4TMDPQ4jtgAU=
+trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
+gp9/DV1HGpXWMOOZJA92zBReYSXDzKvDFlcDFlOH/8SB19/3AdmV9VHKM/jn11sCj3W+7k+qxv2R9QEaJHOyAg==
+";
+
+/// `minisign -S`
+const NAMELESS: &str = "untrusted comment: signature from minisign secret key
+RURUwsTAnYnA+fsT0e4zUyKOj+aaCvslw3srFSeb8ZnLdhDkn89T3j6cmRuSEV14UMFbKLN7JqSmpwsGBQLbfia4TMDPQ4jtgAU=
+trusted comment: timestamp:1795375037\tfile:it.wasm\thashed
+UgycJe7vwhxxeeKDaXCkWYC4qp3k9qNK3X7gy8SjmV02R6wSx554SQlugoQpG2OUF0yllLdJ9BtPoNgjxtnBAQ==
+";
+
+/// With the other key, under the name of the first.
+const STOLEN: &str = "untrusted comment: signature from minisign secret key
+RUQvUcbID3ua7cWP/lmrZwFa6tafVScTr3cNgeifbXv67DPNCU+JNh/Wo9f8lCMFauSzSk//fJ5WvXpM9V0wvY+X21bbzeCHSQY=
+trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
+m3HMf9CZyhsbmJhVSmSQFpnT5WOqsAobzO2ZlBhnPg39SUx9ChU7bbDPTf4iKA9NRzU8ipl19SBa6nY+5JawDQ==
+";
+
+/// `minisign -S -l`: of before files were hashed first.
+const LEGACY: &str = "untrusted comment: signature from minisign secret key
+RWRUwsTAnYnA+WMP3G6hspJYmFXZm4JidZaQIZHszcurWdmP2UU9QMFwrLi8lgQOfhrXR6zYtPzQoYGTeczrtK2yNH3h9zEIbwk=
+trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
+C81ZrSMSrbu4ofW+UU9765wh/Byz7i7pSIvYWlmn93B7ygVnLL9xBcId3rPEehTK/nRnNQV4VXt6t7OYtyJBCA==
+";
+
+fn key(text: &str) -> Signer {
+    text.parse().unwrap()
+}
+
+fn of(signature: &str, wanted: Option<&str>) -> Result<Option<Signer>, String> {
+    let wanted = wanted.map(key);
+    let signer = signer(COMPONENT, &[signature.to_owned()], wanted.as_ref());
+    signer.map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_good_signature_says_whose_it_is() {
+    assert_eq!(of(SIGNED, None), Ok(Some(key(KEY))));
+    assert_eq!(of(SIGNED, Some(KEY)), Ok(Some(key(KEY))));
+    assert_eq!(of(NAMELESS, Some(KEY)), Ok(Some(key(KEY))));
+    assert_eq!(signer(COMPONENT, &[], None).unwrap(), None);
+}
+
+#[test]
+fn a_signature_of_something_else_is_none() {
+    let wrong = "the signature is not of this component";
+    for (component, signature) in [
+        (&b"the c0mponent"[..], SIGNED.to_owned()),
+        (COMPONENT, STOLEN.to_owned()),
+        (COMPONENT, LEGACY.to_owned()),
+        // What the comment says is signed too.
+        (COMPONENT, SIGNED.replace(KEY, OTHER_KEY)),
+    ] {
+        let told = signer(component, &[signature], None)
+            .unwrap_err()
+            .to_string();
+        assert!(told.starts_with(wrong), "{told}");
+    }
+    assert!(of(STOLEN, Some(KEY)).unwrap_err().starts_with(wrong));
+}
+
+#[test]
+fn a_signature_of_somebody_else_is_told_from_none() {
+    let other = of(SIGNED, Some(OTHER_KEY)).unwrap_err();
+    assert_eq!(
+        other,
+        format!("it is signed by {KEY}, and has to be by {OTHER_KEY}")
+    );
+    let missing = signer(COMPONENT, &[], Some(&key(KEY)))
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        missing,
+        format!("it has no signature, and has to have one of {KEY}")
+    );
+    assert!(
+        of(NAMELESS, None)
+            .unwrap_err()
+            .contains("does not name its key; give")
+    );
+}
+
+#[test]
+fn what_is_no_signature_is_told() {
+    for text in [
+        "",
+        "a",
+        "\0\n\0\n\0\n\0",
+        "untrusted comment: \nRUQ=\ntrusted comment: \nAA==",
+    ] {
+        let told = of(text, None).unwrap_err();
+        assert!(told.starts_with("the signature cannot be read"), "{told}");
+    }
+}
+
+#[test]
+fn a_key_is_one_line_or_its_file() {
+    let file = format!("untrusted comment: minisign public key F9C0899DC0C4C254\n{KEY}\n");
+    assert_eq!(key(&file), key(KEY));
+    for text in [
+        "",
+        "RW",
+        &KEY[1..],
+        &format!("{KEY}A"),
+        "untrusted comment: no key",
+    ] {
+        let told = text.parse::<Signer>().unwrap_err().to_string();
+        assert!(
+            told.contains("is no public key of minisign: expected 56 characters"),
+            "{told}"
+        );
+    }
+}
