@@ -76,7 +76,8 @@ pub fn component(name: &str) -> PathBuf {
 }
 
 /// The folder in which the program keeps compiled components for its next run.
-fn cache() -> PathBuf {
+#[must_use]
+pub fn cache() -> PathBuf {
     target().join("test-cache")
 }
 

@@ -2,6 +2,7 @@
 //! pins, into `target/`; and targets of the Rust toolchain.
 
 pub mod crates;
+pub mod debian;
 pub mod npm;
 pub mod python;
 pub mod target;

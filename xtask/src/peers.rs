@@ -20,6 +20,8 @@
 //! | `echo-agent`            | the example agent of the Python SDK                               |
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
+//! | `docker-registry`       | an OCI registry, from Debian                                      |
+//! | `minisign`              | what signs files, from Debian                                     |
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -30,7 +32,7 @@ use std::thread;
 use anyhow::{Context, Result, anyhow};
 
 use crate::fetch::crates::{self, Build};
-use crate::fetch::{npm, python};
+use crate::fetch::{debian, npm, python};
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::Workspace;
@@ -55,6 +57,7 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
     thread::scope(|scope| {
         let downloads = scope.spawn(|| {
             npm_peers(workspace, progress)?;
+            debian_peers(workspace, progress)?;
             python_agent(workspace, progress)
         });
         let crates = crate_peers(workspace, progress);
@@ -132,6 +135,17 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     }
     for name in ["acpx", "mcp-inspector", "mcp-server-everything", "qwen"] {
         link(workspace, name, &programs.join(name))?;
+    }
+    Ok(())
+}
+
+fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    for (program, packages) in [
+        ("docker-registry", &["docker-registry"][..]),
+        ("minisign", &["minisign", "libsodium23"]),
+    ] {
+        let product = workspace.target("peers/bin").join(program);
+        debian::install(workspace, progress, packages, program, &product)?;
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ impl Check {
     fn check(self, log: Option<PathBuf>) -> Result<bool, String> {
         folders::check_owners()?;
         let user = super::user().map_err(|error| error.to_string())?;
-        let installed = super::installed()?;
+        let installed = super::installed(&user)?;
         let manifest = Manifest::read(&self.manifest, &user, &installed);
         let manifest = manifest.map_err(|error| error.to_string())?;
         let directories = open(&manifest)?;

@@ -61,7 +61,8 @@ impl Info {
             None => Ok(Lock::default()),
         };
         let lock = lock.map_err(|error| error.to_string())?;
-        let found = super::installed()?.find(name, &lock);
+        let user = super::user().map_err(|error| error.to_string())?;
+        let found = super::installed(&user)?.find(name, &lock);
         Ok(found.map_err(|error| error.to_string())?.location)
     }
 }

@@ -9,21 +9,31 @@ macro_rules! say {
 }
 
 mod about;
+mod add;
 mod asks;
 mod bundle;
+mod candidate;
 mod check;
+mod consent;
 mod folders;
+mod gc;
 mod info;
+mod install;
 mod limits;
+mod list;
 mod log;
 mod mcp_shim;
 mod package;
+mod place;
 mod plan;
 mod powers;
 mod progress;
+mod publish;
 mod relied_on;
+mod remove;
 mod run;
 mod trail;
+mod update;
 mod words;
 
 use std::ffi::OsString;
@@ -33,7 +43,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::extension::{Carried, Installed, Store};
+use crate::extension::{Carried, Installed, Revoked, Store};
 use crate::manifest::{ComponentEntry, Make, Manifest, ManifestError, ProxyEntry, User};
 use crate::sandbox::{Component, Directories, Engine, EngineError, Guest};
 use crate::system::{Rights, files, rights, supervisor};
@@ -65,6 +75,20 @@ enum Command {
     Package(package::Package),
     /// Make a program like this one that carries extensions, ready to run
     Bundle(bundle::Bundle),
+    /// Install an extension, and let the manifest use it
+    Add(add::Add),
+    /// Let the manifest use an extension no longer
+    Remove(remove::Remove),
+    /// Print the extensions of a manifest
+    List(list::List),
+    /// Look whether extensions have something newer; what wants more than before waits for your word
+    Update(update::Update),
+    /// Get exactly what is locked
+    Install(install::Install),
+    /// Put an extension into a registry
+    Publish(publish::Publish),
+    /// Remove components that no lock names any more
+    Gc,
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     Limits,
     /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
@@ -109,6 +133,13 @@ pub fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Command::Check(check) => check.main(cli.log_file),
+        Command::Add(add) => told(add.main()),
+        Command::Remove(remove) => told(remove.main()),
+        Command::List(list) => told(list.main()),
+        Command::Update(update) => told(update.main()),
+        Command::Install(install) => told(install.main()),
+        Command::Publish(publish) => told(publish.main()),
+        Command::Gc => told(gc::main()),
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
     }
@@ -116,13 +147,15 @@ pub fn main() -> ExitCode {
 
 /// What a command exits with that did what it should, or says why not.
 fn finish(done: Result<(), String>) -> ExitCode {
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("acp-chain: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    told(done.map(|()| ExitCode::SUCCESS))
+}
+
+/// The same where what it did is not all of what it should.
+fn told(done: Result<ExitCode, String>) -> ExitCode {
+    done.unwrap_or_else(|error| {
+        eprintln!("acp-chain: {error}");
+        ExitCode::FAILURE
+    })
 }
 
 /// Whether it is a user who has us in front of him, and no editor.
@@ -174,12 +207,18 @@ fn give_up_rights(directories: &[Directories]) -> Rights {
     given_up
 }
 
-/// What is installed, and what comes with this program.
-fn installed() -> Result<Installed, String> {
+/// What is installed, what comes with this program, and what of it must not run.
+fn installed(user: &User) -> Result<Installed, String> {
     let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
+    let folder = folders::extensions();
+    let revoked = match (&folder, &user.revocations) {
+        (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key),
+        _ => Ok(Revoked::default()),
+    };
     Ok(Installed {
-        store: folders::extensions().map(|folder| Store::open(&folder)),
+        store: folder.map(|folder| Store::open(&folder)),
         carried: carried.map_err(|error| format!("this program cannot be read: {error}"))?,
+        revoked: revoked.map_err(|error| error.to_string())?,
     })
 }
 

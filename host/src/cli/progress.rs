@@ -1,8 +1,9 @@
-//! What is shown on a terminal while something takes long. Nothing, where standard error is none.
+//! What is shown while something takes long: bars on a terminal, and elsewhere a line for what is downloaded.
 
+use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// How often it moves.
 const TICK: Duration = Duration::from_millis(150);
@@ -11,7 +12,25 @@ const TICK: Duration = Duration::from_millis(150);
 #[derive(Clone, Debug, Default)]
 pub struct Progress(MultiProgress);
 
+/// A download under way. It is gone from the terminal when it is dropped.
+#[derive(Debug)]
+pub struct Download(ProgressBar);
+
 impl Progress {
+    /// Shows that something is being downloaded.
+    pub fn download(&self, what: &str) -> Download {
+        if !stderr().is_terminal() {
+            eprintln!("acp-chain: getting {what}");
+        }
+        let line = self.0.add(ProgressBar::no_length());
+        let style = ProgressStyle::with_template("{msg}  {bytes} {wide_bar} {total_bytes}");
+        if let Ok(style) = style {
+            line.set_style(style);
+        }
+        line.set_message(what.to_owned());
+        Download(line)
+    }
+
     /// Shows that a proxy is being compiled, for as long as it takes to load it.
     pub fn while_loading<T>(&self, id: &str, load: impl FnOnce() -> T) -> T {
         let line = self.0.add(ProgressBar::new_spinner());
@@ -22,5 +41,21 @@ impl Progress {
         let loaded = load();
         line.finish_and_clear();
         loaded
+    }
+}
+
+impl Download {
+    /// So many bytes are there, of so many.
+    pub fn set(&self, there: u64, whole: Option<u64>) {
+        if let Some(whole) = whole {
+            self.0.set_length(whole);
+        }
+        self.0.set_position(there);
+    }
+}
+
+impl Drop for Download {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }

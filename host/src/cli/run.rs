@@ -130,7 +130,7 @@ impl Run {
         if self.manifest.is_none() && self.with.is_empty() && !user.has_chain() {
             return Ok((user, None));
         }
-        let installed = super::installed().map_err(|error| failed(&error))?;
+        let installed = super::installed(&user).map_err(|error| failed(&error))?;
         let manifest = match &self.manifest {
             Some(path) => Manifest::read(path, &user, &installed),
             None => Manifest::of_user(&user, &installed),

@@ -10,14 +10,14 @@ mod publish;
 mod registry;
 mod web;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub use publish::{Artifact, Published};
 pub use web::{Patience, Web};
 
 use self::registry::{PULL, Registry};
 use super::{Digest, Source};
-use crate::limits::{COMPONENT, Quantity, SIGNATURE};
+use crate::limits::{COMPONENT, Quantity, REVOCATIONS, SIGNATURE};
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// An extension that arrived.
@@ -172,6 +172,32 @@ impl Fetcher {
     }
 }
 
+impl Fetcher {
+    /// Gets a text that has to be signed, and its signature: from a web server, or from a file, the path of
+    /// which begins at `folder`.
+    pub async fn signed(
+        &self,
+        source: &str,
+        folder: &Path,
+    ) -> Result<(String, String), FetchError> {
+        let beside = format!("{source}.minisig");
+        let (list, signature) = match source.starts_with("https://") {
+            true => {
+                let web = self.web.as_ref();
+                let web = web.ok_or_else(|| FetchError::Offline(source.to_owned()))?;
+                let list = web.whole(source, REVOCATIONS).await?;
+                (list, web.whole(&beside, SIGNATURE).await?)
+            }
+            false => {
+                let list = file::read(&folder.join(source), REVOCATIONS)?;
+                (list, file::read(&folder.join(beside), SIGNATURE)?)
+            }
+        };
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok((text(list), text(signature)))
+    }
+}
+
 /// A file of a web server, and its signature beside it.
 async fn https(
     web: &Web,
@@ -190,13 +216,8 @@ async fn https(
         });
     }
     let beside = format!("{url}.minisig");
-    let signatures = match web.get(&beside).await {
-        Ok(answer) => {
-            let text = web
-                .body(&beside, answer, SIGNATURE as u64, &|_, _| {})
-                .await?;
-            vec![String::from_utf8_lossy(&text).into_owned()]
-        }
+    let signatures = match web.whole(&beside, SIGNATURE).await {
+        Ok(text) => vec![String::from_utf8_lossy(&text).into_owned()],
         Err(FetchError::Refused {
             status: 403 | 404 | 410,
             ..

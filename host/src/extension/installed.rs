@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use acp_chain_package::{Package, PackageError};
 
 use super::carried::{Carried, Extension};
-use super::{Lock, Release, Store, StoreError};
+use super::{Lock, Release, Revocation, Revoked, Store, StoreError};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// What is installed here.
@@ -18,6 +18,8 @@ pub struct Installed {
     pub store: Option<Store>,
     /// What comes with the program.
     pub carried: Carried,
+    /// What must not run, wherever it is.
+    pub revoked: Revoked,
 }
 
 /// Where a component is.
@@ -64,6 +66,14 @@ pub enum NotInstalled {
         /// The names that there are, in words.
         available: String,
     },
+    /// Somebody whom the user believes says that it must not run.
+    #[error("`{name}`: {revocation}")]
+    Revoked {
+        /// The name.
+        name: String,
+        /// Who says so, and why.
+        revocation: Box<Revocation>,
+    },
     /// Its component is not where it should be.
     #[error("`{name}`: {error}")]
     Store {
@@ -88,13 +98,19 @@ impl Installed {
     /// The extension that a manifest with this lock calls so.
     pub fn find(&self, name: &str, lock: &Lock) -> Result<Found, NotInstalled> {
         let locked = lock.get(name).map(|locked| locked.agreed.clone());
-        let location = match &locked {
-            Some(release) => self.locate(name, release)?,
+        let (digest, location) = match &locked {
+            Some(release) => (release.digest, self.locate(name, release)?),
             None => {
                 let carried = self.carried.named(name).cloned();
-                Location::Carried(carried.ok_or_else(|| self.unknown(name, lock))?)
+                let carried = carried.ok_or_else(|| self.unknown(name, lock))?;
+                (carried.digest, Location::Carried(carried))
             }
         };
+        let revoked = self.revoked.check(&digest);
+        revoked.map_err(|revocation| NotInstalled::Revoked {
+            name: name.to_owned(),
+            revocation: Box::new(revocation),
+        })?;
         let package = match &location {
             Location::File(path) => match File::open(path) {
                 Ok(file) => Package::read(BufReader::new(file)),

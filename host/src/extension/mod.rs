@@ -9,23 +9,27 @@
 //! - What runs is what is locked. Only commands that the user gives download anything.
 
 pub mod carried;
+pub mod change;
 pub mod digest;
 mod disk;
 pub mod fetch;
 pub mod installed;
 pub mod lock;
+pub mod revoked;
 pub mod signature;
 pub mod source;
 pub mod store;
 
 pub use carried::Carried;
+pub use change::Change;
 pub use digest::Digest;
 pub use fetch::{FetchError, Fetched, Fetcher, Patience, Web};
 pub use installed::{Installed, Location, NotInstalled};
 pub use lock::{Lock, LockError, Locked, Release};
+pub use revoked::{Revocation, Revoked, RevokedError};
 pub use signature::{SignatureError, Signer};
 pub use source::{Reference, Source, SourceError};
-pub use store::{Store, StoreError};
+pub use store::{Changing, Collected, Store, StoreError};
 
 /// Whether this can be the name of an extension, and of a proxy: 1 to 64 letters, digits, `-`, `_` or
 /// `.`.

@@ -34,7 +34,7 @@ pub struct NoKey(String);
 pub enum SignatureError {
     /// It is of something else, or of another key.
     #[error(
-        "the signature is not of this component: one of the two was changed; nothing was installed. Get \
+        "the signature is not of this file: one of the two was changed, and nothing was installed. Get \
          it from its author again"
     )]
     Wrong,
@@ -103,6 +103,21 @@ pub fn signer(
             wanted: wanted.clone(),
             actual,
         }),
+    }
+}
+
+/// The same for another version of a component that `before` has signed: as long as that has signed this one
+/// too, it is who counts.
+pub fn signer_after(
+    before: Option<&Signer>,
+    component: &[u8],
+    signatures: &[String],
+) -> Result<Option<Signer>, SignatureError> {
+    match signer(component, signatures, before) {
+        Err(SignatureError::Missing(_) | SignatureError::Other { .. }) => {
+            signer(component, signatures, None)
+        }
+        found => found,
     }
 }
 

@@ -85,6 +85,12 @@ impl Store {
         Self { folder }
     }
 
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The file of a component, if it is installed. Its content is not looked at.
     #[must_use]
     pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
@@ -123,7 +129,7 @@ impl Store {
             store: self,
             _lock: lock,
         };
-        for folder in [self.components(), self.users()] {
+        for folder in [self.folder.clone(), self.components(), self.users()] {
             disk::sweep(&folder).map_err(at(&folder))?;
         }
         Ok(changing)
@@ -174,8 +180,25 @@ impl Changing<'_> {
             return Err(StoreError::Missing(digest));
         }
         self.used_by(lock.path())?;
+        if let Some(folder) = lock.path().parent() {
+            files::make_private(folder).map_err(at(folder))?;
+        }
         let text = lock.to_string();
         disk::write(lock.path(), text.as_bytes()).map_err(at(lock.path()))
+    }
+
+    /// Writes a manifest, which uses what its lock names.
+    pub fn write_manifest(&self, path: &Path, text: &str) -> Result<(), StoreError> {
+        if let Some(folder) = path.parent() {
+            files::make_private(folder).map_err(at(folder))?;
+        }
+        disk::write(path, text.as_bytes()).map_err(at(path))
+    }
+
+    /// Keeps a file of this name beside the components.
+    pub fn keep(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let path = self.store.folder.join(name);
+        disk::write(&path, bytes).map_err(at(&path))
     }
 
     /// Remembers a lock file, of which the store is to keep the components.

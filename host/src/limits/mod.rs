@@ -178,6 +178,9 @@ pub const SIGNATURE: usize = 4 * KIB;
 /// How many signatures of one extension are looked at.
 pub const SIGNATURES: usize = 8;
 
+/// The longest list of revocations, in bytes.
+pub const REVOCATIONS: usize = 4 * MIB;
+
 /// How much of the line tables of a component is kept, in bytes.
 pub const LINE_TABLES: usize = 2 * MIB;
 
@@ -315,6 +318,13 @@ pub const FIXED: &[Fixed] = &[
         value: SIGNATURES as u64,
         what: "signatures of an extension",
         passing: "the rest is not looked at",
+    },
+    Fixed {
+        name: "revocations",
+        quantity: Quantity::Size,
+        value: REVOCATIONS as u64,
+        what: "the list of extensions that must not run",
+        passing: "the list is not taken; the one before holds",
     },
     Fixed {
         name: "line tables",

@@ -206,6 +206,7 @@ mod tests {
         let installed = Installed {
             store: None,
             carried: Carried::by(&program).unwrap(),
+            ..Installed::default()
         };
         (folder, installed)
     }

@@ -3,6 +3,7 @@
 //! A manifest that was read is valid in itself: its ids are unique, its paths are absolute, and
 //! it has no key that the host does not know. Whether the files are there is found out later.
 
+mod edit;
 mod error;
 mod extension;
 mod grant;
@@ -18,10 +19,11 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
+pub use edit::Edit;
 pub use error::ManifestError;
 pub use extension::check_asks;
 pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
-pub use user::User;
+pub use user::{Revocations, User};
 
 use self::proxy::ProxyTable;
 use self::terms::Wrong;

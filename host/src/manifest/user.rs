@@ -11,6 +11,7 @@ use toml::Spanned;
 use super::proxy::ProxyTable;
 use super::terms::{LimitsTable, read_limits};
 use super::{ManifestError, McpTable, Order};
+use crate::extension::Signer;
 use crate::limits::Limits;
 use crate::mcp::door::Transport;
 
@@ -23,8 +24,22 @@ pub struct User {
     pub native: bool,
     /// How agents get to MCP servers in a chain, whatever its manifest says.
     pub bridge: Option<Transport>,
+    /// Whether only extensions with a signature may be installed.
+    pub require_signature: bool,
+    /// Whose list of extensions that must not run is believed.
+    pub revocations: Option<Revocations>,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
+}
+
+/// `[revocations]`: where a list of what must not run comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revocations {
+    /// A file, or an `https:` URL.
+    pub source: String,
+    /// The key that its signature has to be of.
+    pub key: Signer,
 }
 
 /// A chain as it is written: which extensions there are is found out later.
@@ -38,7 +53,7 @@ pub(super) struct Own {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
     #[serde(default)]
     ceilings: LimitsTable,
@@ -46,6 +61,9 @@ struct File {
     native: bool,
     #[serde(default)]
     mcp: McpTable,
+    #[serde(default)]
+    require_signature: bool,
+    revocations: Option<Revocations>,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -57,6 +75,8 @@ impl Default for User {
             ceilings: Limits::ceilings(),
             native: false,
             bridge: None,
+            require_signature: false,
+            revocations: None,
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -100,6 +120,8 @@ impl User {
             ceilings,
             native: file.native,
             bridge: file.mcp.bridge,
+            require_signature: file.require_signature,
+            revocations: file.revocations,
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),

@@ -26,7 +26,8 @@ pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
     })
 }
 
-fn read(path: &Path, most: usize) -> Result<Vec<u8>, FetchError> {
+/// Reads a file that is not larger than this.
+pub fn read(path: &Path, most: usize) -> Result<Vec<u8>, FetchError> {
     let wrong = |error| FetchError::File {
         path: path.to_owned(),
         error,

@@ -73,6 +73,12 @@ impl Web {
         self.accept(url, answer).await
     }
 
+    /// All that there is at an address, if it is not more than this.
+    pub async fn whole(&self, url: &str, most: usize) -> Result<Vec<u8>, FetchError> {
+        let answer = self.get(url).await?;
+        self.body(url, answer, most as u64, &|_, _| {}).await
+    }
+
     /// Makes a request, and takes whatever is answered.
     pub async fn send(
         &self,

@@ -56,7 +56,7 @@ fn a_good_signature_says_whose_it_is() {
 
 #[test]
 fn a_signature_of_something_else_is_none() {
-    let wrong = "the signature is not of this component";
+    let wrong = "the signature is not of this file";
     for (component, signature) in [
         (&b"the c0mponent"[..], SIGNED.to_owned()),
         (COMPONENT, STOLEN.to_owned()),
@@ -91,6 +91,21 @@ fn a_signature_of_somebody_else_is_told_from_none() {
             .unwrap_err()
             .contains("does not name its key; give")
     );
+}
+
+#[test]
+fn who_signed_before_counts_as_long_as_it_signs() {
+    let after = |before: Option<&str>, signatures: &[&str]| {
+        let signatures: Vec<_> = signatures.iter().map(|text| (*text).to_owned()).collect();
+        let before = before.map(key);
+        let found = signer_after(before.as_ref(), COMPONENT, &signatures);
+        found.map_err(|error| error.to_string())
+    };
+    assert_eq!(after(Some(KEY), &[NAMELESS]), Ok(Some(key(KEY))));
+    assert_eq!(after(Some(OTHER_KEY), &[SIGNED]), Ok(Some(key(KEY))));
+    assert_eq!(after(Some(KEY), &[]), Ok(None));
+    assert_eq!(after(None, &[SIGNED]), Ok(Some(key(KEY))));
+    assert!(after(Some(KEY), &[STOLEN]).is_err());
 }
 
 #[test]

@@ -1,0 +1,160 @@
+//! An extension that arrived and was checked, before it is allowed anything.
+
+use std::io::Cursor;
+
+use acp_chain_package::Package;
+
+use super::place::Place;
+use super::progress::Progress;
+use super::{consent, folders};
+use crate::extension::fetch::{Artifact, Published};
+use crate::extension::{
+    Digest, Fetched, Fetcher, Patience, Reference, Release, Revoked, SignatureError, Signer,
+    Source, Web,
+};
+use crate::manifest::{User, check_asks};
+use crate::sandbox::{Component, Engine};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// What gets and checks extensions.
+pub struct Checks {
+    pub user: User,
+    pub fetcher: Fetcher,
+    pub progress: Progress,
+    engine: Engine,
+    runtime: tokio::runtime::Runtime,
+}
+
+/// An extension that could be installed.
+pub struct Candidate {
+    pub package: Package,
+    pub component: Vec<u8>,
+    pub release: Release,
+}
+
+impl Checks {
+    /// Reads what the user decided. Nothing is downloaded where `offline` is set.
+    pub fn new(offline: bool) -> Result<Self, String> {
+        let web = (!offline).then(|| Web::new(Patience::default()));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("the runtime does not start: {error}"))?;
+        Ok(Self {
+            user: super::user().map_err(|error| error.to_string())?,
+            fetcher: Fetcher {
+                web: web.transpose().map_err(|error| error.to_string())?,
+            },
+            progress: Progress::default(),
+            engine: super::engine().map_err(|error| error.to_string())?,
+            runtime,
+        })
+    }
+
+    /// Gets what a source has now, and checks it. Paths begin at the place's folder; `signer` looks at the
+    /// signatures.
+    pub fn get(
+        &self,
+        place: &Place,
+        source: &Source,
+        signer: impl Fn(&Fetched) -> Result<Option<Signer>, SignatureError>,
+    ) -> Result<Candidate, String> {
+        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", shown(source));
+        let fetched = self.fetch(place, source)?;
+        let signer = signer(&fetched).map_err(|error| wrong(&error))?;
+        if self.user.require_signature && signer.is_none() {
+            let told = "it has no signature, and your config.toml has `require-signature = true`; ask its \
+                        author for one";
+            return Err(wrong(&told));
+        }
+        self.check_revoked(place, &fetched.digest)
+            .map_err(|error| wrong(&error))?;
+        let package = Package::read(Cursor::new(&fetched.component));
+        let package = package.map_err(|error| wrong(&quote(&error.to_string(), MAX_QUOTE)))?;
+        check_asks(&package).map_err(|error| wrong(&error))?;
+        self.compile(&shown(source), &fetched.component)?;
+        let wit = package.interface().unwrap_or_default().to_owned();
+        let release = Release {
+            source: source.clone(),
+            version: Some(package.version.to_string()),
+            manifest: fetched.manifest,
+            digest: fetched.digest,
+            size: fetched.component.len() as u64,
+            wit,
+            imports: package.imports.clone(),
+            powers: consent::powers(&package),
+            signer,
+            methods: consent::methods(&package),
+        };
+        Ok(Candidate {
+            package,
+            component: fetched.component,
+            release,
+        })
+    }
+
+    /// Gets what a source has now, and nothing more.
+    pub fn fetch(&self, place: &Place, source: &Source) -> Result<Fetched, String> {
+        self.read(&source.clone().from_folder(place.folder()))
+    }
+
+    /// The same, where paths begin where we were started.
+    pub fn read(&self, source: &Source) -> Result<Fetched, String> {
+        let download = self.progress.download(&shown(source));
+        let seen = |there, whole| download.set(there, whole);
+        let fetched = self.runtime.block_on(self.fetcher.fetch(source, &seen));
+        fetched.map_err(|error| error.to_string())
+    }
+
+    /// Puts an extension into a registry.
+    pub fn publish(&self, to: &Reference, artifact: &Artifact) -> Result<Published, String> {
+        let published = self.runtime.block_on(self.fetcher.publish(to, artifact));
+        published.map_err(|error| error.to_string())
+    }
+
+    /// Compiles a component, so that no start has to. What the host does not give, it refuses.
+    pub fn compile(&self, name: &str, component: &[u8]) -> Result<(), String> {
+        let compile = || Component::compile(&self.engine, component);
+        let compiled = self.progress.while_loading(name, compile);
+        compiled
+            .map(drop)
+            .map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// An error if a component must not run.
+    pub fn check_revoked(&self, place: &Place, digest: &Digest) -> Result<(), String> {
+        let Some(revocations) = &self.user.revocations else {
+            return Ok(());
+        };
+        let revoked = Revoked::read(place.store.folder(), &revocations.key);
+        let revoked = revoked.map_err(|error| error.to_string())?;
+        revoked.check(digest).map_err(|revoked| revoked.to_string())
+    }
+
+    /// Gets the list of what must not run, if the user names one. Where that fails, the one before holds.
+    pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
+        let Some(revocations) = &self.user.revocations else {
+            return Ok(());
+        };
+        let base = folders::config_file();
+        let base = base
+            .as_deref()
+            .and_then(std::path::Path::parent)
+            .unwrap_or(place.folder());
+        let list = self.fetcher.signed(&revocations.source, base);
+        let (text, signature) = self
+            .runtime
+            .block_on(list)
+            .map_err(|error| error.to_string())?;
+        let kept = Revoked::read(place.store.folder(), &revocations.key);
+        let kept = kept.map_err(|error| error.to_string())?;
+        let changing = place.store.change().map_err(|error| error.to_string())?;
+        let replaced = kept.replace(&text, &signature, &revocations.key, &changing);
+        replaced.map(drop).map_err(|error| error.to_string())
+    }
+}
+
+/// A source, for people.
+pub fn shown(source: &Source) -> String {
+    quote(&source.to_string(), MAX_QUOTE)
+}

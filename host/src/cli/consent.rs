@@ -1,0 +1,100 @@
+//! What an extension is and wants, shown to the user, who then says yes or no.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
+
+use acp_chain_package::Package;
+
+use super::about;
+use super::candidate::{Candidate, shown};
+use crate::extension::{Digest, Release};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// How the user says yes without being asked.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct Consent {
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    /// Do not ask, if it is the component with this digest: you agree to the powers that it asks for
+    #[arg(long, value_name = "DIGEST", conflicts_with = "yes")]
+    pub accept_powers: Option<Digest>,
+}
+
+/// What the user has said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// Nobody is there to ask.
+    Unasked,
+}
+
+impl Consent {
+    /// Whether what was just shown may be done. `is_more` is what `--yes` is not enough for.
+    pub fn ask(self, question: &str, digest: &Digest, is_more: bool) -> Result<Answer, String> {
+        match self.accept_powers {
+            Some(accepted) if accepted == *digest => return Ok(Answer::Yes),
+            Some(accepted) => {
+                return Err(format!(
+                    "`--accept-powers {accepted}` was given, and this is {digest}: look at what it asks for, \
+                     and give that digest if you agree; nothing was changed"
+                ));
+            }
+            None if self.yes && !is_more => return Ok(Answer::Yes),
+            None => {}
+        }
+        if !stdin().is_terminal() || !stderr().is_terminal() {
+            return Ok(Answer::Unasked);
+        }
+        eprint!("{question} [y/N] ");
+        let _ = stderr().flush();
+        let mut line = String::new();
+        let read = stdin().lock().read_line(&mut line);
+        let said = line.trim().to_lowercase();
+        match read.is_ok() && matches!(&*said, "y" | "yes") {
+            true => Ok(Answer::Yes),
+            false => Ok(Answer::No),
+        }
+    }
+}
+
+/// The keys of the powers that a package asks for.
+pub fn powers(package: &Package) -> Vec<String> {
+    let asked = package.asks.powers.iter();
+    asked.map(|asked| asked.power.clone()).collect()
+}
+
+/// What a package asks for by the names of methods.
+pub fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
+    let asked = package.asks.methods.iter();
+    let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
+    asked.collect()
+}
+
+/// Prints what an extension is, where it comes from, and what it wants.
+pub fn show(candidate: &Candidate) {
+    let release = &candidate.release;
+    about::print(&candidate.package, release.digest, release.size);
+    say!("It comes from {}", shown(&release.source));
+    say!("It is signed by {}", signer(release));
+    let imports = release
+        .imports
+        .iter()
+        .map(|import| quote(import, MAX_QUOTE));
+    let imports: Vec<_> = imports.collect();
+    let imports = if imports.is_empty() {
+        "nothing".to_owned()
+    } else {
+        imports.join(", ")
+    };
+    say!("It imports {imports}");
+}
+
+/// Who signed a release, for people.
+pub fn signer(release: &Release) -> String {
+    match &release.signer {
+        Some(signer) => signer.to_string(),
+        None => "nobody".to_owned(),
+    }
+}

@@ -1,0 +1,14 @@
+//! `acp-chain gc`: removes components that no lock names any more.
+
+use std::process::ExitCode;
+
+use super::place::Named;
+
+pub fn main() -> Result<ExitCode, String> {
+    let place = Named::default().place()?;
+    let changing = place.store.change().map_err(|error| error.to_string())?;
+    let collected = changing.collect().map_err(|error| error.to_string())?;
+    let (components, kilobytes) = (collected.components, collected.bytes.div_ceil(1000));
+    say!("{components} components removed, {kilobytes} kB freed");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,95 @@
+//! `acp-chain install`: gets exactly what is locked, and compiles it.
+
+use std::process::ExitCode;
+
+use super::candidate::{Checks, shown};
+use super::place::{Named, Place};
+use crate::extension::{Reference, Release, Source};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+pub struct Install {
+    #[command(flatten)]
+    named: Named,
+    /// Fail if the manifest and its lock do not fit together
+    #[arg(long)]
+    locked: bool,
+    /// Download nothing: all has to be there, or in files
+    #[arg(long)]
+    offline: bool,
+}
+
+impl Install {
+    /// The lock is never changed.
+    pub fn main(self) -> Result<ExitCode, String> {
+        let place = self.named.place()?;
+        let (lock, edit) = (place.lock()?, place.edit()?);
+        let unused = lock
+            .extensions()
+            .filter(|locked| !edit.uses().any(|name| name == locked.name));
+        let unused: Vec<_> = unused.map(|locked| format!("`{}`", locked.name)).collect();
+        if self.locked && !unused.is_empty() {
+            return Err(format!(
+                "{} names {}, which its manifest does not use; `acp-chain remove` takes out what is too much",
+                quote(&lock.path().display().to_string(), MAX_QUOTE),
+                unused.join(", ")
+            ));
+        }
+        let checks = Checks::new(self.offline)?;
+        if !self.offline {
+            checks.refresh_revoked(&place)?;
+        }
+        let changing = place.store.change().map_err(|error| error.to_string())?;
+        changing
+            .used_by(lock.path())
+            .map_err(|error| error.to_string())?;
+        drop(changing);
+        for locked in lock.extensions() {
+            let name = &locked.name;
+            let got = get(&place, &checks, &locked.agreed);
+            let how = got.map_err(|error| format!("`{name}`: {error}"))?;
+            let version = quote(
+                locked.agreed.version.as_deref().unwrap_or_default(),
+                MAX_QUOTE,
+            );
+            say!("{name} {version}: {how}");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Gets one release, if it is not there; says how.
+fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str, String> {
+    checks.check_revoked(place, &release.digest)?;
+    if let Ok(component) = place.store.read(&release.digest) {
+        checks.compile(&shown(&release.source), &component)?;
+        return Ok("is there");
+    }
+    let fetched = checks.fetch(place, &pinned(release))?;
+    if fetched.digest != release.digest {
+        return Err(format!(
+            "{} is {} now, and {} is locked: it was changed since. `acp-chain update` looks at the new one; \
+             nothing was installed",
+            shown(&release.source),
+            fetched.digest,
+            release.digest
+        ));
+    }
+    checks.compile(&shown(&release.source), &fetched.component)?;
+    let changing = place.store.change().map_err(|error| error.to_string())?;
+    changing
+        .add(&fetched.component)
+        .map_err(|error| error.to_string())?;
+    Ok("installed")
+}
+
+/// The source of just this release, whatever its tag names by now.
+fn pinned(release: &Release) -> Source {
+    match (&release.source, release.manifest) {
+        (Source::Registry(reference), Some(manifest)) => Source::Registry(Reference {
+            digest: Some(manifest),
+            ..reference.clone()
+        }),
+        (source, _) => source.clone(),
+    }
+}

@@ -1,0 +1,154 @@
+//! `acp-chain update`: looks whether sources have something newer.
+//!
+//! An update never widens by itself what was agreed to: one that wants more stays pending, and the old one
+//! runs on, until the user says yes to that very component.
+
+use std::process::ExitCode;
+
+use super::add::relative;
+use super::candidate::{Candidate, Checks, shown};
+use super::consent::{self, Answer, Consent};
+use super::place::{Named, Place};
+use crate::extension::signature::signer_after;
+use crate::extension::{Change, Fetched, Locked, Source};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+pub struct Update {
+    /// Which; all of them by default
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    named: Named,
+    /// Get it from here from now on
+    #[arg(long, value_name = "SOURCE")]
+    from: Option<Source>,
+    #[command(flatten)]
+    consent: Consent,
+}
+
+impl Update {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let place = self.named.clone().place()?;
+        let lock = place.lock()?;
+        let all = self.names.is_empty();
+        let names = match all {
+            true => lock
+                .extensions()
+                .map(|locked| locked.name.clone())
+                .collect(),
+            false => self.names.clone(),
+        };
+        if names.len() > 1 && (self.from.is_some() || self.consent.accept_powers.is_some()) {
+            return Err(
+                "`--from` and `--accept-powers` are about one extension: name it".to_owned(),
+            );
+        }
+        let checks = Checks::new(false)?;
+        let mut succeeded = true;
+        if let Err(error) = checks.refresh_revoked(&place) {
+            eprintln!("acp-chain: {error}");
+            succeeded = false;
+        }
+        for name in &names {
+            let locked = lock.get(name).ok_or_else(|| {
+                let name = quote(name, MAX_QUOTE);
+                format!("`{name}` is not installed; `acp-chain list` shows what is")
+            })?;
+            // One that cannot be had keeps none of the others back.
+            if let Err(error) = self.update(&place, &checks, locked) {
+                eprintln!("acp-chain: `{name}`: {error}");
+                succeeded = false;
+            }
+        }
+        Ok(match succeeded {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+
+    fn update(&self, place: &Place, checks: &Checks, locked: &Locked) -> Result<(), String> {
+        let name = &locked.name;
+        let source = match &self.from {
+            Some(source) => relative(source.clone(), place)?,
+            None if locked.agreed.source.is_fixed() => {
+                say!(
+                    "`{name}` stays: {} never changes; `--from SOURCE` puts another in its place",
+                    shown(&locked.agreed.source)
+                );
+                return Ok(());
+            }
+            None => locked.agreed.source.clone(),
+        };
+        let before = locked.agreed.signer.as_ref();
+        let signer = |got: &Fetched| signer_after(before, &got.component, &got.signatures);
+        let candidate = checks.get(place, &source, signer)?;
+        if candidate.release == locked.agreed {
+            say!("`{name}` is up to date.");
+            return Ok(());
+        }
+        let change = Change::between(&locked.agreed, &candidate.release);
+        let is_more = !change.more.is_empty();
+        say!("`{name}` has an update:");
+        for line in change
+            .more
+            .iter()
+            .map(|more| format!("! it {more}"))
+            .chain(change.same)
+        {
+            say!("  {}", quote(&line, MAX_QUOTE));
+        }
+        say!(
+            "  digest {}, was {}",
+            candidate.release.digest,
+            locked.agreed.digest
+        );
+        if is_more {
+            consent::show(&candidate);
+        }
+        let digest = candidate.release.digest;
+        match self.consent.ask("Install it?", &digest, is_more)? {
+            Answer::Yes => {
+                put(place, name, candidate, true)?;
+                say!("`{name}` is updated; what runs already goes on with the old one.");
+            }
+            Answer::No | Answer::Unasked if is_more => {
+                put(place, name, candidate, false)?;
+                say!(
+                    "It wants more than you agreed to: it is pending, and the old one runs on. \
+                     `acp-chain update {name} --accept-powers {digest}` agrees to it."
+                );
+            }
+            Answer::No => say!("Nothing was changed."),
+            Answer::Unasked => {
+                return Err(
+                    "there is no terminal to ask on; nothing was changed. `--yes` updates what \
+                            wants no more than before"
+                        .to_owned(),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps a release, as what runs or as what is pending.
+fn put(place: &Place, name: &str, candidate: Candidate, agreed: bool) -> Result<(), String> {
+    let changing = place.store.change().map_err(|error| error.to_string())?;
+    let mut lock = place.lock()?;
+    let Some(mut locked) = lock.remove(name) else {
+        return Err("it was removed meanwhile; nothing was changed".to_owned());
+    };
+    changing
+        .add(&candidate.component)
+        .map_err(|error| error.to_string())?;
+    match agreed {
+        true => {
+            locked.agreed = candidate.release;
+            locked.pending = None;
+        }
+        false => locked.pending = Some(candidate.release),
+    }
+    lock.put(locked);
+    changing.write(&lock).map_err(|error| error.to_string())
+}

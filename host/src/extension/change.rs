@@ -1,0 +1,173 @@
+//! What an update changes, and which of that nobody agreed to.
+
+use super::Release;
+use super::signature::Signer;
+
+/// What is different about another release, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// What the user has to agree to first.
+    pub more: Vec<String>,
+    /// What is no more than before.
+    pub same: Vec<String>,
+}
+
+impl Change {
+    /// What changes from one release to another.
+    #[must_use]
+    pub fn between(old: &Release, new: &Release) -> Self {
+        let mut change = Self::default();
+        if old.source != new.source {
+            change.more.push(format!(
+                "comes from {}, no longer from {}",
+                new.source, old.source
+            ));
+        }
+        match (&old.signer, &new.signer) {
+            (old, new) if old == new => {}
+            // Nothing is lost, but who it is, nobody has said before.
+            (old, new) => {
+                let name = |signer: &Option<Signer>| match signer {
+                    Some(signer) => signer.to_string(),
+                    None => "nobody".to_owned(),
+                };
+                change.more.push(format!(
+                    "is signed by {}, no longer by {}",
+                    name(new),
+                    name(old)
+                ));
+            }
+        }
+        change.version(old, new);
+        change.list("power", &old.powers, &new.powers);
+        change.list("import", &old.imports, &new.imports);
+        let methods = |release: &Release| {
+            let named = release.methods.iter();
+            let each = named.flat_map(|(name, actions)| {
+                actions.iter().map(move |action| format!("{action} {name}"))
+            });
+            each.collect::<Vec<_>>()
+        };
+        change.list("method", &methods(old), &methods(new));
+        change
+    }
+
+    fn version(&mut self, old: &Release, new: &Release) {
+        let text = |release: &Release| release.version.clone().unwrap_or_else(|| "none".to_owned());
+        let parse = |release: &Release| semver::Version::parse(release.version.as_deref()?).ok();
+        let words = format!("version {}, was {}", text(new), text(old));
+        match (parse(old), parse(new)) {
+            (Some(older), Some(newer)) if older <= newer => self.same.push(words),
+            _ if old.version == new.version => self.same.push(words),
+            _ => self.more.push(format!("goes back: {words}")),
+        }
+    }
+
+    fn list(&mut self, what: &str, old: &[String], new: &[String]) {
+        let added = new.iter().filter(|one| !old.contains(one));
+        self.more
+            .extend(added.map(|one| format!("wants the {what} `{one}` too")));
+        let gone = old.iter().filter(|one| !new.contains(one));
+        self.same
+            .extend(gone.map(|one| format!("no longer wants the {what} `{one}`")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extension::Digest;
+
+    const KEY: &str = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
+
+    fn release() -> Release {
+        Release {
+            source: "ghcr.io/org/it:1".parse().unwrap(),
+            version: Some("1.2.0".to_owned()),
+            manifest: None,
+            digest: Digest::of(b"old"),
+            size: 3,
+            wit: "0.1.0".to_owned(),
+            imports: vec!["a:b/c".to_owned()],
+            powers: vec!["prompts.read".to_owned(), "prompts.change".to_owned()],
+            signer: Some(KEY.parse().unwrap()),
+            methods: [("_x".to_owned(), vec!["read".to_owned()])].into(),
+        }
+    }
+
+    fn changed(change: impl Fn(&mut Release)) -> Change {
+        let mut new = release();
+        change(&mut new);
+        Change::between(&release(), &new)
+    }
+
+    #[test]
+    fn what_is_no_more_than_before_widens_nothing() {
+        let less = changed(|new| {
+            new.digest = Digest::of(b"new");
+            new.version = Some("1.10.0".to_owned());
+            new.powers.pop();
+            new.imports.clear();
+            new.methods.clear();
+        });
+        assert_eq!(less.more, [""; 0]);
+        assert_eq!(
+            less.same,
+            [
+                "version 1.10.0, was 1.2.0",
+                "no longer wants the power `prompts.change`",
+                "no longer wants the import `a:b/c`",
+                "no longer wants the method `read _x`",
+            ]
+        );
+    }
+
+    #[test]
+    fn whatever_is_more_is_told() {
+        type Edit = fn(&mut Release);
+        let cases: [(Edit, &str); 9] = [
+            (
+                |new| new.powers.push("tools".to_owned()),
+                "wants the power `tools` too",
+            ),
+            (
+                |new| new.imports.push("d:e/f".to_owned()),
+                "wants the import `d:e/f` too",
+            ),
+            (
+                |new| new.version = Some("1.1.9".to_owned()),
+                "goes back: version 1.1.9, was 1.2.0",
+            ),
+            (
+                |new| new.version = None,
+                "goes back: version none, was 1.2.0",
+            ),
+            (
+                |new| new.version = Some("newest".to_owned()),
+                "goes back: version newest, was 1.2.0",
+            ),
+            (
+                |new| new.signer = None,
+                "is signed by nobody, no longer by RWR",
+            ),
+            (
+                |new| new.source = "ghcr.io/other/it:1".parse().unwrap(),
+                "comes from ghcr.io/other/it:1, no longer from ghcr.io/org/it:1",
+            ),
+            (
+                |new| drop(new.methods.insert("_y".to_owned(), vec!["read".to_owned()])),
+                "wants the method `read _y` too",
+            ),
+            (
+                |new| drop(new.methods.insert("_x".to_owned(), vec!["send".to_owned()])),
+                "wants the method `send _x` too",
+            ),
+        ];
+        for (edit, expected) in cases {
+            let [more] = &changed(edit).more[..] else {
+                panic!("{expected}");
+            };
+            assert!(more.starts_with(expected), "{more}");
+        }
+    }
+}

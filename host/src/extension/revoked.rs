@@ -1,0 +1,173 @@
+//! The list of extensions that must not run, and who says so: a JSON file with a signature beside it.
+//!
+//! ```json
+//! {
+//!   "number": 3,
+//!   "revoked": [
+//!     { "digest": "sha256:…", "by": "The authors of it", "why": "It sends prompts away", "when": "2026-11-20" }
+//!   ]
+//! }
+//! ```
+//!
+//! The newest list that was seen is kept, with its signature, so that it holds without a network too. A
+//! list with a smaller number is an old one that somebody shows us again, and is refused.
+
+use std::fmt;
+use std::fs;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::signature::{SignatureError, Signer, signer};
+use super::store::Changing;
+use super::{Digest, StoreError};
+use crate::limits::REVOCATIONS;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// The list that is kept: its text, and its signature behind it, in one file, for they change together.
+const KEPT: &str = "revocations";
+
+/// What stands between the two.
+const BETWEEN: &str = "\n--- signature ---\n";
+
+/// What must not run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Revoked {
+    list: List,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    number: u64,
+    revoked: Vec<Revocation>,
+}
+
+/// Why one extension must not run.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Revocation {
+    /// The digest of the component.
+    pub digest: Digest,
+    /// Who says so.
+    pub by: String,
+    /// Why.
+    pub why: String,
+    /// Since when.
+    pub when: String,
+}
+
+impl fmt::Display for Revocation {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let [by, when, why] = [&self.by, &self.when, &self.why].map(|said| quote(said, MAX_QUOTE));
+        write!(
+            f,
+            "it was revoked by {by} ({when}): {why}; `acp-chain remove` takes it out, `acp-chain update` gets \
+             another version"
+        )
+    }
+}
+
+impl std::error::Error for Revocation {}
+
+/// A list that cannot be believed.
+#[derive(Debug, thiserror::Error)]
+pub enum RevokedError {
+    /// It is not of whom it should be.
+    #[error("the list of revocations: {0}")]
+    Signature(#[from] SignatureError),
+    /// It is not of the form.
+    #[error("the list of revocations is not of the form that it has to be: {}", quote(.0, MAX_QUOTE))]
+    Malformed(String),
+    /// There was a newer one.
+    #[error(
+        "the list of revocations has number {new}, and there was number {kept} before: somebody shows an \
+         old one. Nothing was changed; ask whoever serves it"
+    )]
+    Older {
+        /// The number of the list that is kept.
+        kept: u64,
+        /// The number of this one.
+        new: u64,
+    },
+    /// The list that is kept cannot be used.
+    #[error(
+        "{}: the list of revocations that is kept cannot be used: {why}. `acp-chain install` gets it again, \
+         once that file is removed",
+        Untrusted::new(path.display())
+    )]
+    Kept {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// It cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Revoked {
+    /// The list that is kept in the folder of a store, if it is of this key; without one, nothing is revoked.
+    pub fn read(folder: &Path, key: &Signer) -> Result<Self, RevokedError> {
+        let path = folder.join(KEPT);
+        let kept = |why: String| RevokedError::Kept {
+            path: path.clone(),
+            why,
+        };
+        let mut text = String::new();
+        match fs::File::open(&path) {
+            Ok(file) => {
+                let read = file.take(2 * REVOCATIONS as u64).read_to_string(&mut text);
+                read.map_err(|error| kept(error.to_string()))?;
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(kept(error.to_string())),
+        }
+        let parts = text.rsplit_once(BETWEEN);
+        let (list, signature) = parts.ok_or_else(|| kept("it is not whole".to_owned()))?;
+        Self::parse(list, signature, key).map_err(|error| kept(error.to_string()))
+    }
+
+    /// An error if a component must not run.
+    pub fn check(&self, digest: &Digest) -> Result<(), Revocation> {
+        let mut revoked = self.list.revoked.iter();
+        match revoked.find(|revoked| revoked.digest == *digest) {
+            Some(revocation) => Err(revocation.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a list that has just come, in place of this one. Returns it.
+    pub fn replace(
+        &self,
+        text: &str,
+        signature: &str,
+        key: &Signer,
+        changing: &Changing<'_>,
+    ) -> Result<Self, RevokedError> {
+        let new = Self::parse(text, signature, key)?;
+        let (kept, number) = (self.list.number, new.list.number);
+        if number < kept {
+            return Err(RevokedError::Older { kept, new: number });
+        }
+        if new != *self {
+            // No more than was checked.
+            let signature: Vec<_> = signature.lines().take(4).collect();
+            let text = format!("{text}{BETWEEN}{}\n", signature.join("\n"));
+            changing.keep(KEPT, text.as_bytes())?;
+        }
+        Ok(new)
+    }
+
+    fn parse(text: &str, signature: &str, key: &Signer) -> Result<Self, RevokedError> {
+        signer(text.as_bytes(), &[signature.to_owned()], Some(key))?;
+        let list = serde_json::from_str(text);
+        let list = list.map_err(|error| RevokedError::Malformed(error.to_string()))?;
+        Ok(Self { list })
+    }
+}
+
+#[cfg(test)]
+mod tests;

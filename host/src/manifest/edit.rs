@@ -1,0 +1,169 @@
+//! Changes to the text of a manifest that keep its comments, its order and its spelling.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::ManifestError;
+
+/// A manifest, or the user's file, to be changed.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    path: PathBuf,
+    document: DocumentMut,
+}
+
+impl Edit {
+    /// Reads a file. Where there is none, it is empty.
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, path),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::parse("", path),
+            Err(error) => Err(ManifestError::unreadable(path, error)),
+        }
+    }
+
+    /// Reads the text of a file that lies at `path`.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+        let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+            let at = error.span().map_or(0, |span| span.start);
+            ManifestError::at(path, text, at, error.message().replace('\n', ", "))
+        })?;
+        let edit = Self {
+            path: path.to_owned(),
+            document,
+        };
+        match edit.document.get("proxy") {
+            None | Some(Item::ArrayOfTables(_)) => Ok(edit),
+            Some(_) => {
+                let what = "`proxy` has to be tables: write each as `[[proxy]]`".to_owned();
+                Err(ManifestError::at(path, text, 0, what))
+            }
+        }
+    }
+
+    /// The names of the extensions that it uses, in its order.
+    pub fn uses(&self) -> impl Iterator<Item = &str> {
+        self.entries()
+            .filter_map(|entry| entry.get("use")?.as_str())
+    }
+
+    /// Whether a proxy of this name is there already: by its id, or by what it uses.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        let of = |entry: &Table| {
+            let named = entry.get("id").or_else(|| entry.get("use"));
+            named.and_then(Item::as_str) == Some(name)
+        };
+        self.entries().any(of)
+    }
+
+    /// Uses an extension, behind all that is there.
+    pub fn add(&mut self, name: &str) {
+        let mut entry = Table::new();
+        entry.insert("use", value(name));
+        if !self.document.is_empty() {
+            entry.decor_mut().set_prefix("\n");
+        }
+        let proxies = self.document.entry("proxy");
+        let proxies = proxies.or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+        if let Item::ArrayOfTables(proxies) = proxies {
+            proxies.push(entry);
+        }
+    }
+
+    /// Uses an extension no longer; whether it did.
+    pub fn remove(&mut self, name: &str) -> bool {
+        let Some(Item::ArrayOfTables(proxies)) = self.document.get_mut("proxy") else {
+            return false;
+        };
+        let before = proxies.len();
+        proxies.retain(|entry| entry.get("use").and_then(Item::as_str) != Some(name));
+        let removed = proxies.len() < before;
+        if proxies.is_empty() {
+            self.document.remove("proxy");
+        }
+        removed
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.document.to_string()
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Table> {
+        let proxies = self
+            .document
+            .get("proxy")
+            .and_then(Item::as_array_of_tables);
+        proxies.into_iter().flat_map(ArrayOfTables::iter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "# Ours.\n[agent]\ncommand = 'agent'   # the agent\n\n[[proxy]] # first\n\
+                            id   = \"rules\"\nuse = \"rules\"\n\n[proxy.config]\nfile = \"x\"\n\n\
+                            # The guard.\n[[proxy]]\nuse = \"redact\"\n";
+
+    fn edit(text: &str) -> Edit {
+        Edit::parse(text, Path::new("/acp-chain.toml")).unwrap()
+    }
+
+    #[test]
+    fn two_lines_are_added_and_nothing_else_changes() {
+        let mut manifest = edit(MANIFEST);
+        manifest.add("todo");
+        assert_eq!(
+            manifest.text(),
+            format!("{MANIFEST}\n[[proxy]]\nuse = \"todo\"\n")
+        );
+        assert_eq!(
+            manifest.uses().collect::<Vec<_>>(),
+            ["rules", "redact", "todo"]
+        );
+        assert!(manifest.remove("todo"));
+        assert_eq!(manifest.text(), MANIFEST);
+    }
+
+    #[test]
+    fn an_empty_manifest_becomes_two_lines_and_empty_again() {
+        let mut manifest = edit("");
+        manifest.add("todo");
+        assert_eq!(manifest.text(), "[[proxy]]\nuse = \"todo\"\n");
+        assert!(manifest.has("todo") && !manifest.has("redact"));
+        assert!(manifest.remove("todo") && !manifest.remove("todo"));
+        assert_eq!(manifest.text(), "");
+    }
+
+    #[test]
+    fn an_entry_goes_with_its_tables_and_leaves_the_others() {
+        let mut manifest = edit(MANIFEST);
+        assert!(manifest.remove("rules"));
+        assert_eq!(
+            manifest.text(),
+            "# Ours.\n[agent]\ncommand = 'agent'   # the agent\n\n# The guard.\n[[proxy]]\nuse = \"redact\"\n"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_changed_is_told_with_its_place() {
+        let wrong = |text| {
+            Edit::parse(text, Path::new("/m.toml"))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(wrong("a = 1\nb =\n").starts_with("/m.toml:2:"));
+        assert!(wrong("proxy = [{ use = \"a\" }]").contains("write each as `[[proxy]]`"));
+    }
+}

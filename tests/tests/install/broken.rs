@@ -1,0 +1,69 @@
+//! A disk on which there is no room, and commands that are killed as they write.
+
+use std::fs;
+use std::process::Command;
+
+use acp_chain_tests::host;
+
+use super::world::{World, digest, said};
+
+/// Runs a command that may write no file longer than this, in blocks of 512 bytes. What is longer is an
+/// error, as on a full disk, or kills it.
+fn run(world: &World, blocks: u32, kills: bool, args: &[&str]) -> bool {
+    let ignore = if kills { "" } else { "trap '' XFSZ; " };
+    let script = format!("{ignore}ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command: Command = world.command("/bin/dash".as_ref());
+    command
+        .args(["-c", &script])
+        .arg(host::program())
+        .args(args);
+    command.arg("--manifest").arg(world.manifest());
+    said(command.output().unwrap()).is_success
+}
+
+#[test]
+fn a_full_disk_or_a_kill_at_any_write_leaves_old_or_new() {
+    let world = World::new();
+    let old = world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
+    // It is compiled already: what counts here is what comes then.
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    world.do_run(&["remove", "it"]);
+    world.do_run(&["gc"]);
+    let size = u32::try_from(fs::metadata(&old).unwrap().len()).unwrap();
+    let before = world.manifest_text();
+    for kills in [false, true] {
+        // From no byte of anything, through the lock and the manifest, to half of the component.
+        for blocks in [0, 1, 2, size / 1024] {
+            assert!(
+                !run(&world, blocks, kills, &["add", "it.wasm", "--yes"]),
+                "{blocks}"
+            );
+            assert_eq!(world.manifest_text(), before, "{blocks}");
+            assert!(world.lock().is_empty(), "{blocks}");
+            // What is in the store is whole.
+            for component in world.components() {
+                let name = component
+                    .file_name()
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                let is_unfinished = name.starts_with(".unfinished-");
+                assert!(
+                    is_unfinished || name.starts_with(&digest(&component).hex()),
+                    "{name}"
+                );
+            }
+        }
+    }
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    assert_eq!(world.components().len(), 1);
+
+    let locked = world.locked("it");
+    world.package("it.wasm", "it", "2.0.0", &["prompts.read"]);
+    assert!(!run(&world, 1, true, &["update", "--yes"]));
+    assert!(!run(&world, 1, false, &["update", "--yes"]));
+    assert_eq!(world.locked("it"), locked);
+    world.do_run(&["update", "--yes"]);
+    world.do_run(&["gc"]);
+    assert_eq!(world.components().len(), 1);
+}

@@ -1,0 +1,243 @@
+//! Extensions in Debian's `docker-registry`, with and without a password and TLS.
+
+use std::fmt::Write;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+
+use acp_chain_tests::host;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use tempfile::TempDir;
+
+use super::signed::Keys;
+use super::world::{World, digest};
+
+/// `me:secret`, as `htpasswd -B` writes it.
+const PASSWORDS: &str = "me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n";
+
+/// A registry that runs until it is dropped.
+struct Registry {
+    process: Child,
+    /// Its host and port.
+    name: String,
+    _data: TempDir,
+}
+
+/// What it wants.
+#[derive(Default)]
+struct Wants {
+    password: bool,
+    tls: bool,
+}
+
+impl Registry {
+    /// Starts one; one with TLS under an address that is not taken for this machine.
+    fn start(wants: &Wants) -> (Self, World) {
+        let mut world = World::new();
+        let data = tempfile::tempdir().unwrap();
+        let path = |name: &str| data.path().join(name).display().to_string();
+        let host = if wants.tls { "127.0.0.2" } else { "127.0.0.1" };
+        let mut config = format!(
+            "version: 0.1\nstorage: {{ filesystem: {{ rootdirectory: {} }} }}\nhttp:\n  addr: {host}:0\n",
+            path("data")
+        );
+        if wants.tls {
+            let certified = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
+            fs::write(path("cert.pem"), certified.cert.pem()).unwrap();
+            fs::write(path("key.pem"), certified.signing_key.serialize_pem()).unwrap();
+            let (cert, key) = (path("cert.pem"), path("key.pem"));
+            let _ = writeln!(config, "  tls: {{ certificate: {cert}, key: {key} }}");
+            world.set("SSL_CERT_FILE", cert);
+        }
+        if wants.password {
+            fs::write(path("passwords"), PASSWORDS).unwrap();
+            let passwords = path("passwords");
+            let _ = writeln!(
+                config,
+                "auth: {{ htpasswd: {{ realm: it, path: {passwords} }} }}"
+            );
+        }
+        fs::write(path("config.yml"), config).unwrap();
+        let mut process = world
+            .command(&host::peer("bin/docker-registry"))
+            .args(["serve", &path("config.yml")])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let (tell, told) = mpsc::channel();
+        // Read to its end, or the registry would wait for us.
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if let Some((_, address)) = line.split_once("listening on ") {
+                    let _ = tell.send(
+                        address
+                            .split(['"', ','])
+                            .next()
+                            .unwrap_or_default()
+                            .to_owned(),
+                    );
+                }
+            }
+        });
+        let name = told.recv().expect("the registry says where it listens");
+        let registry = Self {
+            process,
+            name,
+            _data: data,
+        };
+        (registry, world)
+    }
+
+    fn reference(&self, version: &str) -> String {
+        format!("{}/org/it{version}", self.name)
+    }
+
+    /// Lets a user in.
+    fn log_in(&self, world: &mut World, password: &str) {
+        let folder = world.path("docker");
+        fs::create_dir_all(&folder).unwrap();
+        let auth = STANDARD.encode(format!("me:{password}"));
+        let config = format!(r#"{{"auths":{{"{}":{{"auth":"{auth}"}}}}}}"#, self.name);
+        fs::write(folder.join("config.json"), config).unwrap();
+        world.set("DOCKER_CONFIG", folder.display().to_string());
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn what_was_published_is_installed_and_updated_and_comes_back_from_the_lock() {
+    let (registry, world) = Registry::start(&Wants::default());
+    let reference = registry.reference(":1");
+    let file = world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
+    let first = world.do_run(&["publish", "it.wasm", &reference]);
+    assert!(
+        first.starts_with(&format!("{reference}@sha256:")),
+        "{first}"
+    );
+    // The same twice is the same.
+    assert_eq!(world.do_run(&["publish", "it.wasm", &reference]), first);
+
+    world.do_run(&["add", &reference, "--yes"]);
+    let agreed = world.locked("it").agreed;
+    assert_eq!(agreed.digest, digest(&file));
+    assert_eq!(
+        first.trim(),
+        format!("{reference}@{}", agreed.manifest.unwrap())
+    );
+    assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
+
+    // The tag moves, and the lock stays.
+    world.package("it.wasm", "it", "1.1.0", &["prompts.read"]);
+    world.do_run(&["publish", "it.wasm", &reference]);
+    fs::remove_dir_all(world.path(".local")).unwrap();
+    let offline = world.fail(&["install", "--offline"]);
+    assert!(
+        offline.contains("`--offline` lets nothing be downloaded"),
+        "{offline}"
+    );
+    assert_eq!(
+        world.do_run(&["install", "--locked"]),
+        "it 1.0.0: installed\n"
+    );
+    assert_eq!(
+        world.do_run(&["install", "--offline"]),
+        "it 1.0.0: is there\n"
+    );
+
+    world.do_run(&["update", "--yes"]);
+    assert_eq!(world.locked("it").agreed.digest, digest(&file));
+    let agreed = world.locked("it").agreed;
+    drop(registry);
+    let gone = world.fail(&["update", "--yes"]);
+    assert!(gone.contains("there is no connection"), "{gone}");
+    assert_eq!(world.locked("it").agreed, agreed);
+}
+
+#[test]
+fn a_digest_in_a_reference_holds_whatever_the_tag_says() {
+    let (registry, world) = Registry::start(&Wants::default());
+    let reference = registry.reference(":1");
+    let file = world.package("it.wasm", "it", "1.0.0", &[]);
+    let first = world.do_run(&["publish", "it.wasm", &reference]);
+    world.package("it.wasm", "it", "1.1.0", &[]);
+    world.do_run(&["publish", "it.wasm", &reference]);
+    world.do_run(&["add", first.trim(), "--yes"]);
+    assert_ne!(world.locked("it").agreed.digest, digest(&file));
+    assert!(world.do_run(&["update"]).starts_with("`it` stays: "));
+    let missing = world.fail(&["add", &registry.reference(":3"), "--yes"]);
+    assert!(
+        missing.contains("the server answers 404") && missing.contains("check the name"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn signatures_go_along_and_are_told_good_bad_and_missing() {
+    let (registry, mut world) = Registry::start(&Wants::default());
+    let keys = Keys::new(&world, "one");
+    let minisign = host::peer("bin/minisign");
+    let path = std::env::var("PATH").unwrap_or_default();
+    world.set(
+        "PATH",
+        format!("{}:{path}", minisign.parent().unwrap().display()),
+    );
+    let reference = registry.reference(":1");
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    world.do_run(&["publish", "it.wasm", &reference, "--sign", &keys.secret()]);
+    world.do_run(&["add", &reference, "--yes", "--signer", &keys.public()]);
+    let agreed = world.locked("it").agreed;
+    assert_eq!(agreed.signer.as_ref().unwrap().to_string(), keys.public());
+
+    world.package("it.wasm", "it", "1.1.0", &[]);
+    world.do_run(&["publish", "it.wasm", &reference]);
+    let unsigned = world.do_run(&["update", "--yes"]);
+    assert!(
+        unsigned.contains("! it is signed by nobody, no longer by "),
+        "{unsigned}"
+    );
+    assert_eq!(world.locked("it").agreed, agreed);
+    world.do_run(&["publish", "it.wasm", &reference, "--sign", &keys.secret()]);
+    world.do_run(&["update", "--yes"]);
+    assert_eq!(world.locked("it").agreed.version.as_deref(), Some("1.1.0"));
+}
+
+#[test]
+fn a_password_is_taken_from_dockers_configuration_and_tls_is_checked() {
+    let (registry, mut world) = Registry::start(&Wants {
+        password: true,
+        tls: true,
+    });
+    let reference = registry.reference(":1");
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    let told = world.fail(&["publish", "it.wasm", &reference]);
+    assert!(
+        told.contains("the server answers 401") && told.contains("`docker login`"),
+        "{told}"
+    );
+    registry.log_in(&mut world, "wrong");
+    let told = world.fail(&["publish", "it.wasm", &reference]);
+    assert!(told.contains("the server answers 401"), "{told}");
+    registry.log_in(&mut world, "secret");
+    world.do_run(&["publish", "it.wasm", &reference]);
+    world.do_run(&["add", &reference, "--yes"]);
+
+    // Of whom nobody has said that he is to be believed.
+    let certificate = rcgen::generate_simple_self_signed(["other".to_owned()]).unwrap();
+    fs::write(world.path("other.pem"), certificate.cert.pem()).unwrap();
+    world.set(
+        "SSL_CERT_FILE",
+        world.path("other.pem").display().to_string(),
+    );
+    let told = world.fail(&["update"]);
+    assert!(told.contains("certificate"), "{told}");
+}

@@ -1,0 +1,160 @@
+//! A user with a home of his own, and a project.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use acp_chain::extension::{Digest, Lock, Locked};
+use acp_chain_package::{About, Asked, Asks, Package, Version};
+use acp_chain_tests::host;
+use tempfile::TempDir;
+
+/// What a user has.
+pub struct World {
+    home: TempDir,
+    environment: BTreeMap<&'static str, String>,
+    /// What is run.
+    pub program: PathBuf,
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct Said {
+    pub is_success: bool,
+    pub out: String,
+    pub err: String,
+}
+
+impl World {
+    /// A project whose manifest has a comment, and an agent.
+    pub fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("project")).unwrap();
+        let world = Self {
+            home,
+            environment: BTreeMap::new(),
+            program: host::program(),
+        };
+        fs::write(world.manifest(), "# Ours.\n[agent]\ncommand = \"agent\"\n").unwrap();
+        world
+    }
+
+    /// Commands see this variable from now on.
+    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.environment.insert(name, value.into());
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    pub fn manifest(&self) -> PathBuf {
+        self.path("project/acp-chain.toml")
+    }
+
+    pub fn manifest_text(&self) -> String {
+        fs::read_to_string(self.manifest()).unwrap()
+    }
+
+    pub fn lock(&self) -> Lock {
+        Lock::read(&self.path("project/acp-chain.lock")).unwrap()
+    }
+
+    pub fn locked(&self, name: &str) -> Locked {
+        self.lock()
+            .get(name)
+            .cloned()
+            .unwrap_or_else(|| panic!("{name} is not locked"))
+    }
+
+    pub fn components(&self) -> Vec<PathBuf> {
+        let folder = self.path(".local/share/acp-chain/extensions/sha256");
+        let files = fs::read_dir(folder).map(Iterator::collect::<Vec<_>>);
+        files
+            .unwrap_or_default()
+            .into_iter()
+            .map(|file| file.unwrap().path())
+            .collect()
+    }
+
+    /// Writes an extension beside the project.
+    pub fn package(&self, file: &str, name: &str, version: &str, powers: &[&str]) -> PathBuf {
+        let path = self.path(file);
+        fs::write(&path, package(name, version, powers)).unwrap();
+        path
+    }
+
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("XDG_CACHE_HOME", host::cache())
+            .envs(&self.environment)
+            .current_dir(self.home.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs a command about the project, without a terminal.
+    pub fn run(&self, args: &[&str]) -> Said {
+        let mut command = self.command(&self.program);
+        command.args(args);
+        if !matches!(args[0], "gc" | "publish") {
+            command.arg("--manifest").arg(self.manifest());
+        }
+        said(command.output().unwrap())
+    }
+
+    /// The same, which has to do what it was told.
+    pub fn do_run(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert!(said.is_success, "{args:?}: {said:?}");
+        said.out
+    }
+
+    /// The same, which has to fail; what it said.
+    pub fn fail(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert!(!said.is_success, "{args:?}: {said:?}");
+        said.err
+    }
+}
+
+pub fn said(output: Output) -> Said {
+    Said {
+        is_success: output.status.success(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// An extension that passes everything on.
+pub fn package(name: &str, version: &str, powers: &[&str]) -> Vec<u8> {
+    let asked = powers.iter().map(|power| Asked {
+        power: (*power).to_owned(),
+        reason: format!("It cannot do without {power}."),
+    });
+    let package = Package {
+        name: name.to_owned(),
+        version: Version::parse(version).unwrap(),
+        about: About {
+            description: Some("Passes everything on".to_owned()),
+            ..About::default()
+        },
+        asks: Asks {
+            powers: asked.collect(),
+            ..Asks::default()
+        },
+        imports: Vec::new(),
+        exports: Vec::new(),
+    };
+    let component = fs::read(host::component("pass")).unwrap();
+    package.write(&component).unwrap()
+}
+
+pub fn digest(path: &Path) -> Digest {
+    Digest::of(&fs::read(path).unwrap())
+}

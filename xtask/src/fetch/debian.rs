@@ -1,0 +1,49 @@
+//! Packages of Debian, unpacked beside the system and not into it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// Unpacks packages, and makes a program of theirs that finds its libraries among them.
+pub fn install(
+    workspace: &Workspace,
+    progress: &Progress,
+    packages: &[&str],
+    program: &str,
+    product: &Path,
+) -> Result<()> {
+    let stamp = Stamp::new(workspace, product).on(packages);
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let folder = workspace.target("peers/debian").join(program);
+    progress.step(program, |step| {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        // Needs no rights, but the lists of packages, which `apt-get update` gets.
+        let mut download = Command::new("apt-get");
+        download.arg("download").args(packages);
+        step.run(download.current_dir(&folder))
+            .context("`apt-get update` may have to get the lists of packages first")?;
+        for entry in fs::read_dir(&folder)? {
+            let mut unpack = Command::new("dpkg-deb");
+            step.run(unpack.arg("-x").arg(entry?.path()).arg(folder.join("root")))?;
+        }
+        Ok(())
+    })?;
+    let root = folder.join("root");
+    let script = format!(
+        "#!/bin/sh\nLD_LIBRARY_PATH=$(echo '{0}'/usr/lib/*-linux-gnu) exec '{0}/usr/bin/{program}' \"$@\"\n",
+        root.display()
+    );
+    fs::write(product, script)?;
+    fs::set_permissions(product, Permissions::from_mode(0o755))?;
+    stamp.set()
+}
