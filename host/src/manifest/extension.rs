@@ -67,8 +67,8 @@ pub(super) fn grant(
     };
     let widens = |what: &str| {
         format!(
-            "{what} is nothing that was agreed to for `{name}`: leave it out, or let `acp-chain add {name}` ask \
-             you about it"
+            "{what} is nothing that was agreed to for `{name}`: leave it out, or name a component of your own by \
+             `path`"
         )
     };
     let spanned = |text: &String| Spanned::new(start..start, text.clone());
