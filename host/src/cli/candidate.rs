@@ -131,7 +131,8 @@ impl Checks {
         revoked.check(digest).map_err(|revoked| revoked.to_string())
     }
 
-    /// Gets the list of what must not run, if the user names one. Where that fails, the one before holds.
+    /// Gets the list of what must not run, if the user names one. Nothing is installed past a list that cannot
+    /// be had: whoever keeps it from us may have his reasons.
     pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());

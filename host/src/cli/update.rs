@@ -45,11 +45,8 @@ impl Update {
             );
         }
         let checks = Checks::new(false)?;
+        checks.refresh_revoked(&place)?;
         let mut succeeded = true;
-        if let Err(error) = checks.refresh_revoked(&place) {
-            eprintln!("acp-chain: {error}");
-            succeeded = false;
-        }
         for name in &names {
             let locked = lock.get(name).ok_or_else(|| {
                 let name = quote(name, MAX_QUOTE);

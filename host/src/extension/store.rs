@@ -192,6 +192,8 @@ impl Changing<'_> {
         if let Some(folder) = path.parent() {
             files::make_private(folder).map_err(at(folder))?;
         }
+        // Many keep their settings elsewhere, with links to them.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         disk::write(path, text.as_bytes()).map_err(at(path))
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use acp_chain::extension::Lock;
 use serde_json::Value;
 
 use super::world::{World, digest, said};
@@ -121,6 +122,30 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     assert_eq!(world.do_run(&["list"]), "it\n  comes with acp-chain\n");
     world.do_run(&["remove", "it"]);
     assert!(!world.manifest_text().contains("proxy"));
+}
+
+#[test]
+fn without_a_manifest_it_is_the_users_own_chain() {
+    let world = World::new();
+    let file = world.package("it.wasm", "it", "1.2.0", &["prompts.read"]);
+    // Many keep their settings elsewhere.
+    let config = world.path(".config/acp-chain/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(world.path("settings.toml"), "").unwrap();
+    std::os::unix::fs::symlink(world.path("settings.toml"), &config).unwrap();
+    let added = world.run_own(&["add", "it.wasm", "--yes"]);
+    assert!(added.is_success, "{added:?}");
+    assert!(fs::symlink_metadata(&config).unwrap().is_symlink());
+    assert_eq!(
+        fs::read_to_string(&config).unwrap(),
+        "[[proxy]]\nuse = \"it\"\n"
+    );
+    let lock = Lock::read(&config.with_extension("lock")).unwrap();
+    assert_eq!(lock.get("it").unwrap().agreed.digest, digest(&file));
+    assert!(world.run_own(&["info", "it"]).out.starts_with("it 1.2.0\n"));
+    assert!(world.run_own(&["list"]).out.starts_with("it 1.2.0\n"));
+    assert!(world.run_own(&["remove", "it"]).is_success);
+    assert_eq!(fs::read_to_string(&config).unwrap(), "");
 }
 
 #[test]

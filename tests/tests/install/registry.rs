@@ -6,13 +6,15 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 
-use acp_chain_tests::host;
+use acp_chain::extension::Digest;
+use acp_chain_tests::{host, web};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::signed::Keys;
-use super::world::{World, digest};
+use super::world::{World, digest, package};
 
 /// `me:secret`, as `htpasswd -B` writes it.
 const PASSWORDS: &str = "me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n";
@@ -179,6 +181,60 @@ fn a_digest_in_a_reference_holds_whatever_the_tag_says() {
         missing.contains("the server answers 404") && missing.contains("check the name"),
         "{missing}"
     );
+}
+
+/// Puts bytes into a registry, and returns what points to them.
+async fn push(registry: &Registry, kind: &str, bytes: &[u8]) -> Value {
+    let client = web::client();
+    let digest = Digest::of(bytes);
+    let uploads = format!("http://{}/v2/org/it/blobs/uploads/", registry.name);
+    let begun = client.post(uploads).send().await.unwrap();
+    let place = begun.headers()["location"].to_str().unwrap().to_owned();
+    let put = client
+        .put(format!("{place}&digest={digest}"))
+        .body(bytes.to_vec());
+    assert_eq!(put.send().await.unwrap().status(), 201);
+    json!({ "mediaType": kind, "digest": digest, "size": bytes.len() })
+}
+
+/// The requests of `oras push REFERENCE it.wasm:TYPE`.
+async fn push_as_oras(registry: &Registry, component: &[u8], kind: &str) {
+    const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+    let layer = push(registry, kind, component).await;
+    let config = push(registry, "application/vnd.unknown.config.v1+json", b"{}").await;
+    let manifest = json!({
+        "schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": [layer],
+    });
+    let url = format!("http://{}/v2/org/it/manifests/1", registry.name);
+    let put = web::client().put(url).header("content-type", MANIFEST);
+    let put = put.body(manifest.to_string()).send().await.unwrap();
+    assert_eq!(put.status(), 201);
+}
+
+#[tokio::test]
+async fn what_others_push_is_installed_or_told_by_its_layout() {
+    let (registry, world) = Registry::start(&Wants::default());
+    let reference = registry.reference(":1");
+    let component = package("it", "1.0.0", &[]);
+    push_as_oras(
+        &registry,
+        &component,
+        "application/vnd.oci.image.layer.v1.tar",
+    )
+    .await;
+    let told = world.fail(&["add", &reference, "--yes"]);
+    assert!(
+        told.contains("the layers `application/vnd.oci.image.layer.v1.tar`"),
+        "{told}"
+    );
+    push_as_oras(
+        &registry,
+        &component,
+        "application/vnd.wasm.content.layer.v1+wasm",
+    )
+    .await;
+    world.do_run(&["add", &reference, "--yes"]);
+    assert_eq!(world.locked("it").agreed.digest, Digest::of(&component));
 }
 
 #[test]

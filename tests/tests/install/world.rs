@@ -108,7 +108,12 @@ impl World {
         said(command.output().unwrap())
     }
 
-    /// The same, which has to do what it was told.
+    /// Runs a command about the user's own chain.
+    pub fn run_own(&self, args: &[&str]) -> Said {
+        said(self.command(&self.program).args(args).output().unwrap())
+    }
+
+    /// Runs a command about the project, which has to do what it was told.
     pub fn do_run(&self, args: &[&str]) -> String {
         let said = self.run(args);
         assert!(said.is_success, "{args:?}: {said:?}");

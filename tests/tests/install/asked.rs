@@ -1,0 +1,82 @@
+//! A user in front of a terminal is asked, and says yes or no.
+
+use std::fs;
+use std::io::{Read, Write};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::world::{World, digest};
+
+/// Runs a command about the project in a terminal in which somebody types this. Gives whether it did what
+/// it should, and what the terminal shows.
+fn typed(world: &World, args: &[&str], line: &str) -> (bool, String) {
+    let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&user).unwrap();
+    unlockpt(&user).unwrap();
+    let name = ptsname(&user, Vec::new()).unwrap();
+    let flags = OFlags::RDWR | OFlags::NOCTTY;
+    let terminal = || rustix::fs::open(&name, flags, Mode::empty()).unwrap();
+    let mut command = world.command(&world.program);
+    command.args(args).arg("--manifest").arg(world.manifest());
+    command
+        .stdin(terminal())
+        .stdout(terminal())
+        .stderr(terminal());
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    let mut user = fs::File::from(user);
+    user.write_all(line.as_bytes()).unwrap();
+    // The end of a terminal that nobody has open any more is an error.
+    let mut shown = Vec::new();
+    let _ = user.read_to_end(&mut shown);
+    let shown = String::from_utf8_lossy(&shown).into_owned();
+    (running.wait().unwrap().success(), shown)
+}
+
+#[test]
+fn only_yes_is_yes() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &["prompts.read"]);
+    for line in ["\n", "n\n", "yesterday\n", "\u{4}"] {
+        let (is_success, shown) = typed(&world, &["add", "it.wasm"], line);
+        assert!(
+            !is_success && shown.contains("Nothing was changed."),
+            "{line:?}: {shown}"
+        );
+        assert!(world.lock().is_empty() && world.components().is_empty());
+    }
+    let (is_success, shown) = typed(&world, &["add", "it.wasm"], "y\n");
+    assert!(is_success, "{shown}");
+    assert!(
+        shown.contains("Install it as `it`, with these powers? [y/N] "),
+        "{shown}"
+    );
+    assert!(shown.contains("`it` is installed, and used by "), "{shown}");
+    assert_eq!(world.lock().extensions().count(), 1);
+}
+
+#[test]
+fn an_update_that_wants_more_waits_for_a_yes() {
+    let world = World::new();
+    let file = world.package("it.wasm", "it", "1.0.0", &[]);
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    let agreed = world.locked("it").agreed;
+    world.package("it.wasm", "it", "1.1.0", &["prompts.read"]);
+    // What `--yes` says of all updates is not said of this one.
+    let (_, shown) = typed(&world, &["update", "--yes"], "n\n");
+    assert!(
+        shown.contains("It wants more than you agreed to: it is pending"),
+        "{shown}"
+    );
+    let locked = world.locked("it");
+    assert_eq!(locked.agreed, agreed);
+    assert_eq!(locked.pending.unwrap().digest, digest(&file));
+    let (is_success, shown) = typed(&world, &["update"], "y\n");
+    assert!(is_success && shown.contains("(prompts.read)"), "{shown}");
+    let locked = world.locked("it");
+    assert_eq!(
+        (locked.agreed.digest, locked.pending),
+        (digest(&file), None)
+    );
+}
