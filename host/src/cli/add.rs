@@ -177,7 +177,8 @@ pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
 fn install(place: &Place, name: &str, candidate: Candidate) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| error.to_string();
     let changing = place.store.change().map_err(|error| wrong(&error))?;
-    // They may have changed while the user thought about it.
+    // It may have come another way while the user thought about it.
+    check_new(place, name, &candidate)?;
     let (mut lock, mut edit) = (place.lock()?, place.edit()?);
     changing
         .add(&candidate.component)

@@ -106,11 +106,11 @@ impl Update {
         let digest = candidate.release.digest;
         match self.consent.ask("Install it?", &digest, is_more)? {
             Answer::Yes => {
-                put(place, name, candidate, true)?;
+                put(place, locked, candidate, true)?;
                 say!("`{name}` is updated; what runs already goes on with the old one.");
             }
             Answer::No | Answer::Unasked if is_more => {
-                put(place, name, candidate, false)?;
+                put(place, locked, candidate, false)?;
                 say!(
                     "It wants more than you agreed to: it is pending, and the old one runs on. \
                      `acp-chain update {name} --accept-powers {digest}` agrees to it."
@@ -130,11 +130,15 @@ impl Update {
 }
 
 /// Keeps a release, as what runs or as what is pending.
-fn put(place: &Place, name: &str, candidate: Candidate, agreed: bool) -> Result<(), String> {
+fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<(), String> {
     let changing = place.store.change().map_err(|error| error.to_string())?;
     let mut lock = place.lock()?;
-    let Some(mut locked) = lock.remove(name) else {
-        return Err("it was removed meanwhile; nothing was changed".to_owned());
+    // The user was shown what is different from just this one.
+    let Some(mut locked) = lock
+        .remove(&old.name)
+        .filter(|now| now.agreed == old.agreed)
+    else {
+        return Err("it was changed meanwhile; nothing was changed now. Do it again".to_owned());
     };
     changing
         .add(&candidate.component)

@@ -1,7 +1,7 @@
 //! A disk on which there is no room, and commands that are killed as they write.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use acp_chain_tests::host;
 
@@ -66,4 +66,57 @@ fn a_full_disk_or_a_kill_at_any_write_leaves_old_or_new() {
     world.do_run(&["update", "--yes"]);
     world.do_run(&["gc"]);
     assert_eq!(world.components().len(), 1);
+}
+
+#[test]
+fn what_was_stopped_before_the_manifest_was_changed_is_said_and_finished() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    let before = world.manifest_text();
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    let whole = world.manifest_text();
+    fs::write(world.manifest(), before).unwrap();
+
+    let listed = world.do_run(&["list"]);
+    assert!(
+        listed.contains("! the manifest does not use it: `acp-chain remove it`"),
+        "{listed}"
+    );
+    let strict = world.fail(&["install", "--locked"]);
+    assert!(
+        strict.contains("names `it`, which its manifest does not use"),
+        "{strict}"
+    );
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    assert_eq!(world.manifest_text(), whole);
+}
+
+#[test]
+fn of_two_who_add_at_once_one_is_told() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    let add = || {
+        let mut command = world.command(&world.program);
+        command
+            .args(["add", "it.wasm", "--yes", "--manifest"])
+            .arg(world.manifest());
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let both: Vec<_> = [add(), add()]
+        .into_iter()
+        .map(|add| add.wait_with_output().unwrap())
+        .collect();
+    let (done, told): (Vec<_>, Vec<_>) =
+        both.into_iter().map(said).partition(|said| said.is_success);
+    assert_eq!(done.len(), 1, "{done:?} {told:?}");
+    assert!(
+        told[0].err.contains("`it` is installed already"),
+        "{told:?}"
+    );
+    assert_eq!(world.manifest_text().matches("[[proxy]]").count(), 1);
+    assert_eq!(world.lock().extensions().count(), 1);
 }

@@ -1,6 +1,8 @@
 //! Passwords for registries, from the configuration of Docker and its helpers, and the answers to what
 //! registries ask before they let anybody in.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use docker_credential::{CredentialRetrievalError as Error, DockerCredential};
 use http_auth::{ChallengeRef, parse_challenges};
 use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -50,10 +52,8 @@ impl Registry<'_> {
             }
             "basic" => match credential {
                 Some(DockerCredential::UsernamePassword(user, password)) => {
-                    let with_password = self.web.client().get("https://localhost");
-                    let with_password = with_password.basic_auth(user, Some(password)).build();
-                    let headers = with_password.ok().map(|request| request.headers().clone());
-                    Ok(headers.and_then(|mut headers| headers.remove("authorization")))
+                    let encoded = STANDARD.encode(format!("{user}:{password}"));
+                    Ok(Some(header(&format!("Basic {encoded}"), self)?))
                 }
                 _ => Ok(None),
             },
@@ -122,7 +122,7 @@ impl Registry<'_> {
 
 fn header(text: &str, registry: &Registry<'_>) -> Result<HeaderValue, FetchError> {
     let value = HeaderValue::from_str(text);
-    let mut value = value.map_err(|_| registry.malformed("its token is none"))?;
+    let mut value = value.map_err(|_| registry.malformed("its token cannot be sent back to it"))?;
     value.set_sensitive(true);
     Ok(value)
 }
