@@ -125,6 +125,33 @@ fn what_comes_with_the_program_is_used_by_its_name() {
 }
 
 #[test]
+fn whatever_is_installed_is_compiled_already() {
+    let mut world = World::new();
+    let cache = world.path("cache");
+    world.set("XDG_CACHE_HOME", cache.display().to_string());
+    let compiled = || {
+        let files = fs::read_dir(cache.join("acp-chain/compiled")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.filter(|name| name.ends_with(".compiled")).collect();
+        names.sort();
+        names
+    };
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    let first = compiled();
+    assert_eq!(first.len(), 1);
+    world.do_run(&["check"]);
+    assert_eq!(compiled(), first);
+
+    world.package("it.wasm", "it", "1.1.0", &[]);
+    world.do_run(&["update", "--yes"]);
+    assert_eq!(compiled().len(), 2);
+    fs::remove_dir_all(&cache).unwrap();
+    world.do_run(&["install"]);
+    assert_eq!(compiled().len(), 1);
+}
+
+#[test]
 fn without_a_manifest_it_is_the_users_own_chain() {
     let world = World::new();
     let file = world.package("it.wasm", "it", "1.2.0", &["prompts.read"]);
