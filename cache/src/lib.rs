@@ -15,11 +15,13 @@ mod key;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use memmap2::MmapOptions;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -126,18 +128,25 @@ impl CodeCache {
     }
 }
 
-/// The component in code that this program carries, if an engine of the same settings made it, and this
-/// machine can run it.
+/// The component in code that this program carries in its own file, there, if an engine of the same settings
+/// made it and this machine can run it.
 ///
 /// # Errors
-/// If it is of another engine, or for another machine.
+/// If it is of another engine, for another machine, or cannot be read.
 #[expect(
     unsafe_code,
     reason = "the engine cannot tell by itself whether code is its own"
 )]
-pub fn carried(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::Result<Component> {
+    let length = usize::try_from(code.end - code.start)?;
     // SAFETY: it is a part of the program's own file. Whoever can change that changes the program.
-    unsafe { Component::deserialize(engine, code) }
+    unsafe {
+        let code = MmapOptions::new()
+            .offset(code.start)
+            .len(length)
+            .map(program)?;
+        Component::deserialize(engine, &code)
+    }
 }
 
 #[expect(

@@ -78,8 +78,7 @@ impl Add {
         let Location::Carried(extension) = &found.location else {
             return Err(format!("`{name}` does not come with acp-chain"));
         };
-        let component = extension.component().map_err(|error| error.to_string())?;
-        about::print(&found.package, extension.digest, component.len() as u64);
+        about::print(&found.package, extension.digest, extension.size());
         say!("It comes with acp-chain");
         let question = format!("Use `{name}`, with these powers?");
         match self.consent.ask(&question, &extension.digest, false)? {

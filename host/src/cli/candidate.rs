@@ -85,6 +85,7 @@ impl Checks {
             powers: consent::powers(&package),
             signer,
             methods: consent::methods(&package),
+            limits: consent::limits(&package),
         };
         Ok(Candidate {
             package,

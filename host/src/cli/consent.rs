@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use acp_chain_package::Package;
+use serde_json::Value;
 
 use super::about;
 use super::candidate::{Candidate, shown};
@@ -70,6 +71,19 @@ pub fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
     let asked = package.asks.methods.iter();
     let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
     asked.collect()
+}
+
+/// The limits that a package asks for, as manifests write them.
+pub fn limits(package: &Package) -> BTreeMap<String, String> {
+    let asked = package.asks.limits.iter();
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    asked
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect()
 }
 
 /// Prints what an extension is, where it comes from, and what it wants.

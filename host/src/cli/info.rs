@@ -1,5 +1,6 @@
 //! `acp-chain info`: what an extension is, and what it asks for.
 
+use std::fmt::Display;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,17 +30,21 @@ impl Info {
 
     fn info(self) -> Result<(), String> {
         let location = self.locate()?;
-        let component = match &location {
-            Location::File(path) => package::read(path)?,
+        let unreadable = |error: &dyn Display| {
+            format!("{}: {}", Untrusted::new(&location), Untrusted::new(error))
+        };
+        let (package, digest, size) = match &location {
+            Location::File(path) => {
+                let component = package::read(path)?;
+                let package = Package::read(Cursor::new(&component));
+                (package, Digest::of(&component), component.len() as u64)
+            }
             Location::Carried(extension) => {
-                let component = extension.component();
-                component.map_err(|error| format!("{location}: {error}"))?
+                let component = extension.component().map_err(|error| unreadable(&error))?;
+                (Package::read(component), extension.digest, extension.size())
             }
         };
-        let read = Package::read(Cursor::new(&component));
-        let package = read
-            .map_err(|error| format!("{}: {}", Untrusted::new(&location), Untrusted::new(error)))?;
-        let (digest, size) = (Digest::of(&component), component.len() as u64);
+        let package = package.map_err(|error| unreadable(&error))?;
         match self.json {
             true => say!("{:#}", about::json(&package, digest, size)),
             false => about::print(&package, digest, size),

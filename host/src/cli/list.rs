@@ -1,6 +1,5 @@
 //! `acp-chain list`: the extensions of a manifest.
 
-use std::io::Cursor;
 use std::process::ExitCode;
 
 use acp_chain_package::Package;
@@ -59,11 +58,10 @@ impl List {
         let mut all = Vec::new();
         for extension in carried.iter() {
             let component = extension.component().map_err(|error| error.to_string())?;
-            let size = component.len() as u64;
-            let package = Package::read(Cursor::new(component));
+            let package = Package::read(component);
             let package = package.map_err(|error| format!("{}: {error}", extension.name))?;
             if self.json {
-                all.push(about::json(&package, extension.digest, size));
+                all.push(about::json(&package, extension.digest, extension.size()));
             } else {
                 let description = package.about.description.unwrap_or_default();
                 let description = quote(&description, MAX_QUOTE);

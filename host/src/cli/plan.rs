@@ -138,7 +138,8 @@ pub fn load(engine: &Engine, location: &Location) -> Result<Component, Component
     match location {
         Location::File(path) => Component::load(engine, path),
         Location::Carried(extension) => {
-            Component::carried(engine, &extension.component()?, &extension.code()?)
+            let (program, code) = extension.code()?;
+            Component::carried(engine, extension.component()?, &program, &code)
         }
     }
 }

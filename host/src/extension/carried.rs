@@ -8,7 +8,7 @@
 //! They are as much to be relied on as the program itself: who can change the one can change the other.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -98,14 +98,57 @@ impl Carried {
 }
 
 impl Extension {
-    /// Its component.
-    pub fn component(&self) -> io::Result<Vec<u8>> {
-        part(&self.program, &self.component)
+    /// The size of its component in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.component.end - self.component.start
     }
 
-    /// What that was compiled to.
-    pub fn code(&self) -> io::Result<Vec<u8>> {
-        part(&self.program, &self.code)
+    /// Its component.
+    pub fn component(&self) -> io::Result<impl Read + Seek> {
+        let mut file = File::open(&self.program)?;
+        file.seek(SeekFrom::Start(self.component.start))?;
+        Ok(BufReader::new(Part {
+            file,
+            range: self.component.clone(),
+            at: self.component.start,
+        }))
+    }
+
+    /// The program, and where in its file the code is to which the component was compiled.
+    pub fn code(&self) -> io::Result<(File, Range<u64>)> {
+        Ok((File::open(&self.program)?, self.code.clone()))
+    }
+}
+
+/// A part of a file, as if it were a file.
+struct Part {
+    file: File,
+    range: Range<u64>,
+    at: u64,
+}
+
+impl Read for Part {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.range.end.saturating_sub(self.at);
+        let read = Read::by_ref(&mut self.file).take(left).read(into)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Part {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => self.range.start.checked_add(at),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+            SeekFrom::End(by) => self.range.end.checked_add_signed(by),
+        };
+        let at = at.filter(|at| *at >= self.range.start);
+        self.at = self
+            .file
+            .seek(SeekFrom::Start(at.ok_or(io::ErrorKind::InvalidInput)?))?;
+        Ok(self.at - self.range.start)
     }
 }
 
@@ -183,14 +226,6 @@ fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
     Ok((entries, end))
 }
 
-fn part(program: &Path, range: &Range<u64>) -> io::Result<Vec<u8>> {
-    let mut file = File::open(program)?;
-    file.seek(SeekFrom::Start(range.start))?;
-    let mut bytes = Vec::new();
-    file.take(range.end - range.start).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use acp_chain_package::{About, Asks, Version};
@@ -222,8 +257,21 @@ mod tests {
         write(&path("plain"), &[load("a"), load("b")], &path("two")).unwrap();
         let two = Carried::by(&path("two")).unwrap();
         let b = two.named("b").unwrap();
-        assert_eq!(b.component().unwrap(), b"the component b");
-        assert_eq!(b.code().unwrap(), b"the code of b");
+        let mut component = b.component().unwrap();
+        assert_eq!(
+            io::read_to_string(&mut component).unwrap(),
+            "the component b"
+        );
+        component.seek(SeekFrom::End(-1)).unwrap();
+        assert_eq!(io::read_to_string(&mut component).unwrap(), "b");
+        assert_eq!(component.seek(SeekFrom::Start(4)).unwrap(), 4);
+        component.seek_relative(10).unwrap();
+        assert_eq!(io::read_to_string(&mut component).unwrap(), "b");
+        assert!(component.seek(SeekFrom::Current(-16)).is_err());
+        let (program, code) = b.code().unwrap();
+        let program = io::read_to_string(program).unwrap();
+        let code = usize::try_from(code.start).unwrap()..usize::try_from(code.end).unwrap();
+        assert_eq!(&program.as_bytes()[code], b"the code of b");
         assert_eq!(two.of_digest(&b.digest), Some(b));
         assert!(fs::read(path("two")).unwrap().starts_with(b"the program"));
 

@@ -49,6 +49,13 @@ impl Change {
             each.collect::<Vec<_>>()
         };
         change.list("method", &methods(old), &methods(new));
+        // Whether one is higher than before, only its unit tells: that it is another one is enough.
+        let limits = |release: &Release| {
+            let limits = release.limits.iter();
+            let each = limits.map(|(key, value)| format!("{key} = {value}"));
+            each.collect::<Vec<_>>()
+        };
+        change.list("limit", &limits(old), &limits(new));
         change
     }
 
@@ -92,6 +99,7 @@ mod tests {
             powers: vec!["prompts.read".to_owned(), "prompts.change".to_owned()],
             signer: Some(KEY.parse().unwrap()),
             methods: [("_x".to_owned(), vec!["read".to_owned()])].into(),
+            limits: [("memory".to_owned(), "16 MiB".to_owned())].into(),
         }
     }
 
@@ -109,6 +117,7 @@ mod tests {
             new.powers.pop();
             new.imports.clear();
             new.methods.clear();
+            new.limits.clear();
         });
         assert_eq!(less.more, [""; 0]);
         assert_eq!(
@@ -118,6 +127,7 @@ mod tests {
                 "no longer wants the power `prompts.change`",
                 "no longer wants the import `a:b/c`",
                 "no longer wants the method `read _x`",
+                "no longer wants the limit `memory = 16 MiB`",
             ]
         );
     }
@@ -125,7 +135,7 @@ mod tests {
     #[test]
     fn whatever_is_more_is_told() {
         type Edit = fn(&mut Release);
-        let cases: [(Edit, &str); 9] = [
+        let cases: [(Edit, &str); 10] = [
             (
                 |new| new.powers.push("tools".to_owned()),
                 "wants the power `tools` too",
@@ -161,6 +171,10 @@ mod tests {
             (
                 |new| drop(new.methods.insert("_x".to_owned(), vec!["send".to_owned()])),
                 "wants the method `send _x` too",
+            ),
+            (
+                |new| drop(new.limits.insert("held".to_owned(), "9".to_owned())),
+                "wants the limit `held = 9` too",
             ),
         ];
         for (edit, expected) in cases {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{BufReader, Cursor};
+use std::io::BufReader;
 use std::path::PathBuf;
 
 use acp_chain_package::{Package, PackageError};
@@ -118,7 +118,7 @@ impl Installed {
             },
             Location::Carried(extension) => {
                 let component = extension.component().map_err(PackageError::from);
-                component.and_then(|component| Package::read(Cursor::new(component)))
+                component.and_then(Package::read)
             }
         };
         let package = package.map_err(|error| NotInstalled::Package {

@@ -72,6 +72,9 @@ pub struct Release {
     /// What it may do with methods that no power covers, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,
+    /// The limits that it needs above the defaults, as manifests write them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub limits: BTreeMap<String, String>,
 }
 
 /// A lock that cannot be used.

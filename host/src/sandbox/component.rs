@@ -1,7 +1,8 @@
 //! A component that was read, checked and compiled, but does not run yet.
 
 use std::fs;
-use std::io::{BufReader, Cursor, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
 use super::bindings::ProxyPre;
@@ -133,15 +134,27 @@ impl Component {
         Self::check(engine, component, lines, bytes.len() as u64)
     }
 
-    /// A component that this program carries, with what it was compiled to. Where that is not for this
-    /// machine, it is compiled.
-    pub fn carried(engine: &Engine, bytes: &[u8], code: &[u8]) -> Result<Self, ComponentError> {
-        let Ok(component) = engine.carried(code) else {
-            tracing::info!("the code that the program carries is not for this machine");
-            return Self::compile(engine, bytes);
-        };
-        let lines = Lines::find(Cursor::new(bytes));
-        Self::check(engine, component, lines, bytes.len() as u64)
+    /// A component that this program carries, with the place in its file of what it was compiled to. Where
+    /// that is not for this machine, it is compiled.
+    pub fn carried(
+        engine: &Engine,
+        mut component: impl Read + Seek,
+        program: &fs::File,
+        code: &Range<u64>,
+    ) -> Result<Self, ComponentError> {
+        let size = component.seek(SeekFrom::End(0))?;
+        component.rewind()?;
+        match engine.carried(program, code) {
+            Ok(compiled) => Self::check(engine, compiled, Lines::find(component), size),
+            Err(error) => {
+                tracing::info!(
+                    "the code that the program carries is not for this machine: {error:#}"
+                );
+                let mut bytes = Vec::new();
+                component.read_to_end(&mut bytes)?;
+                Self::compile(engine, &bytes)
+            }
+        }
     }
 
     /// What it was compiled to, for a program to carry.

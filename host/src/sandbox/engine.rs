@@ -1,6 +1,8 @@
 //! The one wasmtime engine of a process.
 
+use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use acp_chain_cache::CodeCache;
@@ -62,8 +64,8 @@ impl Engine {
     }
 
     /// A component from code that this program carries.
-    pub(super) fn carried(&self, code: &[u8]) -> wasmtime::Result<Component> {
-        acp_chain_cache::carried(&self.wasmtime, code)
+    pub(super) fn carried(&self, program: &File, code: &Range<u64>) -> wasmtime::Result<Component> {
+        acp_chain_cache::carried(&self.wasmtime, program, code)
     }
 
     /// Compiles a component, or finds it compiled.

@@ -27,11 +27,17 @@ pub fn install(
     progress.step(program, |step| {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
-        // Needs no rights, but the lists of packages, which `apt-get update` gets.
-        let mut download = Command::new("apt-get");
-        download.arg("download").args(packages);
-        step.run(download.current_dir(&folder))
-            .context("`apt-get update` may have to get the lists of packages first")?;
+        let download = || {
+            let mut download = Command::new("apt-get");
+            download.arg("download").args(packages);
+            step.run(download.current_dir(&folder))
+        };
+        // It takes no rights, but lists of packages, which a new machine has not: to get them does.
+        if download().is_err() {
+            step.run(Command::new("apt-get").arg("update"))
+                .context("the lists of packages are missing, and only root gets them")?;
+            download()?;
+        }
         for entry in fs::read_dir(&folder)? {
             let mut unpack = Command::new("dpkg-deb");
             step.run(unpack.arg("-x").arg(entry?.path()).arg(folder.join("root")))?;
