@@ -12,11 +12,11 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::hop::Member;
-use super::parcel::HopIndex;
+use super::native_peer::Order;
 use super::pipes::{Happened, LAST_OUTPUT, Pipes};
+use super::route::HopIndex;
 use super::router::{Finished, RUN};
 use super::start::{Reader, Silence};
-use super::wire::Order;
 use super::{Chain, Exit, Role, Router, Settings};
 use crate::channel::Peer;
 use crate::limits::{FLOOD, UNREAD};
@@ -148,7 +148,7 @@ impl Connection {
             if self.client.ended {
                 let owed = self.router.is_owed(Peer::Client) || !self.router.is_idle();
                 let both = [Peer::Client, Peer::Agent];
-                let all_taken = self.router.most_on_wires(None) == 0;
+                let all_taken = self.router.most_for_natives(None) == 0;
                 if !owed
                     && all_taken
                     && both.iter().all(|peer| self.router.outbox(*peer).is_empty())
@@ -180,12 +180,12 @@ impl Connection {
         let reads: Vec<_> = self.hears();
         let more = self.router.is_ready();
         let event = {
-            let (client_box, agent_box, busy, arrival, mut wires) = self.router.split();
+            let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
             let rest = async {
                 tokio::select! {
                     filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
                     filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
-                    happened = self.pipes.next(&mut wires, &reads) => Turn::Happened(happened),
+                    happened = self.pipes.next(&mut natives, &reads) => Turn::Happened(happened),
                     () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                     finished = busy => Turn::Finished(finished),
                     arrival = arrival, if read_agent => Turn::Arrived(arrival),
@@ -267,8 +267,8 @@ impl Connection {
     /// any longer keeps them from being heard: not what waits for themselves, or they might never
     /// come to take it.
     fn hears(&mut self) -> Vec<(HopIndex, bool)> {
-        let wires = self.router.natives();
-        let hears = wires.into_iter().map(|hop| {
+        let natives = self.router.natives();
+        let hears = natives.into_iter().map(|hop| {
             let for_others = self.router.waiting() - self.router.waiting_for(hop);
             let waits = self.waits(Some(hop));
             let has_room = for_others < FLOOD && waits.iter().all(|waits| *waits < FLOOD);
@@ -280,13 +280,13 @@ impl Connection {
     /// How much waits for the client, the agent, and a native proxy other than this.
     fn waits(&mut self, but: Option<HopIndex>) -> [usize; 3] {
         let [client, agent] = [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len());
-        [client, agent, self.router.most_on_wires(but)]
+        [client, agent, self.router.most_for_natives(but)]
     }
 
     fn taken(&mut self) -> [u64; 3] {
         let [client, agent] =
             [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).taken());
-        [client, agent, self.router.taken_on_wires()]
+        [client, agent, self.router.taken_by_natives()]
     }
 
     /// Does what the router wants done to the programs of native proxies.
@@ -308,8 +308,8 @@ impl Connection {
             Happened::Read(hop) => {
                 while let Some(frame) = self.pipes.next_frame(hop) {
                     match read(frame) {
-                        Ok(message) => self.router.receive_from_wire(hop, message),
-                        Err(malformed) => self.router.take_malformed_from_wire(
+                        Ok(message) => self.router.receive_from_native(hop, message),
+                        Err(malformed) => self.router.take_malformed_from_native(
                             hop,
                             &malformed.error,
                             malformed.answers(),
@@ -318,8 +318,8 @@ impl Connection {
                     }
                 }
             }
-            Happened::Stalled(hop) => self.router.wire_stalled(hop),
-            Happened::Broke(hop, failure) => self.router.wire_broke(hop, &failure),
+            Happened::Stalled(hop) => self.router.native_stalled(hop),
+            Happened::Broke(hop, failure) => self.router.native_broke(hop, &failure),
         }
     }
 

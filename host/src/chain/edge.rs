@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::batches::Batches;
-use super::parcel::ExchangeId;
+use super::exchange::ExchangeId;
 use crate::limits::{Account, OPEN_KEPT};
 use crate::rpc::{Error, Id, Message, Outbox};
 
@@ -21,7 +21,7 @@ pub struct Edge {
     /// Whether it reads nothing any more.
     pub gone: bool,
     /// How much of what it said came to nothing.
-    pub lost: u64,
+    pub discarded: u64,
     /// What it said several at a time.
     pub batches: Batches,
 }
@@ -35,7 +35,7 @@ impl Edge {
             kept: kept.part(OPEN_KEPT),
             mute: None,
             gone: false,
-            lost: 0,
+            discarded: 0,
             batches: Batches::default(),
         }
     }

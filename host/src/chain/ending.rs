@@ -7,8 +7,8 @@ use tokio::time::{Instant, timeout};
 
 use super::Exit;
 use super::connection::{BUDGET, Connection};
-use super::parcel::HopIndex;
 use super::pipes::LAST_OUTPUT;
+use super::route::HopIndex;
 use crate::channel::Peer;
 use crate::native::{self, Ended, Process};
 use crate::rpc::{Error, Outbox, code};
@@ -103,7 +103,7 @@ impl Connection {
 
     /// Lets native proxies answer what the client still waits for.
     async fn hear_out(&mut self) {
-        while self.router.waits_for_wires() && self.router.is_owed(Peer::Client) {
+        while self.router.waits_for_natives() && self.router.is_owed(Peer::Client) {
             self.router.pump(BUDGET);
             self.obey();
             self.turn().await;

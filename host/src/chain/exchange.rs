@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::parcel::{HopIndex, Route};
+use super::route::{HopIndex, Route};
 use crate::channel::{MessageId, Peer};
 use crate::limits::Charge;
 use crate::mcp::seat::Question;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
+
+/// The number of an open request, and its id on the wire wherever it leaves the chain.
+pub type ExchangeId = u64;
 
 /// Who waits for the answer.
 #[derive(Debug)]
@@ -17,7 +20,7 @@ pub enum Origin {
     /// A proxy, under this number of its own.
     Hop(HopIndex, MessageId),
     /// A native proxy, under this id of its own.
-    Wire(HopIndex, Id),
+    Native(HopIndex, Id),
     /// The host, which tells a native proxy that was started again what the client said first.
     Introduction,
     /// The seat of an MCP server, under this number of its own.
@@ -40,7 +43,7 @@ pub enum Stage {
     /// With the client or the agent at the far side.
     Out,
     /// With a native proxy.
-    Wire(HopIndex),
+    Native(HopIndex),
     /// With an MCP client of the agent's.
     Link(LinkId),
     /// At the seat of an MCP server.

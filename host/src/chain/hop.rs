@@ -7,9 +7,10 @@ use foldhash::{HashMap, HashMapExt};
 use tokio::time::Instant;
 
 use super::breaker::Breaker;
-use super::lines::{Line, Parked, Queues};
-use super::parcel::{ExchangeId, Parcel};
-use super::wire::{Native, Wire};
+use super::exchange::ExchangeId;
+use super::native_peer::{Native, NativePeer};
+use super::queues::{OrderKey, Parked, Queues};
+use super::routed::Routed;
 use crate::channel::{
     Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Offers, Part, Pattern, Registration,
     Source, Started, Subject, Subscription, seen_subject, subject,
@@ -95,7 +96,7 @@ pub enum Life {
     Idle(Box<dyn Part>),
     /// It is being called or started, and will come back.
     Busy,
-    /// A native proxy that runs: what waits for it leaves on its wire.
+    /// A native proxy that runs: what waits for it is written to it.
     Runs,
     /// It broke, and is about to be started again. What comes for it waits.
     Down,
@@ -106,7 +107,7 @@ pub enum Life {
 /// What waits for a proxy.
 #[derive(Debug)]
 pub enum Item {
-    Message(Parcel),
+    Message(Routed),
     /// The sender of a held request has withdrawn it.
     Cancel(MessageId),
     /// A message was held for too long.
@@ -116,7 +117,7 @@ pub enum Item {
 /// A message that a proxy holds.
 #[derive(Debug)]
 pub struct Held {
-    pub parcel: Parcel,
+    pub routed: Routed,
     /// When it is taken from the proxy.
     pub until: Instant,
 }
@@ -126,7 +127,7 @@ pub enum Runtime {
     /// A component, and where another instance of it comes from.
     Component(Box<dyn Source>),
     /// A program.
-    Native(Box<Wire>),
+    Native(Box<NativePeer>),
 }
 
 pub struct Hop {
@@ -152,9 +153,9 @@ pub struct Hop {
     /// What is of its own making in the inboxes of proxies, and behind them.
     pub in_flight: Account,
     /// What the proxy is being called with.
-    pub in_hand: Option<(MessageId, Parcel)>,
-    /// The line of the message that it was handed last, while it is not done with it.
-    line_in_hand: Option<Line>,
+    pub in_hand: Option<(MessageId, Routed)>,
+    /// The key of the message that it was handed last, while it is not done with it.
+    key_in_hand: Option<OrderKey>,
     pub held: HashMap<MessageId, Held>,
     /// Responses that wait for a held notification, and what came behind them.
     pub parked: Parked,
@@ -199,8 +200,8 @@ impl Hop {
                     grant: Grant::unlimited().into(),
                     on_failure: native.on_failure,
                 };
-                let wire = Runtime::Native(Box::new(Wire::new(native.dialect, kept)));
-                let mut hop = Self::of(native.name, terms, wire, Life::Runs, kept);
+                let runtime = Runtime::Native(Box::new(NativePeer::new(native.dialect, kept)));
+                let mut hop = Self::of(native.name, terms, runtime, Life::Runs, kept);
                 hop.registration.subscriptions = everything();
                 hop
             }
@@ -229,7 +230,7 @@ impl Hop {
             queues: Queues::default(),
             waiting: 0,
             in_hand: None,
-            line_in_hand: None,
+            key_in_hand: None,
             held: HashMap::new(),
             asked: HashMap::new(),
             saved: None,
@@ -240,36 +241,36 @@ impl Hop {
         }
     }
 
-    /// The wire of a native proxy.
-    pub fn wire(&self) -> Option<&Wire> {
+    /// The program, if it is one.
+    pub fn native(&self) -> Option<&NativePeer> {
         match &self.runtime {
-            Runtime::Native(wire) => Some(wire),
+            Runtime::Native(native) => Some(native),
             Runtime::Component(_) => None,
         }
     }
 
-    /// The wire of a native proxy.
-    pub fn wire_mut(&mut self) -> Option<&mut Wire> {
+    /// The program, if it is one.
+    pub fn native_mut(&mut self) -> Option<&mut NativePeer> {
         match &mut self.runtime {
-            Runtime::Native(wire) => Some(wire),
+            Runtime::Native(native) => Some(native),
             Runtime::Component(_) => None,
         }
     }
 
     /// The subscription by which the proxy sees a message, if a power lets it do anything with it.
-    pub fn subscription(&self, parcel: &Parcel) -> Option<&Subscription> {
-        let (kind, sender) = (parcel.message.kind(), parcel.toward.opposite());
+    pub fn subscription(&self, routed: &Routed) -> Option<&Subscription> {
+        let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
         self.registration
             .subscriptions
             .iter()
-            .find(|wanted| wanted.covers(kind, sender, &parcel.method))
-            .filter(|_| self.may_touch(parcel))
+            .find(|wanted| wanted.covers(kind, sender, &routed.method))
+            .filter(|_| self.may_touch(routed))
     }
 
     /// Whether a power lets the proxy do anything with a message.
-    fn may_touch(&self, parcel: &Parcel) -> bool {
-        let (grant, sender) = (&self.terms.grant, parcel.toward.opposite());
-        let subject = seen_subject(grant, &parcel.message, sender, &parcel.method);
+    fn may_touch(&self, routed: &Routed) -> bool {
+        let (grant, sender) = (&self.terms.grant, routed.toward.opposite());
+        let subject = seen_subject(grant, &routed.message, sender, &routed.method);
         grant.covers(Actions::TOUCH, &subject)
     }
 
@@ -296,19 +297,19 @@ impl Hop {
 
     /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
     /// it has no say in it anyway.
-    pub fn lets_pass(&self, parcel: &Parcel) -> bool {
-        if parcel.is_bound() {
+    pub fn lets_pass(&self, routed: &Routed) -> bool {
+        if routed.is_bound() {
             return false;
         }
         let policy = self.terms.on_failure;
         let given_up = matches!(self.life, Life::Ended(_));
         policy == FailurePolicy::Bypass
             || given_up && policy.ends_open()
-            || parcel.sealed && !self.is_guard()
+            || routed.sealed && !self.is_guard()
             || !self
                 .terms
                 .grant
-                .covers(Actions::DECIDE, &subject_of(parcel))
+                .covers(Actions::DECIDE, &subject_of(routed))
     }
 
     /// Whether something can become of what waits for it.
@@ -327,9 +328,9 @@ impl Hop {
     }
 
     pub fn push(&mut self, item: Item) {
-        if let Item::Message(parcel) = &item {
-            self.waiting += slowing(parcel);
-            self.queues.add(parcel);
+        if let Item::Message(routed) = &item {
+            self.waiting += slowing(routed);
+            self.queues.add(routed);
         }
         self.inbox.push_back(item);
     }
@@ -337,57 +338,57 @@ impl Hop {
     /// Takes out what waits first. The proxy has it until it is [`done`](Self::done).
     pub fn pop(&mut self) -> Option<Item> {
         let mut item = self.inbox.pop_front()?;
-        if let Item::Message(parcel) = &mut item {
-            parcel.charge = None;
-            self.waiting -= slowing(parcel);
-            self.line_in_hand = Some(self.queues.take(parcel));
+        if let Item::Message(routed) = &mut item {
+            routed.charge = None;
+            self.waiting -= slowing(routed);
+            self.key_in_hand = Some(self.queues.take(routed));
         }
         Some(item)
     }
 
-    /// Whether something of its line that waits for the proxy, or is in its hands, must leave before
+    /// Whether something of its queue that waits for the proxy, or is in its hands, must leave before
     /// this.
-    pub fn is_behind(&self, parcel: &Parcel) -> bool {
-        self.queues.holds_up(parcel)
+    pub fn is_behind(&self, routed: &Routed) -> bool {
+        self.queues.holds_up(routed)
     }
 
     /// Lets a message wait that is [behind](Self::is_behind) others.
-    pub fn follow(&mut self, parcel: Parcel) {
-        self.waiting += slowing(&parcel);
-        self.queues.follow(parcel);
+    pub fn follow(&mut self, routed: Routed) {
+        self.waiting += slowing(&routed);
+        self.queues.follow(routed);
     }
 
     /// The proxy is done with what it had in hand, if it had something. Gives the messages that
     /// waited for this only.
-    pub fn done(&mut self) -> Vec<Parcel> {
-        let Some(line) = self.line_in_hand.take() else {
+    pub fn done(&mut self) -> Vec<Routed> {
+        let Some(key) = self.key_in_hand.take() else {
             return Vec::new();
         };
-        let free = self.queues.done(line);
+        let free = self.queues.done(key);
         self.waiting -= free.iter().map(slowing).sum::<usize>();
         free
     }
 
     /// Whether what begins the connection waits here, or is in the proxy's hands, and goes the same
     /// way: nothing passes it, for not every client waits for the answer.
-    pub fn is_to_begin(&self, parcel: &Parcel) -> bool {
+    pub fn is_to_begin(&self, routed: &Routed) -> bool {
         let in_hand = self.in_hand.as_ref();
-        in_hand.is_some_and(|(_, first)| first.is_beginning() && first.toward == parcel.toward)
-            || self.queues.has_beginning(parcel)
+        in_hand.is_some_and(|(_, first)| first.is_beginning() && first.toward == routed.toward)
+            || self.queues.has_beginning(routed)
     }
 
     /// Whether a message that is done here must still wait: a response for the held
-    /// notifications of its line that came before it, and everything for such a response.
-    pub fn must_wait(&self, parcel: &Parcel) -> bool {
+    /// notifications of its queue that came before it, and everything for such a response.
+    pub fn must_wait(&self, routed: &Routed) -> bool {
         // Most proxies hold nothing; then the session need not even be looked for.
         if self.held.is_empty() && self.parked.is_empty() {
             return false;
         }
         let before = |held: &Held| {
-            let held = &held.parcel;
-            held.exchange.is_none() && held.arrival < parcel.arrival && held.shares_line(parcel)
+            let held = &held.routed;
+            held.exchange.is_none() && held.arrival < routed.arrival && held.shares_queue(routed)
         };
-        self.parked.holds_up(parcel) || parcel.is_response() && self.held.values().any(before)
+        self.parked.holds_up(routed) || routed.is_response() && self.held.values().any(before)
     }
 
     /// How many bytes wait here that nothing more should be read for.
@@ -402,27 +403,27 @@ impl Hop {
     }
 
     /// The parked messages that need wait no longer, in order.
-    pub fn release(&mut self) -> Vec<Parcel> {
+    pub fn release(&mut self) -> Vec<Routed> {
         match self.parked.is_empty() {
             true => Vec::new(),
             false => self
                 .parked
-                .release(self.held.values().map(|held| &held.parcel)),
+                .release(self.held.values().map(|held| &held.routed)),
         }
     }
 
     /// Everything that the proxy has, when it is to decide about nothing more, in order.
-    pub fn give_up(&mut self) -> Vec<Parcel> {
-        let mut all: Vec<_> = self.held.drain().map(|(_, held)| held.parcel).collect();
-        all.extend(self.in_hand.take().map(|(_, parcel)| parcel));
-        all.sort_by_key(|parcel| parcel.arrival);
+    pub fn give_up(&mut self) -> Vec<Routed> {
+        let mut all: Vec<_> = self.held.drain().map(|(_, held)| held.routed).collect();
+        all.extend(self.in_hand.take().map(|(_, routed)| routed));
+        all.sort_by_key(|routed| routed.arrival);
         all
     }
 }
 
 /// What powers tell a message apart by.
-fn subject_of(parcel: &Parcel) -> Subject<'_> {
-    subject(&parcel.message, parcel.toward.opposite(), &parcel.method)
+fn subject_of(routed: &Routed) -> Subject<'_> {
+    subject(&routed.message, routed.toward.opposite(), &routed.method)
 }
 
 /// What a native proxy sees.
@@ -437,9 +438,9 @@ fn everything() -> Vec<Subscription> {
 }
 
 /// For how much of a message the client and the agent are to be slowed down, in bytes.
-fn slowing(parcel: &Parcel) -> usize {
-    match parcel.internal {
+fn slowing(routed: &Routed) -> usize {
+    match routed.internal {
         true => 0,
-        false => parcel.cost(),
+        false => routed.cost(),
     }
 }

@@ -13,9 +13,9 @@ use tokio::time::{Sleep, sleep};
 
 use super::ChildIo;
 use super::hop::Member;
-use super::parcel::HopIndex;
+use super::native_peer::Launch;
+use super::route::HopIndex;
 use super::start::Reader;
-use super::wire::Launch;
 use crate::channel::Failure;
 use crate::limits::FLOOD;
 use crate::native::{self, Process};

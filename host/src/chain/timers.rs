@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 
-use super::parcel::HopIndex;
+use super::route::HopIndex;
 use crate::channel::MessageId;
 
 /// What is to happen.

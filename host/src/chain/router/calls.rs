@@ -8,7 +8,8 @@ use futures_util::stream::StreamExt;
 use super::Router;
 use crate::chain::exchange::Origin;
 use crate::chain::hop::{Item, Life};
-use crate::chain::parcel::{HopIndex, Parcel, Target};
+use crate::chain::route::{HopIndex, Target};
+use crate::chain::routed::Routed;
 use crate::channel::{
     Call, Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started, Starting,
 };
@@ -112,9 +113,9 @@ impl Router {
         match item {
             Item::Cancel(id) => self.deliver_cancel(index, id),
             Item::Expired(id) => self.expire(index, id),
-            Item::Message(parcel) => match parcel.home == Some(index) {
-                true => self.deliver_answer(index, parcel),
-                false => self.deliver(index, parcel),
+            Item::Message(routed) => match routed.home == Some(index) {
+                true => self.deliver_answer(index, routed),
+                false => self.deliver(index, routed),
             },
         }
         if !matches!(self.hops[index].life, Life::Busy) {
@@ -144,13 +145,13 @@ impl Router {
         };
         let arrival = self.door.next();
         let hops = self.hops.iter_mut().enumerate();
-        let wires = hops.filter_map(|(index, hop)| Some((index, &mut hop.wire_mut()?.outbox)));
+        let natives = hops.filter_map(|(index, hop)| Some((index, &mut hop.native_mut()?.outbox)));
         (
             &mut self.client.outbox,
             &mut self.agent.outbox,
             finished,
             arrival,
-            wires.collect(),
+            natives.collect(),
         )
     }
 
@@ -180,50 +181,50 @@ impl Router {
         }
     }
 
-    pub(super) fn deliver_answer(&mut self, index: HopIndex, parcel: Parcel) {
-        let exchange = parcel
+    pub(super) fn deliver_answer(&mut self, index: HopIndex, routed: Routed) {
+        let exchange = routed
             .exchange
             .and_then(|number| self.exchanges.remove(&number));
         let Some(exchange) = exchange else { return };
-        if let Some(number) = parcel.exchange {
+        if let Some(number) = routed.exchange {
             self.setup_is_over(number, &exchange);
         }
         let id = match exchange.origin {
             Origin::Hop(_, id) => id,
-            Origin::Wire(_, id) => return self.answer_wire(index, &id, &parcel),
+            Origin::Native(_, id) => return self.answer_native(index, &id, &routed),
             _ => return,
         };
         // An earlier instance may have asked.
         if self.hops[index].asked.remove(&id).is_some() {
-            self.trace(&parcel);
-            self.call(index, Event::Answer(delivery(&parcel, id, true)));
+            self.trace(&routed);
+            self.call(index, Event::Answer(delivery(&routed, id, true)));
         }
     }
 
-    fn deliver(&mut self, index: HopIndex, parcel: Parcel) {
+    fn deliver(&mut self, index: HopIndex, routed: Routed) {
         let hop = &mut self.hops[index];
-        let is_called = parcel.is_for_component();
+        let is_called = routed.is_for_component();
         let wanted = match is_called {
             true => Some(true),
-            false => hop.subscription(&parcel).map(|wanted| wanted.with_body),
+            false => hop.subscription(&routed).map(|wanted| wanted.with_body),
         };
         let Some(with_body) = wanted else {
-            return self.depart(index, parcel);
+            return self.depart(index, routed);
         };
         if let Life::Ended(reason) = &hop.life {
             let reason = format!("it broke before: {reason}");
-            return self.fail(index, parcel, &reason);
+            return self.fail(index, routed, &reason);
         }
-        if hop.wire().is_some() {
-            return self.leave_to_wire(index, parcel);
+        if hop.native().is_some() {
+            return self.leave_to_native(index, routed);
         }
-        let (len, longest) = (parcel.message.len(), hop.terms.limits.body);
+        let (len, longest) = (routed.message.len(), hop.terms.limits.body);
         if with_body && len > longest {
             // In its memory it could break a proxy that has done nothing wrong.
             let reason = format!("its {len} bytes are over the limit `body` of {longest}");
-            return self.fail(index, parcel, &reason);
+            return self.fail(index, routed, &reason);
         }
-        let exchange = parcel
+        let exchange = routed
             .exchange
             .and_then(|number| self.exchanges.get_mut(&number));
         if is_called
@@ -232,7 +233,7 @@ impl Router {
                 .is_some_and(|exchange| exchange.cancel.is_some())
         {
             let error = Error::new(code::REQUEST_CANCELLED, "the call was withdrawn");
-            return self.answer_here(parcel, Message::error(&error));
+            return self.answer_here(routed, Message::error(&error));
         }
         let known = exchange
             .as_ref()
@@ -245,21 +246,21 @@ impl Router {
             None => part.allot(),
         };
         if let Some(exchange) = exchange
-            && !parcel.is_response()
+            && !routed.is_response()
         {
             exchange.seen.push((index, id));
         }
         let guard = hop.is_guard();
-        self.trace(&parcel);
-        let event = match parcel.target {
-            Target::List(offer) => Event::List(offer, parcel.session().cloned()),
-            Target::Call => Event::Call(delivery(&parcel, id, with_body)),
+        self.trace(&routed);
+        let event = match routed.target {
+            Target::List(offer) => Event::List(offer, routed.session().cloned()),
+            Target::Call => Event::Call(delivery(&routed, id, with_body)),
             _ => Event::Message(Delivery {
-                sealed: parcel.sealed && !guard,
-                ..delivery(&parcel, id, with_body)
+                sealed: routed.sealed && !guard,
+                ..delivery(&routed, id, with_body)
             }),
         };
-        self.hops[index].in_hand = Some((id, parcel));
+        self.hops[index].in_hand = Some((id, routed));
         self.call(index, event);
     }
 
@@ -296,20 +297,20 @@ impl Router {
             return self.proxy_broke(index, &failure);
         }
         match (reply.outcome, self.hops[index].in_hand.take()) {
-            (Outcome::Decided(action), Some((id, parcel))) => self.act(index, id, parcel, action),
-            (Outcome::Refused(reason), Some((_, parcel))) => self.fail(index, parcel, &reason),
+            (Outcome::Decided(action), Some((id, routed))) => self.act(index, id, routed, action),
+            (Outcome::Refused(reason), Some((_, routed))) => self.fail(index, routed, &reason),
             _ => {}
         }
     }
 }
 
-fn delivery(parcel: &Parcel, id: MessageId, with_body: bool) -> Delivery {
+fn delivery(routed: &Routed, id: MessageId, with_body: bool) -> Delivery {
     Delivery {
         id,
-        sender: parcel.toward.opposite(),
-        method: parcel.method.clone(),
-        session: parcel.session().cloned(),
-        message: parcel.message.clone(),
+        sender: routed.toward.opposite(),
+        method: routed.method.clone(),
+        session: routed.session().cloned(),
+        message: routed.message.clone(),
         with_body,
         sealed: false,
     }

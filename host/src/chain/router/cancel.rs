@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 
 use super::Router;
-use crate::chain::exchange::Stage;
+use crate::chain::exchange::{ExchangeId, Stage};
 use crate::chain::hop::Item;
-use crate::chain::parcel::ExchangeId;
 use crate::channel::Peer;
 use crate::rpc::{Id, Message, member};
 
@@ -46,7 +45,7 @@ impl Router {
                 self.hops[hop].push(Item::Cancel(id));
                 self.make_ready(hop);
             }
-            Stage::Out | Stage::Link(_) | Stage::Wire(_) => self.send_cancel(number),
+            Stage::Out | Stage::Link(_) | Stage::Native(_) => self.send_cancel(number),
             Stage::Seat(_) => self.withdraw_from_seat(number),
             // Whoever gets the request next is told behind it.
             Stage::Moving | Stage::Returning => {}
@@ -62,10 +61,10 @@ impl Router {
         }
         if let Some(cancel) = &exchange.cancel {
             let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
-            if let Stage::Wire(index) = exchange.stage {
+            if let Stage::Native(index) = exchange.stage {
                 // Plain on every hop, whichever way the request went.
-                if let Some(wire) = self.hops[index].wire_mut() {
-                    cancel.write(None, &mut wire.outbox);
+                if let Some(native) = self.hops[index].native_mut() {
+                    cancel.write(None, &mut native.outbox);
                 }
                 return;
             }

@@ -7,9 +7,10 @@ use super::calls::Work;
 use super::cancel::new_cancel;
 use crate::chain::exchange::Stage;
 use crate::chain::hop::{Item, Life, Runtime};
-use crate::chain::parcel::{HopIndex, Parcel};
+use crate::chain::native_peer::Order;
+use crate::chain::route::HopIndex;
+use crate::chain::routed::Routed;
 use crate::chain::timers::Timer;
-use crate::chain::wire::Order;
 use crate::channel::{Event, Failure, MessageId, Started};
 use crate::rpc::{Error, Kind, Message, code};
 use crate::untrusted::{MAX_QUOTE, quote};
@@ -17,14 +18,14 @@ use crate::untrusted::{MAX_QUOTE, quote};
 impl Router {
     /// Ends a message that its proxy could not decide. What the proxy was to guard does not pass
     /// it unguarded, unless the user wants that.
-    pub(super) fn fail(&mut self, index: HopIndex, mut parcel: Parcel, reason: &str) {
-        parcel.from = parcel.at;
-        self.trace_failure(index, &parcel, reason);
+    pub(super) fn fail(&mut self, index: HopIndex, mut routed: Routed, reason: &str) {
+        routed.from = routed.at;
+        self.trace_failure(index, &routed, reason);
         let hop = &mut self.hops[index];
         let name = &hop.name;
-        let method = quote(&parcel.method, MAX_QUOTE);
+        let method = quote(&routed.method, MAX_QUOTE);
         let text = format!("the proxy `{name}` failed on {method}: {reason}");
-        let passes = hop.lets_pass(&parcel);
+        let passes = hop.lets_pass(&routed);
         hop.refused += 1;
         if hop.refused.is_power_of_two() {
             let fate = if passes {
@@ -33,25 +34,25 @@ impl Router {
                 "is refused"
             };
             let count = hop.refused;
-            tracing::error!(count, "{text}; it {fate}: {}", describe(&parcel));
+            tracing::error!(count, "{text}; it {fate}: {}", describe(&routed));
         }
         if passes {
-            if let Some(number) = parcel.exchange
-                && !parcel.is_response()
+            if let Some(number) = routed.exchange
+                && !routed.is_response()
             {
                 self.stage(number, Stage::Moving);
             }
-            return self.depart(index, parcel);
+            return self.depart(index, routed);
         }
         let error = Message::error(&Error::new(
             code::INTERNAL_ERROR,
             format!("acp-chain: {text}"),
         ));
-        if parcel.is_response() {
-            parcel.message = error;
-            self.depart(index, parcel);
+        if routed.is_response() {
+            routed.message = error;
+            self.depart(index, routed);
         } else {
-            self.answer_here(parcel, error);
+            self.answer_here(routed, error);
         }
     }
 
@@ -67,7 +68,7 @@ impl Router {
     pub(super) fn end_due(&mut self) {
         while let Some(index) = self.due_to_end.pop() {
             let hop = &mut self.hops[index];
-            if (!matches!(hop.life, Life::Busy) || hop.wire().is_some())
+            if (!matches!(hop.life, Life::Busy) || hop.native().is_some())
                 && let Some(failure) = hop.ending.take()
             {
                 self.proxy_broke(index, &failure);
@@ -104,8 +105,8 @@ impl Router {
         }
         self.cut(index, failure);
         let reason = failure.to_string();
-        for parcel in had {
-            self.fail(index, parcel, &reason);
+        for routed in had {
+            self.fail(index, routed, &reason);
         }
         self.release(index);
         if restart.is_none() {
@@ -123,7 +124,7 @@ impl Router {
     fn report(&self, index: HopIndex, failure: &Failure) {
         let hop = &self.hops[index];
         let at = match &hop.in_hand {
-            Some((_, parcel)) => format!(" at {}", describe(parcel)),
+            Some((_, routed)) => format!(" at {}", describe(routed)),
             None => String::new(),
         };
         let (name, reason, details) = (&hop.name, &failure.reason, failure.details());
@@ -166,13 +167,13 @@ impl Router {
 
     /// Takes a message from a proxy that has held it for too long.
     pub(super) fn expire(&mut self, index: HopIndex, id: MessageId) {
-        let Some(parcel) = self.let_go(index, id) else {
+        let Some(routed) = self.let_go(index, id) else {
             return;
         };
         if let Life::Idle(part) = &mut self.hops[index].life {
             part.take_away(id);
         }
-        self.fail(index, parcel, "it held it for too long");
+        self.fail(index, routed, "it held it for too long");
         self.release(index);
         // What it has asked for it, it withdraws.
         self.call(index, Event::Cancel(id));
@@ -212,21 +213,21 @@ impl Router {
 }
 
 /// What a message is, without what it says.
-fn describe(parcel: &Parcel) -> String {
-    let kind = match parcel.message.kind() {
+fn describe(routed: &Routed) -> String {
+    let kind = match routed.message.kind() {
         Kind::Request => "the request",
         Kind::Notification => "the notification",
         Kind::Result => "the answer to",
         Kind::Error => "the error for",
     };
-    let session = match parcel.session() {
+    let session = match routed.session() {
         Some(session) => format!(r#" of session "{}""#, quote(session, MAX_QUOTE)),
         None => String::new(),
     };
     let (method, sender) = (
-        quote(&parcel.method, MAX_QUOTE),
-        parcel.toward.opposite().as_str(),
+        quote(&routed.method, MAX_QUOTE),
+        routed.toward.opposite().as_str(),
     );
-    let size = parcel.message.len();
+    let size = routed.message.len();
     format!(r#"{kind} "{method}" of {size} bytes from the {sender}{session}"#)
 }

@@ -5,46 +5,47 @@
 use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
 
 use super::Router;
-use crate::chain::parcel::{HopIndex, Parcel};
+use crate::chain::route::HopIndex;
+use crate::chain::routed::Routed;
 use crate::channel::subject;
 use crate::rpc::{Error, Message, canonical, code};
 
 impl Router {
     /// Lets a message come to a guard, as it is or as an error; none if it was refused.
-    pub(super) fn admit(&mut self, index: HopIndex, mut parcel: Parcel) -> Option<Parcel> {
-        let Err(why) = self.judge(index, &mut parcel) else {
-            return Some(parcel);
+    pub(super) fn admit(&mut self, index: HopIndex, mut routed: Routed) -> Option<Routed> {
+        let Err(why) = self.judge(index, &mut routed) else {
+            return Some(routed);
         };
         let name = &self.hops[index].name;
-        let method = crate::untrusted::quote(&parcel.method, crate::untrusted::MAX_QUOTE);
+        let method = crate::untrusted::quote(&routed.method, crate::untrusted::MAX_QUOTE);
         let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
-        self.note_discarded(parcel.toward.opposite(), &text);
+        self.note_discarded(routed.toward.opposite(), &text);
         let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-        if parcel.is_response() {
-            parcel.message = error;
-            return Some(parcel);
+        if routed.is_response() {
+            routed.message = error;
+            return Some(routed);
         }
-        self.answer_here(parcel, error);
+        self.answer_here(routed, error);
         None
     }
 
-    fn judge(&self, index: HopIndex, parcel: &mut Parcel) -> Result<(), String> {
-        if parcel.canonical {
+    fn judge(&self, index: HopIndex, routed: &mut Routed) -> Result<(), String> {
+        if routed.canonical {
             return Ok(());
         }
-        let sender = parcel.toward.opposite();
-        if !is_of_protocol(&subject(&parcel.message, sender, &parcel.method)) {
+        let sender = routed.toward.opposite();
+        if !is_of_protocol(&subject(&routed.message, sender, &routed.method)) {
             return Err(format!(
                 "the protocol has no such message from the {}",
                 sender.as_str()
             ));
         }
-        if let Some(known) = is_like_one_of_protocol(&parcel.method) {
+        if let Some(known) = is_like_one_of_protocol(&routed.method) {
             return Err(format!("some readers take its name for `{known}`"));
         }
-        if parcel.message.is_ambiguous() || self.hops[index].subscription(parcel).is_some() {
-            canonical(&parcel.message).map_err(|why| why.to_string())?;
-            parcel.canonical = true;
+        if routed.message.is_ambiguous() || self.hops[index].subscription(routed).is_some() {
+            canonical(&routed.message).map_err(|why| why.to_string())?;
+            routed.canonical = true;
         }
         Ok(())
     }

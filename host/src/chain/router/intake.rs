@@ -6,8 +6,8 @@ use super::Router;
 use super::cancel::CANCEL;
 use super::mcp::{Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
-use crate::chain::exchange::{Exchange, Origin, Stage};
-use crate::chain::parcel::{ExchangeId, Parcel};
+use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::chain::routed::Routed;
 use crate::channel::Peer;
 use crate::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use crate::rpc::{Error, Id, Kind, Message, code};
@@ -64,8 +64,8 @@ impl Router {
     pub fn note_discarded(&mut self, from: Peer, why: &str) {
         const ALL: u64 = 100;
         let edge = self.edge(from);
-        edge.lost += 1;
-        let count = edge.lost;
+        edge.discarded += 1;
+        let count = edge.discarded;
         if count <= ALL || count.is_power_of_two() {
             tracing::warn!(count, "{}", quote(why, MAX_QUOTE));
         }
@@ -78,14 +78,14 @@ impl Router {
         }
         let route = self.route(message.session());
         let at = route.edge(from);
-        let mut parcel = Parcel::new(message, route, at, from.opposite());
+        let mut routed = Routed::new(message, route, at, from.opposite());
         if is_mcp {
-            match self.seat_of(&parcel.message) {
-                Ok(target) => parcel.target = target,
+            match self.seat_of(&routed.message) {
+                Ok(target) => routed.target = target,
                 Err(error) => return self.dropped(&error),
             }
         }
-        self.travel(parcel);
+        self.travel(routed);
     }
 
     fn receive_request(&mut self, from: Peer, id: Id, message: Message) {
@@ -105,12 +105,12 @@ impl Router {
             Some(charge),
         );
         self.edge(from).open.insert(id, number);
-        let mut parcel = Parcel::new(message, route, at, toward);
-        parcel.exchange = Some(number);
-        if is_mcp(&parcel.method) {
-            return self.receive_mcp(from, number, parcel);
+        let mut routed = Routed::new(message, route, at, toward);
+        routed.exchange = Some(number);
+        if is_mcp(&routed.method) {
+            return self.receive_mcp(from, number, routed);
         }
-        self.set_out(parcel, Provider::Client);
+        self.set_out(routed, Provider::Client);
         if from == Peer::Client {
             self.note_request(&method, session.as_ref());
         }
@@ -118,19 +118,19 @@ impl Router {
 
     /// A request of MCP over ACP goes to the seat of a server: it is there already if it comes from
     /// the client, whose servers' seats are at its own end.
-    fn receive_mcp(&mut self, from: Peer, number: ExchangeId, mut parcel: Parcel) {
+    fn receive_mcp(&mut self, from: Peer, number: ExchangeId, mut routed: Routed) {
         if from == Peer::Client {
-            return self.hear_provider(Provider::Client, Some(number), &parcel.message);
+            return self.hear_provider(Provider::Client, Some(number), &routed.message);
         }
-        match self.seat_of(&parcel.message) {
+        match self.seat_of(&routed.message) {
             Ok(target) => {
-                parcel.target = target;
-                self.travel(parcel);
+                routed.target = target;
+                self.travel(routed);
             }
             Err(error) => {
                 // Past all proxies: it was for none of them.
                 self.exchanges.remove(&number);
-                let id = parcel.message.id().unwrap_or_else(Id::null);
+                let id = routed.message.id().unwrap_or_else(Id::null);
                 self.edge(from).open.remove(&id);
                 self.tell(from, Some(&id), &error);
             }

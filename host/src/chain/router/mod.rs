@@ -7,6 +7,7 @@ mod failure;
 mod guards;
 mod intake;
 mod mcp;
+mod native;
 mod notice;
 mod parent;
 mod scope;
@@ -15,7 +16,6 @@ mod trace;
 mod travel;
 mod turns;
 mod verdict;
-mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -34,11 +34,11 @@ use self::calls::Busy;
 use self::mcp::Servers;
 use self::notice::Notices;
 use super::edge::Edge;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, ExchangeId};
 use super::hop::{Hop, Member};
-use super::parcel::{ExchangeId, HopIndex, Route};
+use super::native_peer::Order;
+use super::route::{HopIndex, Route};
 use super::timers::Timers;
-use super::wire::Order;
 use crate::channel::Peer;
 use crate::limits::{Account, FLOOD, KEPT};
 use crate::mcp::door::{Door, Transport};
@@ -92,7 +92,7 @@ impl Router {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
-        let natives = (0..hops.len()).filter(|index| hops[*index].wire().is_some());
+        let natives = (0..hops.len()).filter(|index| hops[*index].native().is_some());
         Self {
             client: Edge::new(&kept),
             agent: Edge::new(&kept),
@@ -160,7 +160,7 @@ impl Router {
     fn is_flooded(&self) -> bool {
         self.client.outbox.len() >= FLOOD
             || self.agent.outbox.len() >= FLOOD
-            || self.most_on_wires(None) >= FLOOD
+            || self.most_for_natives(None) >= FLOOD
     }
 
     /// Whether a request of this end still has no answer.

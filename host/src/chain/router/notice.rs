@@ -12,7 +12,7 @@ use serde_json::json;
 use super::Router;
 use super::turns::{ACKNOWLEDGED, PROMPT};
 use crate::chain::exchange::{Exchange, Origin};
-use crate::chain::parcel::HopIndex;
+use crate::chain::route::HopIndex;
 use crate::channel::Peer;
 use crate::limits::{Account, Charge, NOTICES};
 use crate::rpc::Message;

@@ -4,8 +4,9 @@
 //! Within the chain it is the number of the request, as its next hop knows it.
 
 use super::Router;
-use crate::chain::exchange::{Origin, Stage};
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::chain::exchange::{ExchangeId, Origin, Stage};
+use crate::chain::route::{HopIndex, Place};
+use crate::chain::routed::Routed;
 use crate::rpc::{Error, Id, Message, code, edit, member};
 
 const ELICIT: &str = "elicitation/create";
@@ -16,17 +17,17 @@ const NAMED: &str = "requestId";
 impl Router {
     /// A request as whoever it leaves to knows what it names; `None` if that is nothing that is open.
     /// An error if it is somebody else's.
-    pub(super) fn scoped(&self, parcel: &Parcel, to: Place) -> Result<Option<Message>, Error> {
-        let number = named(&parcel.message).and_then(|id| id.parse::<ExchangeId>().ok());
+    pub(super) fn scoped(&self, routed: &Routed, to: Place) -> Result<Option<Message>, Error> {
+        let number = named(&routed.message).and_then(|id| id.parse::<ExchangeId>().ok());
         let Some(exchange) = number.and_then(|number| self.exchanges.get(&number)) else {
             return Ok(None);
         };
         match (&exchange.origin, to) {
             (Origin::Edge(of, id), Place::Edge(to)) if *of == to => {
-                Ok(Some(with_named(&parcel.message, id.as_str())))
+                Ok(Some(with_named(&routed.message, id.as_str())))
             }
-            (Origin::Wire(of, id), Place::Hop(to)) if *of == to => {
-                Ok(Some(with_named(&parcel.message, id.as_str())))
+            (Origin::Native(of, id), Place::Hop(to)) if *of == to => {
+                Ok(Some(with_named(&routed.message, id.as_str())))
             }
             _ => {
                 let text = format!("acp-chain: the {NAMED} names a request of somebody else's");
@@ -37,23 +38,29 @@ impl Router {
 
     /// What a native proxy asks, as the chain knows what it names. One that forwards what it does not
     /// know names its own request, which stands for one that it was asked.
-    pub(super) fn scope_of_wire(&self, index: HopIndex, message: Message) -> Message {
-        let is_at_wire = |number: &ExchangeId| {
+    pub(super) fn scope_of_native(&self, index: HopIndex, message: Message) -> Message {
+        let is_at_native = |number: &ExchangeId| {
             let exchange = self.exchanges.get(number);
-            exchange.is_some_and(|exchange| exchange.stage == Stage::Wire(index))
+            exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
         };
         let Some(id) = named(&message).and_then(Id::parse) else {
             return message;
         };
-        if id.as_str().parse().is_ok_and(|number| is_at_wire(&number)) {
+        if id
+            .as_str()
+            .parse()
+            .is_ok_and(|number| is_at_native(&number))
+        {
             return message;
         }
-        let own = self.hops[index].wire().and_then(|wire| wire.open.get(&id));
+        let own = self.hops[index]
+            .native()
+            .and_then(|native| native.open.get(&id));
         let Some(own) = own.and_then(|own| self.exchanges.get(own)) else {
             return message;
         };
         let stands_for = self.exchanges.iter().filter(|(number, exchange)| {
-            is_at_wire(number) && exchange.method == own.method && exchange.session == own.session
+            is_at_native(number) && exchange.method == own.method && exchange.session == own.session
         });
         match stands_for.map(|(number, _)| number).min() {
             Some(number) => with_named(&message, &number.to_string()),

@@ -1,35 +1,36 @@
 //! What the trace gets, if there is one.
 
 use super::Router;
-use crate::chain::exchange::{Origin, Stage};
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::chain::exchange::{ExchangeId, Origin, Stage};
+use crate::chain::route::{HopIndex, Place};
+use crate::chain::routed::Routed;
 use crate::channel::Action;
 use crate::rpc::Kind;
 use crate::trace::{About, HOST, Leg, Trace};
 
 impl Router {
     /// A message has come from one part to the next.
-    pub(super) fn trace(&mut self, parcel: &Parcel) {
-        self.trace_leg(parcel, parcel.from, Some(parcel.at));
+    pub(super) fn trace(&mut self, routed: &Routed) {
+        self.trace_leg(routed, routed.from, Some(routed.at));
     }
 
     /// What somebody said, before the host makes something else of it.
-    pub(super) fn trace_said(&mut self, parcel: &Parcel) {
-        self.trace_leg(parcel, parcel.at, None);
+    pub(super) fn trace_said(&mut self, routed: &Routed) {
+        self.trace_leg(routed, routed.at, None);
     }
 
-    fn trace_leg(&mut self, parcel: &Parcel, from: usize, to: Option<usize>) {
+    fn trace_leg(&mut self, routed: &Routed, from: usize, to: Option<usize>) {
         self.with_trace(|router, trace| {
-            let exchange = parcel
+            let exchange = routed
                 .exchange
                 .and_then(|number| router.exchanges.get(&number));
-            let part = |at| router.part(parcel.route.place(at));
+            let part = |at| router.part(routed.route.place(at));
             trace.crossed(&Leg {
                 from: part(from),
                 to: to.map_or(HOST, part),
                 id: exchange.and_then(|exchange| own_id(&exchange.origin)),
-                about: about(parcel),
-                message: &parcel.message,
+                about: about(routed),
+                message: &routed.message,
             });
         });
     }
@@ -45,11 +46,11 @@ impl Router {
             };
             let from = match exchange.origin {
                 Origin::Edge(peer, _) => router.part(Place::Edge(peer)),
-                Origin::Hop(index, _) | Origin::Wire(index, _) => router.part(Place::Hop(index)),
+                Origin::Hop(index, _) | Origin::Native(index, _) => router.part(Place::Hop(index)),
                 _ => HOST,
             };
             let to = match exchange.stage {
-                Stage::Held(index, _) | Stage::Wire(index) => router.part(Place::Hop(index)),
+                Stage::Held(index, _) | Stage::Native(index) => router.part(Place::Hop(index)),
                 Stage::Out => router.part(Place::Edge(exchange.toward)),
                 _ => HOST,
             };
@@ -68,7 +69,7 @@ impl Router {
     }
 
     /// What a proxy decided about a message.
-    pub(super) fn trace_decision(&mut self, index: HopIndex, parcel: &Parcel, action: &Action) {
+    pub(super) fn trace_decision(&mut self, index: HopIndex, routed: &Routed, action: &Action) {
         let decision = match action {
             Action::Forward => "forward",
             Action::Replace(_) => "change",
@@ -78,14 +79,14 @@ impl Router {
             Action::Hold => "hold",
         };
         self.with_trace(|router, trace| {
-            trace.decided(&router.hops[index].name, decision, about(parcel), None);
+            trace.decided(&router.hops[index].name, decision, about(routed), None);
         });
     }
 
     /// A proxy could not decide about a message.
-    pub(super) fn trace_failure(&mut self, index: HopIndex, parcel: &Parcel, why: &str) {
+    pub(super) fn trace_failure(&mut self, index: HopIndex, routed: &Routed, why: &str) {
         self.with_trace(|router, trace| {
-            trace.decided(&router.hops[index].name, "fail", about(parcel), Some(why));
+            trace.decided(&router.hops[index].name, "fail", about(routed), Some(why));
         });
     }
 
@@ -107,18 +108,18 @@ impl Router {
     }
 }
 
-fn about(parcel: &Parcel) -> About<'_> {
+fn about(routed: &Routed) -> About<'_> {
     About {
-        request: parcel.exchange,
-        method: &parcel.method,
-        session: parcel.session().map(|session| &**session),
+        request: routed.exchange,
+        method: &routed.method,
+        session: routed.session().map(|session| &**session),
     }
 }
 
 /// The id that whoever asked has given a request.
 fn own_id(origin: &Origin) -> Option<&str> {
     match origin {
-        Origin::Edge(_, id) | Origin::Wire(_, id) | Origin::Link(_, id) => Some(id.as_str()),
+        Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id) => Some(id.as_str()),
         _ => None,
     }
 }

@@ -1,9 +1,10 @@
 //! Messages on their way: from hop to hop, and out at the ends.
 
 use super::Router;
-use crate::chain::exchange::{Exchange, Origin, Stage};
+use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::chain::hop::Item;
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Route, Target, Via};
+use crate::chain::route::{HopIndex, Place, Route, Target, Via};
+use crate::chain::routed::Routed;
 use crate::channel::Peer;
 use crate::limits::Charge;
 use crate::mcp::protocol::code;
@@ -61,7 +62,7 @@ impl Router {
         exchange.stage = Stage::Returning;
         let (mut home, mut target) = (None, Target::End);
         match exchange.origin {
-            Origin::Hop(hop, _) | Origin::Wire(hop, _) => home = Some(hop),
+            Origin::Hop(hop, _) | Origin::Native(hop, _) => home = Some(hop),
             // Only a proxy that broke leaves it unanswered, and that is known.
             Origin::Introduction => {
                 self.exchanges.remove(&number);
@@ -83,87 +84,87 @@ impl Router {
         }
         let toward = exchange.toward.opposite();
         let message = Self::shown(&exchange.method, toward, message);
-        let mut parcel = Parcel::new(message, exchange.route.clone(), at, toward);
-        parcel.exchange = Some(number);
-        parcel.method = exchange.method.clone();
-        parcel.request_session = match exchange.renamed.last() {
+        let mut routed = Routed::new(message, exchange.route.clone(), at, toward);
+        routed.exchange = Some(number);
+        routed.method = exchange.method.clone();
+        routed.request_session = match exchange.renamed.last() {
             Some((_, session)) => session.clone(),
             None => exchange.session.clone(),
         };
-        parcel.renamed.clone_from(&exchange.renamed);
-        parcel.home = home;
-        parcel.target = target;
-        parcel.maker = maker;
+        routed.renamed.clone_from(&exchange.renamed);
+        routed.home = home;
+        routed.target = target;
+        routed.maker = maker;
         // A guard's answer, or what the host says in its place.
-        parcel.sealed = maker.is_some_and(|maker| self.hops[maker].is_guard());
-        parcel.internal = home.is_some() && maker.is_some();
-        self.travel(parcel);
+        routed.sealed = maker.is_some_and(|maker| self.hops[maker].is_guard());
+        routed.internal = home.is_some() && maker.is_some();
+        self.travel(routed);
     }
 
     /// Carries a message on from where it is, until a proxy takes it or it leaves.
-    pub(super) fn travel(&mut self, mut parcel: Parcel) {
+    pub(super) fn travel(&mut self, mut routed: Routed) {
         // Wherever it waited.
-        parcel.charge = None;
-        if self.is_stopped(&parcel) {
-            let answer = self.end_of_stopped(&parcel);
-            parcel.maker = None;
-            return self.answer_here(parcel, answer);
+        routed.charge = None;
+        if self.is_stopped(&routed) {
+            let answer = self.end_of_stopped(&routed);
+            routed.maker = None;
+            return self.answer_here(routed, answer);
         }
         loop {
-            self.pass_turns(&parcel);
-            self.add_component(&mut parcel);
-            parcel.step();
-            if let Target::Seat(server, at) = parcel.target
-                && at == parcel.at
+            self.pass_turns(&routed);
+            self.add_component(&mut routed);
+            routed.step();
+            if let Target::Seat(server, at) = routed.target
+                && at == routed.at
             {
-                return self.arrive(server, parcel);
+                return self.arrive(server, routed);
             }
-            let index = match parcel.route.place(parcel.at) {
-                Place::Edge(peer) => return self.leave(peer, &parcel),
+            let index = match routed.route.place(routed.at) {
+                Place::Edge(peer) => return self.leave(peer, &routed),
                 Place::Hop(index) => index,
             };
             if self.hops[index].is_guard() {
-                match self.admit(index, parcel) {
-                    Some(admitted) => parcel = admitted,
+                match self.admit(index, routed) {
+                    Some(admitted) => routed = admitted,
                     None => return,
                 }
             }
             let hop = &mut self.hops[index];
-            parcel.arrival = hop.next_arrival();
-            let enters = parcel.home == Some(index)
-                || parcel.target == Target::Provider(index)
-                || hop.subscription(&parcel).is_some()
-                || hop.is_to_begin(&parcel);
+            routed.arrival = hop.next_arrival();
+            let enters = routed.home == Some(index)
+                || routed.target == Target::Provider(index)
+                || hop.subscription(&routed).is_some()
+                || hop.is_to_begin(&routed);
             if enters {
-                return self.enter(index, parcel);
+                return self.enter(index, routed);
             }
-            if hop.is_behind(&parcel) {
-                self.charge(&mut parcel);
-                return self.hops[index].follow(parcel);
+            if hop.is_behind(&routed) {
+                self.charge(&mut routed);
+                return self.hops[index].follow(routed);
             }
-            if hop.must_wait(&parcel) {
-                return self.park(index, parcel);
+            if hop.must_wait(&routed) {
+                return self.park(index, routed);
             }
         }
     }
 
     /// Lets a message wait for a proxy.
-    fn enter(&mut self, index: HopIndex, mut parcel: Parcel) {
-        if self.is_awaited_to_begin(index, &parcel) {
-            return self.deliver_answer(index, parcel);
+    fn enter(&mut self, index: HopIndex, mut routed: Routed) {
+        if self.is_awaited_to_begin(index, &routed) {
+            return self.deliver_answer(index, routed);
         }
-        self.charge(&mut parcel);
-        self.hops[index].push(Item::Message(parcel));
+        self.charge(&mut routed);
+        self.hops[index].push(Item::Message(routed));
         self.make_ready(index);
     }
 
     /// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
-    fn charge(&mut self, parcel: &mut Parcel) {
-        let Some(maker) = parcel.maker else { return };
+    fn charge(&mut self, routed: &mut Routed) {
+        let Some(maker) = routed.maker else { return };
         let account = &self.hops[maker].in_flight;
         // Whatever its size, one message may always wait.
         let too_much = account.kept() > 0 && account.is_full();
-        parcel.charge = Some(account.charge_anyway(parcel.cost()));
+        routed.charge = Some(account.charge_anyway(routed.cost()));
         if too_much {
             let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
                           that of all that is kept, lets";
@@ -173,39 +174,39 @@ impl Router {
 
     /// A proxy is done with what it had in hand, and what waited for that only goes on.
     pub(super) fn follow_up(&mut self, index: HopIndex) {
-        for parcel in self.hops[index].done() {
-            self.depart(index, parcel);
+        for routed in self.hops[index].done() {
+            self.depart(index, routed);
         }
     }
 
     /// Sends a message on from a proxy that is done with it, unless it must wait there.
-    pub(super) fn depart(&mut self, index: HopIndex, parcel: Parcel) {
-        if parcel.is_bound() {
-            return self.refuse_bound(index, parcel);
+    pub(super) fn depart(&mut self, index: HopIndex, routed: Routed) {
+        if routed.is_bound() {
+            return self.refuse_bound(index, routed);
         }
-        if self.hops[index].must_wait(&parcel) {
-            self.park(index, parcel);
+        if self.hops[index].must_wait(&routed) {
+            self.park(index, routed);
         } else {
-            self.travel(parcel);
+            self.travel(routed);
         }
     }
 
     /// A proxy lets a message pass that is for a server which it has declared itself.
-    fn refuse_bound(&mut self, index: HopIndex, parcel: Parcel) {
+    fn refuse_bound(&mut self, index: HopIndex, routed: Routed) {
         let name = &self.hops[index].name;
         let text = format!(
             "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
-            parcel.method
+            routed.method
         );
         self.dropped(&text);
         let error = Error::new(code::UNAVAILABLE, text);
-        self.answer_here(parcel, Message::error(&error));
+        self.answer_here(routed, Message::error(&error));
     }
 
     /// Lets a message wait at a proxy for what the proxy holds, as long as there is room.
-    fn park(&mut self, index: HopIndex, parcel: Parcel) {
+    fn park(&mut self, index: HopIndex, routed: Routed) {
         let hop = &mut self.hops[index];
-        hop.parked.insert(parcel);
+        hop.parked.insert(routed);
         if hop.is_jammed() {
             let reason = "more waits for a notification that it holds than its limit `behind`, or that \
                           of all that is kept, lets";
@@ -214,48 +215,48 @@ impl Router {
     }
 
     /// Writes a message to the end that it was for.
-    fn leave(&mut self, peer: Peer, parcel: &Parcel) {
-        self.trace(parcel);
-        if let Via::Link(link) = parcel.via
-            && !parcel.is_response()
+    fn leave(&mut self, peer: Peer, routed: &Routed) {
+        self.trace(routed);
+        if let Via::Link(link) = routed.via
+            && !routed.is_response()
         {
-            return self.leave_to_link(link, parcel);
+            return self.leave_to_link(link, routed);
         }
-        if let Some(number) = parcel.exchange.filter(|_| parcel.is_response()) {
+        if let Some(number) = routed.exchange.filter(|_| routed.is_response()) {
             let Some(exchange) = self.exchanges.remove(&number) else {
                 return;
             };
             self.setup_is_over(number, &exchange);
             match exchange.origin {
                 Origin::Edge(peer, id) => {
-                    self.note_version(&exchange.method, &parcel.message);
+                    self.note_version(&exchange.method, &routed.message);
                     let edge = self.edge(peer);
                     edge.open.remove(&id);
-                    edge.send(&parcel.message, Some(id.as_str()));
+                    edge.send(&routed.message, Some(id.as_str()));
                 }
                 Origin::Link(link, id) => {
                     let alone = exchange.stands_alone;
-                    self.answer_link(link, &id, number, alone, &parcel.message);
+                    self.answer_link(link, &id, number, alone, &routed.message);
                 }
-                Origin::Connecting(link) => self.link_connected(link, &parcel.message),
+                Origin::Connecting(link) => self.link_connected(link, &routed.message),
                 Origin::Leaving(link) => self.drop_connections(link),
-                Origin::Hop(..) | Origin::Wire(..) | Origin::Introduction | Origin::Seat(..) => {}
+                Origin::Hop(..) | Origin::Native(..) | Origin::Introduction | Origin::Seat(..) => {}
             }
             return;
         }
         let translated = match peer {
-            Peer::Agent => Ok(self.declare(parcel)),
-            Peer::Client => self.scoped(parcel, Place::Edge(peer)),
+            Peer::Agent => Ok(self.declare(routed)),
+            Peer::Client => self.scoped(routed, Place::Edge(peer)),
         };
-        let Some(number) = parcel.exchange else {
+        let Some(number) = routed.exchange else {
             let message = translated.as_ref().ok().and_then(Option::as_ref);
-            return self.send(peer, message.unwrap_or(&parcel.message), None);
+            return self.send(peer, message.unwrap_or(&routed.message), None);
         };
         let error = self.edge(peer).mute.clone();
         let message = match (error, &translated) {
             (Some(error), _) => return self.answer(number, peer, Message::error(&error)),
             (None, Err(error)) => return self.answer(number, peer, Message::error(error)),
-            (None, Ok(translated)) => translated.as_ref().unwrap_or(&parcel.message),
+            (None, Ok(translated)) => translated.as_ref().unwrap_or(&routed.message),
         };
         self.send(peer, message, Some(&number.to_string()));
         self.stage(number, Stage::Out);

@@ -3,7 +3,8 @@
 
 use super::Router;
 use crate::chain::hop::Item;
-use crate::chain::parcel::{Parcel, Place};
+use crate::chain::route::Place;
+use crate::chain::routed::Routed;
 use crate::channel::Peer;
 use crate::rpc::{Error, Kind, Message, code, member};
 
@@ -19,23 +20,23 @@ pub(super) const ACKNOWLEDGED: u64 = 2;
 impl Router {
     /// A message leaves its place. If it stops a turn, the prompts of its session that are held there
     /// are stopped.
-    pub(super) fn pass_turns(&mut self, parcel: &Parcel) {
-        let Place::Hop(index) = parcel.route.place(parcel.at) else {
+    pub(super) fn pass_turns(&mut self, routed: &Routed) {
+        let Place::Hop(index) = routed.route.place(routed.at) else {
             return;
         };
         let hop = &self.hops[index];
-        if hop.held.is_empty() || &*parcel.method != STOP || parcel.toward != Peer::Agent {
+        if hop.held.is_empty() || &*routed.method != STOP || routed.toward != Peer::Agent {
             return;
         }
         // A proxy that stops a turn itself knows what it holds.
-        if parcel.is_response() || parcel.maker == Some(index) {
+        if routed.is_response() || routed.maker == Some(index) {
             return;
         }
         let held = hop.held.iter().filter(|(_, held)| {
-            let held = &held.parcel;
-            is_prompt(held) && held.session().is_some() && held.session() == parcel.session()
+            let held = &held.routed;
+            is_prompt(held) && held.session().is_some() && held.session() == routed.session()
         });
-        let held = held.filter_map(|(id, held)| Some((*id, held.parcel.exchange?)));
+        let held = held.filter_map(|(id, held)| Some((*id, held.routed.exchange?)));
         for (id, number) in held.collect::<Vec<_>>() {
             let exchange = self.exchanges.get_mut(&number);
             let first = exchange.is_some_and(|exchange| {
@@ -50,28 +51,28 @@ impl Router {
     }
 
     /// Whether a message is a prompt that was stopped.
-    pub(super) fn is_stopped(&self, parcel: &Parcel) -> bool {
-        let number = parcel.exchange.filter(|_| is_prompt(parcel));
+    pub(super) fn is_stopped(&self, routed: &Routed) -> bool {
+        let number = routed.exchange.filter(|_| is_prompt(routed));
         let exchange = number.and_then(|number| self.exchanges.get(&number));
         exchange.is_some_and(|exchange| exchange.stopped)
     }
 
     /// What a proxy answers to a prompt, in the words that the protocol has for one that was stopped.
-    pub(super) fn in_words_of_turns(&self, parcel: &Parcel, answer: Message) -> Message {
+    pub(super) fn in_words_of_turns(&self, routed: &Routed, answer: Message) -> Message {
         let is_cancelled = || {
             let code = member(answer.body(), "code");
             answer.kind() == Kind::Error && code == Some(&*code::REQUEST_CANCELLED.to_string())
         };
-        match self.is_stopped(parcel) && is_cancelled() {
-            true => self.end_of_stopped(parcel),
+        match self.is_stopped(routed) && is_cancelled() {
+            true => self.end_of_stopped(routed),
             false => answer,
         }
     }
 
     /// The answer to a prompt that was stopped before any agent had it: the end of its turn. Where an
     /// answer says that the agent has the prompt, or the client has withdrawn it, it is an error.
-    pub(super) fn end_of_stopped(&self, parcel: &Parcel) -> Message {
-        let exchange = parcel
+    pub(super) fn end_of_stopped(&self, routed: &Routed) -> Message {
+        let exchange = routed
             .exchange
             .and_then(|number| self.exchanges.get(&number));
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
@@ -90,6 +91,6 @@ impl Router {
     }
 }
 
-fn is_prompt(parcel: &Parcel) -> bool {
-    !parcel.is_response() && parcel.toward == Peer::Agent && &*parcel.method == PROMPT
+fn is_prompt(routed: &Routed) -> bool {
+    !routed.is_response() && routed.toward == Peer::Agent && &*routed.method == PROMPT
 }

@@ -3,9 +3,10 @@
 use super::Router;
 use super::cancel::new_cancel;
 use super::mcp::{Provider, is_mcp};
-use crate::chain::exchange::{Exchange, Origin, Stage};
+use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::chain::hop::{Held, Item, Life};
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Route};
+use crate::chain::route::{HopIndex, Route};
+use crate::chain::routed::Routed;
 use crate::chain::timers::Timer;
 use crate::channel::{Action, Effect, MessageId, Peer};
 use crate::limits::{KEPT, Quantity};
@@ -44,31 +45,31 @@ impl Router {
                 let Some(number) = self.open_own(index, id, to, &route, &message) else {
                     return;
                 };
-                let mut parcel = Parcel::new(message, route, at, to);
-                parcel.exchange = Some(number);
-                parcel.maker = Some(index);
-                parcel.sealed = self.hops[index].is_guard();
-                parcel.internal = true;
-                self.set_out(parcel, Provider::Proxy(index));
+                let mut routed = Routed::new(message, route, at, to);
+                routed.exchange = Some(number);
+                routed.maker = Some(index);
+                routed.sealed = self.hops[index].is_guard();
+                routed.internal = true;
+                self.set_out(routed, Provider::Proxy(index));
             }
             Effect::Notify { to, message } => {
                 let Some((route, at)) = self.stand(index, &message) else {
                     return;
                 };
-                let mut parcel = Parcel::new(message, route, at, to);
-                parcel.maker = Some(index);
-                parcel.sealed = self.hops[index].is_guard();
-                parcel.internal = true;
-                self.travel(parcel);
+                let mut routed = Routed::new(message, route, at, to);
+                routed.maker = Some(index);
+                routed.sealed = self.hops[index].is_guard();
+                routed.internal = true;
+                self.travel(routed);
             }
             Effect::Settle { id, action } => {
-                if let Some(parcel) = self.let_go(index, id) {
-                    self.act(index, id, parcel, action);
+                if let Some(routed) = self.let_go(index, id) {
+                    self.act(index, id, routed, action);
                 }
             }
             Effect::Fail { id, reason } => {
-                if let Some(parcel) = self.let_go(index, id) {
-                    self.fail(index, parcel, &reason);
+                if let Some(routed) = self.let_go(index, id) {
+                    self.fail(index, routed, &reason);
                 }
             }
             Effect::Cancel { id } => {
@@ -126,16 +127,16 @@ impl Router {
     }
 
     /// Takes a held message from its proxy.
-    pub(super) fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Parcel> {
+    pub(super) fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
         let held = self.hops[index].held.remove(&id)?;
         self.timers.clear(held.until, Timer::Expire(index, id));
-        Some(held.parcel)
+        Some(held.routed)
     }
 
     /// Lets go on what waited for something that a proxy no longer holds.
     pub(super) fn release(&mut self, index: HopIndex) {
-        for parcel in self.hops[index].release() {
-            self.travel(parcel);
+        for routed in self.hops[index].release() {
+            self.travel(routed);
         }
     }
 
@@ -151,55 +152,55 @@ impl Router {
         &mut self,
         index: HopIndex,
         id: MessageId,
-        mut parcel: Parcel,
+        mut routed: Routed,
         action: Action,
     ) {
-        parcel.from = parcel.at;
-        self.trace_decision(index, &parcel, &action);
-        if let Some(number) = parcel.exchange
-            && !parcel.is_response()
+        routed.from = routed.at;
+        self.trace_decision(index, &routed, &action);
+        if let Some(number) = routed.exchange
+            && !routed.is_response()
         {
             self.stage(number, Stage::Moving);
         }
         match action {
-            Action::Forward => self.depart(index, parcel),
+            Action::Forward => self.depart(index, routed),
             Action::Replace(message) => {
-                if !self.note_session(index, &parcel, &message) {
+                if !self.note_session(index, &routed, &message) {
                     let reason = "it gives it a session of which more is kept than its limit \
                                   `request-bytes`, or that of all that is kept, lets";
-                    return self.fail(index, parcel, reason);
+                    return self.fail(index, routed, reason);
                 }
-                parcel.message = match parcel.is_response() {
-                    true => Self::shown(&parcel.method, parcel.toward, message),
+                routed.message = match routed.is_response() {
+                    true => Self::shown(&routed.method, routed.toward, message),
                     false => message,
                 };
-                parcel.maker = Some(index);
-                parcel.sealed |= self.hops[index].is_guard();
-                parcel.canonical = false;
-                if let Err(error) = self.adopt(&mut parcel, Provider::Proxy(index)) {
-                    return self.fail(index, parcel, &error.to_string());
+                routed.maker = Some(index);
+                routed.sealed |= self.hops[index].is_guard();
+                routed.canonical = false;
+                if let Err(error) = self.adopt(&mut routed, Provider::Proxy(index)) {
+                    return self.fail(index, routed, &error.to_string());
                 }
-                self.depart(index, parcel);
+                self.depart(index, routed);
             }
             Action::Answer(message) => {
-                parcel.maker = Some(index);
-                let answer = self.in_words_of_turns(&parcel, message);
-                self.answer_here(parcel, answer);
+                routed.maker = Some(index);
+                let answer = self.in_words_of_turns(&routed, message);
+                self.answer_here(routed, answer);
             }
             Action::Discard => {}
-            Action::Hold => self.hold(index, id, parcel),
+            Action::Hold => self.hold(index, id, routed),
         }
     }
 
     /// Remembers where a request got another session, on the account of the proxy that gave it, so
     /// that its answer travels in the line of the session that it has on each leg. Says whether there
     /// is room for that.
-    fn note_session(&mut self, index: HopIndex, parcel: &Parcel, new: &Message) -> bool {
-        let (old, new) = (parcel.session(), new.session());
-        if parcel.is_response() || new == old {
+    fn note_session(&mut self, index: HopIndex, routed: &Routed, new: &Message) -> bool {
+        let (old, new) = (routed.session(), new.session());
+        if routed.is_response() || new == old {
             return true;
         }
-        let exchange = parcel
+        let exchange = routed
             .exchange
             .and_then(|number| self.exchanges.get_mut(&number));
         let Some(exchange) = exchange else {
@@ -210,36 +211,36 @@ impl Router {
             return false;
         };
         if exchange.renamed.is_empty() {
-            let origin = exchange.route.edge(parcel.toward.opposite());
+            let origin = exchange.route.edge(routed.toward.opposite());
             exchange.renamed.push((origin, old.cloned()));
         }
-        exchange.renamed.push((parcel.at, new.cloned()));
+        exchange.renamed.push((routed.at, new.cloned()));
         exchange.charges.push(charge);
         true
     }
 
-    pub(super) fn answer_here(&mut self, parcel: Parcel, message: Message) {
-        if let Some(number) = parcel.exchange {
-            self.answer_at(number, parcel.at, message, parcel.maker);
+    pub(super) fn answer_here(&mut self, routed: Routed, message: Message) {
+        if let Some(number) = routed.exchange {
+            self.answer_at(number, routed.at, message, routed.maker);
         }
     }
 
-    fn hold(&mut self, index: HopIndex, id: MessageId, mut parcel: Parcel) {
+    fn hold(&mut self, index: HopIndex, id: MessageId, mut routed: Routed) {
         // Its own limit was looked at when it decided.
-        parcel.charge = self.kept.charge(parcel.cost());
-        if parcel.charge.is_none() {
+        routed.charge = self.kept.charge(routed.cost());
+        if routed.charge.is_none() {
             if let Life::Idle(part) = &mut self.hops[index].life {
                 part.take_away(id);
             }
             let limit = Quantity::Size.show(KEPT as u64);
             let reason = format!("it holds it, and {limit} are kept for the connection already");
-            return self.fail(index, parcel, &reason);
+            return self.fail(index, routed, &reason);
         }
-        let request = parcel.exchange.filter(|_| !parcel.is_response());
+        let request = routed.exchange.filter(|_| !routed.is_response());
         let hop = &mut self.hops[index];
         let until = self.now + hop.terms.limits.hold_time;
         self.timers.set(until, Timer::Expire(index, id));
-        hop.held.insert(id, Held { parcel, until });
+        hop.held.insert(id, Held { routed, until });
         let Some(exchange) = request.and_then(|number| self.exchanges.get_mut(&number)) else {
             return;
         };

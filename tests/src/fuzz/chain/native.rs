@@ -67,7 +67,7 @@ impl Driver {
         let passed = program.passing.pass(&message).expect("it can be passed on");
         if let Some(line) = passed {
             let message = rpc::Message::parse(Bytes::from(line)).expect("it is a message");
-            self.router.receive_from_wire(index, message);
+            self.router.receive_from_native(index, message);
         }
     }
 
@@ -83,7 +83,7 @@ impl Driver {
         let index = running[self.world.lock().choose(running.len())];
         self.programs[index] = None;
         self.world.lock().model.program_breaks(index);
-        self.router.wire_broke(index, &Failure::new("it broke"));
+        self.router.native_broke(index, &Failure::new("it broke"));
     }
 
     fn obey(&mut self) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::providers::position;
 use super::servers::Provider;
 use crate::chain::exchange::Stage;
-use crate::chain::parcel::HopIndex;
+use crate::chain::route::HopIndex;
 use crate::chain::router::Router;
 use crate::channel::{MessageId, Peer};
 use crate::mcp::seat::{Ask, Input};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::servers::Connection;
 use super::{CONNECT, DISCONNECT, MESSAGE, seats, unavailable};
 use crate::chain::exchange::{Origin, Stage};
-use crate::chain::parcel::{Parcel, Target, Via};
+use crate::chain::route::{Target, Via};
+use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::limits::LONGEST_ID;
@@ -46,12 +47,12 @@ impl Router {
     }
 
     /// Takes a message off its way at the seat that it is for.
-    pub(in crate::chain::router) fn arrive(&mut self, id: ServerId, mut parcel: Parcel) {
-        self.trace(&parcel);
-        let message = parcel.message.clone();
-        if parcel.is_response() {
+    pub(in crate::chain::router) fn arrive(&mut self, id: ServerId, mut routed: Routed) {
+        self.trace(&routed);
+        let message = routed.message.clone();
+        if routed.is_response() {
             // A caller's answer to the seat.
-            let exchange = parcel
+            let exchange = routed
                 .exchange
                 .and_then(|number| self.exchanges.remove(&number));
             if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
@@ -59,21 +60,21 @@ impl Router {
             }
             return;
         }
-        let Some(number) = parcel.exchange else {
-            return self.arrive_notification(id, &parcel);
+        let Some(number) = routed.exchange else {
+            return self.arrive_notification(id, &routed);
         };
         // Whoever answers stands where the seat is.
-        parcel.from = parcel.at;
+        routed.from = routed.at;
         self.stage(number, Stage::Seat(id));
-        if let Err(error) = self.ask_seat(id, number, &parcel) {
-            self.answer_at(number, parcel.at, Message::error(&error), None);
+        if let Err(error) = self.ask_seat(id, number, &routed) {
+            self.answer_at(number, routed.at, Message::error(&error), None);
         } else {
             self.catch_up_with_cancel(number);
         }
     }
 
-    fn ask_seat(&mut self, id: ServerId, ask: Asked, parcel: &Parcel) -> Result<(), Error> {
-        let message = parcel.message.clone();
+    fn ask_seat(&mut self, id: ServerId, ask: Asked, routed: &Routed) -> Result<(), Error> {
+        let message = routed.message.clone();
         let wrapped = Wrapped::read(message.body());
         let connection = wrapped.connection.as_deref();
         let connection = connection.and_then(|connection| connection.parse().ok());
@@ -84,7 +85,7 @@ impl Router {
             let text = format!("acp-chain: {OPEN} requests to the MCP server are open already");
             return Err(Error::new(code::LIMIT, text));
         }
-        match &*parcel.method {
+        match &*routed.method {
             CONNECT => {
                 let of = self.servers.connections.values();
                 if of.filter(|connection| connection.server == id).count() >= OPEN {
@@ -94,7 +95,7 @@ impl Router {
                 let connection = self.servers.number();
                 let new = Connection {
                     server: id,
-                    via: parcel.via,
+                    via: routed.via,
                     open: [ask].into(),
                 };
                 self.servers.connections.insert(connection, new);
@@ -109,23 +110,23 @@ impl Router {
                 self.seat_takes(id, input);
             }
             DISCONNECT => {
-                let connection = self.own_connection(id, connection, parcel.via)?;
+                let connection = self.own_connection(id, connection, routed.via)?;
                 self.disconnect(connection, Some(ask), wrapped.meta);
             }
             _ => {
-                if !self.servers.have_room(parcel.message.len()) {
+                if !self.servers.have_room(routed.message.len()) {
                     return Err(seats::full());
                 }
                 let method = wrapped.method.as_deref().ok_or_else(no_method)?;
                 let caller = match (connection, wrapped.request.as_deref()) {
                     (Some(_), _) => {
-                        let connection = self.own_connection(id, connection, parcel.via)?;
+                        let connection = self.own_connection(id, connection, routed.via)?;
                         if let Some(connection) = self.servers.connections.get_mut(&connection) {
                             connection.open.insert(ask);
                         }
                         Caller::Connection(connection)
                     }
-                    (None, Some(request)) => self.stand_alone(id, ask, request, parcel.via)?,
+                    (None, Some(request)) => self.stand_alone(id, ask, request, routed.via)?,
                     (None, None) => {
                         let text =
                             "acp-chain: the message has neither a connectionId nor a requestId";
@@ -140,7 +141,7 @@ impl Router {
                     id: &own,
                     method,
                     params: wrapped.params,
-                    falls_back: matches!(parcel.via, Via::Link(_)),
+                    falls_back: matches!(routed.via, Via::Link(_)),
                     meta: wrapped.meta,
                 };
                 self.seat_takes(id, input);
@@ -180,10 +181,10 @@ impl Router {
     fn callers_id(&self, ask: Asked, request: Option<&str>) -> String {
         let origin = self.exchanges.get(&ask).map(|exchange| &exchange.origin);
         match (origin, request) {
-            (Some(Origin::Edge(..) | Origin::Wire(..)), Some(request)) => {
+            (Some(Origin::Edge(..) | Origin::Native(..)), Some(request)) => {
                 serde_json::json!(request).to_string()
             }
-            (Some(Origin::Edge(_, id) | Origin::Wire(_, id) | Origin::Link(_, id)), _) => {
+            (Some(Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id)), _) => {
                 id.as_str().to_owned()
             }
             _ => "null".to_owned(),
@@ -229,13 +230,13 @@ impl Router {
         self.seat_takes(gone.server, input);
     }
 
-    fn arrive_notification(&mut self, id: ServerId, parcel: &Parcel) {
-        let wrapped = Wrapped::read(parcel.message.body());
+    fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {
+        let wrapped = Wrapped::read(routed.message.body());
         let connection = wrapped.connection.as_deref();
         let connection = connection.and_then(|connection| connection.parse().ok());
-        let connection = self.own_connection(id, connection, parcel.via);
-        match (connection, wrapped.method.as_deref(), &*parcel.method) {
-            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(parcel.message.len()) => {
+        let connection = self.own_connection(id, connection, routed.via);
+        match (connection, wrapped.method.as_deref(), &*routed.method) {
+            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
                 self.dropped(&seats::full());
             }
             (Ok(connection), Some(method), MESSAGE) => {

@@ -10,8 +10,9 @@ use std::collections::HashMap;
 
 use super::servers::{Line, Link};
 use super::{CONNECT, DISCONNECT, MESSAGE};
-use crate::chain::exchange::{Exchange, Origin, Stage};
-use crate::chain::parcel::{ExchangeId, Parcel, Target, Via};
+use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::chain::route::{Target, Via};
+use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
@@ -239,11 +240,11 @@ impl Router {
             exchange.stands_alone = stands_alone;
         }
         let at = route.edge(Peer::Agent);
-        let mut parcel = Parcel::new(message, route, at, Peer::Client);
-        parcel.exchange = Some(number);
-        parcel.target = target;
-        parcel.via = Via::Link(link);
-        self.travel(parcel);
+        let mut routed = Routed::new(message, route, at, Peer::Client);
+        routed.exchange = Some(number);
+        routed.target = target;
+        routed.via = Via::Link(link);
+        self.travel(routed);
     }
 
     fn link_tells(&mut self, link: LinkId, message: Message) {
@@ -278,10 +279,10 @@ impl Router {
         let (route, target) = (server.route.clone(), Target::Seat(id, server.at));
         let at = route.edge(Peer::Agent);
         let message = Message::notification(MESSAGE, &params);
-        let mut parcel = Parcel::new(message, route, at, Peer::Client);
-        parcel.target = target;
-        parcel.via = Via::Link(link);
-        self.travel(parcel);
+        let mut routed = Routed::new(message, route, at, Peer::Client);
+        routed.target = target;
+        routed.via = Via::Link(link);
+        self.travel(routed);
     }
 
     fn link_answers(&mut self, link: LinkId, message: Message) {
@@ -297,12 +298,12 @@ impl Router {
     }
 
     /// Lets a message leave to the client that it is for.
-    pub(in crate::chain::router) fn leave_to_link(&mut self, link: LinkId, parcel: &Parcel) {
-        let wrapped = Wrapped::read(parcel.message.body());
+    pub(in crate::chain::router) fn leave_to_link(&mut self, link: LinkId, routed: &Routed) {
+        let wrapped = Wrapped::read(routed.message.body());
         // Proxies that it passed may have made anything of it.
         let method = wrapped.method.as_deref().unwrap_or_default();
         let params = wrapped.params.unwrap_or("null");
-        let Some(number) = parcel.exchange else {
+        let Some(number) = routed.exchange else {
             return self
                 .door
                 .send(link, &Message::notification(method, params), None);

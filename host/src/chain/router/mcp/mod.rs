@@ -7,12 +7,12 @@
 mod asks;
 mod callers;
 mod links;
+mod natives;
 mod providers;
 mod seats;
 mod servers;
 mod sessions;
 mod setup;
-mod wires;
 
 pub(super) use servers::{Provider, Servers};
 

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use super::servers::{Connection, Provider};
-use crate::chain::exchange::{Origin, Stage};
-use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
+use crate::chain::exchange::{ExchangeId, Origin, Stage};
+use crate::chain::route::{HopIndex, Route, Via};
 use crate::chain::router::Router;
 use crate::channel::{Change, MessageId, Offer, Peer, Progress};
 use crate::mcp::ServerId;
@@ -78,9 +78,9 @@ impl Router {
     ) -> Option<(ServerId, Question)> {
         let hop = &self.hops[index];
         let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
-        let held = hop.held.get(&call).map(|held| &held.parcel);
-        let parcel = held.or(in_hand.map(|(_, parcel)| parcel));
-        let exchange = parcel.and_then(|parcel| self.exchanges.get(&parcel.exchange?));
+        let held = hop.held.get(&call).map(|held| &held.routed);
+        let routed = held.or(in_hand.map(|(_, routed)| routed));
+        let exchange = routed.and_then(|routed| self.exchanges.get(&routed.exchange?));
         match exchange.map(|exchange| &exchange.origin) {
             Some(Origin::Seat(id, question)) => Some((*id, *question)),
             _ => None,

@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use super::servers::{Provider, Server};
 use super::{CONNECT, DISCONNECT, MESSAGE};
-use crate::chain::exchange::{Exchange, Origin, Stage};
+use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::chain::hop::Item;
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place, Target, Via};
+use crate::chain::route::{HopIndex, Place, Target, Via};
+use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
@@ -77,13 +78,13 @@ impl Router {
         let message = Message::request(DISCONNECT, &params);
         let route = exchange.route;
         let number = self.open(exchange.origin, Peer::Client, route.clone(), &message, None);
-        let mut parcel = Parcel::new(message, route, at + 1, Peer::Client);
-        parcel.from = parcel.route.edge(Peer::Agent);
-        parcel.exchange = Some(number);
-        if let Place::Hop(index) = parcel.route.place(at) {
-            parcel.target = Target::Provider(index);
+        let mut routed = Routed::new(message, route, at + 1, Peer::Client);
+        routed.from = routed.route.edge(Peer::Agent);
+        routed.exchange = Some(number);
+        if let Place::Hop(index) = routed.route.place(at) {
+            routed.target = Target::Provider(index);
         }
-        self.travel(parcel);
+        self.travel(routed);
     }
 
     pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
@@ -273,15 +274,15 @@ impl Router {
             return;
         };
         let (at, route) = (server.at, server.route.clone());
-        let mut parcel = Parcel::new(message, route, at + 1, Peer::Client);
-        parcel.from = parcel.route.edge(Peer::Agent);
+        let mut routed = Routed::new(message, route, at + 1, Peer::Client);
+        routed.from = routed.route.edge(Peer::Agent);
         if let Provider::Proxy(index) = server.provider {
-            parcel.target = Target::Provider(index);
+            routed.target = Target::Provider(index);
         }
         if let Some(question) = question {
-            self.ask(id, question, &mut parcel);
+            self.ask(id, question, &mut routed);
         }
-        self.travel(parcel);
+        self.travel(routed);
     }
 
     fn send_to_caller(
@@ -294,11 +295,11 @@ impl Router {
         let Some(server) = self.servers.all.get(&id) else {
             return;
         };
-        let mut parcel = Parcel::new(message, server.route.clone(), server.at, Peer::Agent);
-        parcel.maker = server.proxy();
-        parcel.internal = parcel.maker.is_some();
+        let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
+        routed.maker = server.proxy();
+        routed.internal = routed.maker.is_some();
         match (via, question) {
-            (Some(via), _) => parcel.via = via,
+            (Some(via), _) => routed.via = via,
             (None, Some(question)) => {
                 let text = "acp-chain: the MCP connection is closed";
                 let error = Message::error(&Error::new(rpc_code::INVALID_PARAMS, text));
@@ -308,9 +309,9 @@ impl Router {
             (None, None) => return,
         }
         if let Some(question) = question {
-            self.ask(id, question, &mut parcel);
+            self.ask(id, question, &mut routed);
         }
-        self.travel(parcel);
+        self.travel(routed);
     }
 
     /// Asks a component what it has, or calls something of it.
@@ -327,22 +328,22 @@ impl Router {
         let Provider::Component(index) = server.provider else {
             return;
         };
-        let mut parcel = Parcel::new(message, server.route.clone(), server.at, Peer::Client);
-        parcel.from = parcel.route.edge(Peer::Agent);
-        parcel.target = target;
-        parcel.request_session.clone_from(&server.session);
-        parcel.arrival = self.hops[index].next_arrival();
-        self.ask(id, question, &mut parcel);
-        self.hops[index].push(Item::Message(parcel));
+        let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Client);
+        routed.from = routed.route.edge(Peer::Agent);
+        routed.target = target;
+        routed.request_session.clone_from(&server.session);
+        routed.arrival = self.hops[index].next_arrival();
+        self.ask(id, question, &mut routed);
+        self.hops[index].push(Item::Message(routed));
         self.make_ready(index);
     }
 
     /// Opens a request of a seat's.
-    fn ask(&mut self, id: ServerId, question: Question, parcel: &mut Parcel) {
-        let (toward, route) = (parcel.toward, parcel.route.clone());
+    fn ask(&mut self, id: ServerId, question: Question, routed: &mut Routed) {
+        let (toward, route) = (routed.toward, routed.route.clone());
         let origin = Origin::Seat(id, question);
-        let number = self.open(origin, toward, route, &parcel.message, None);
-        parcel.exchange = Some(number);
+        let number = self.open(origin, toward, route, &routed.message, None);
+        routed.exchange = Some(number);
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.insert(question, number);
         }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::chain::parcel::{ExchangeId, HopIndex, Route, Via};
+use crate::chain::exchange::ExchangeId;
+use crate::chain::route::{HopIndex, Route, Via};
 use crate::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::door::Transport;

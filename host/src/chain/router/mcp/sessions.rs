@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::servers::{Connection, Server};
-use crate::chain::exchange::Exchange;
-use crate::chain::parcel::ExchangeId;
+use crate::chain::exchange::{Exchange, ExchangeId};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;

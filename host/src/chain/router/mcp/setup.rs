@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::io;
 
 use super::servers::{Provider, Server, Servers};
-use crate::chain::exchange::Stage;
-use crate::chain::parcel::{ExchangeId, Parcel, Place};
+use crate::chain::exchange::{ExchangeId, Stage};
+use crate::chain::route::Place;
+use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::channel::{Offers, Peer};
 use crate::limits::MCP_SERVERS_OF_ONE;
@@ -26,24 +27,24 @@ impl Router {
     /// host's.
     pub(in crate::chain::router) fn adopt(
         &mut self,
-        parcel: &mut Parcel,
+        routed: &mut Routed,
         provider: Provider,
     ) -> Result<(), DeclarationError> {
-        let is_setup = parcel.toward == Peer::Agent
-            && parcel.message.kind() == Kind::Request
-            && declaration::is_setup(&parcel.method);
+        let is_setup = routed.toward == Peer::Agent
+            && routed.message.kind() == Kind::Request
+            && declaration::is_setup(&routed.method);
         if !is_setup {
             return Ok(());
         }
-        let mut entries = declaration::read(parcel.message.body())?;
-        if let (Provider::Client, Some(number)) = (provider, parcel.exchange) {
+        let mut entries = declaration::read(routed.message.body())?;
+        if let (Provider::Client, Some(number)) = (provider, routed.exchange) {
             let names = entries.iter().filter(|entry| !entry.over_acp);
             let names = names.map(|entry| entry.name.clone()).collect();
             if !self.keep_clients(number, names) {
                 return Err(DeclarationError::TooLong);
             }
         }
-        if let (Provider::Proxy(index), Some(number)) = (provider, parcel.exchange) {
+        if let (Provider::Proxy(index), Some(number)) = (provider, routed.exchange) {
             self.keep_names(index, number);
         }
         let mut changed = false;
@@ -51,20 +52,20 @@ impl Router {
             let Some((dialect, own_id)) = entry.id.clone() else {
                 continue;
             };
-            if self.is_declared(entry, provider, parcel) {
+            if self.is_declared(entry, provider, routed) {
                 continue;
             }
             let name = quote(&entry.name, MAX_QUOTE);
             tracing::debug!("took over the MCP server `{name}` of {provider:?}");
-            let server = self.found(parcel, provider, Some(dialect), own_id);
+            let server = self.found(routed, provider, Some(dialect), own_id);
             // One too many keeps an id that nobody has, and is told of when it is declared.
             entry.set_server(server.unwrap_or_default());
             changed = true;
         }
         if changed {
-            self.trace_said(parcel);
-            let params = declaration::write(parcel.message.body(), &entries);
-            parcel.message = parcel.message.with_body(&params);
+            self.trace_said(routed);
+            let params = declaration::write(routed.message.body(), &entries);
+            routed.message = routed.message.with_body(&params);
         }
         Ok(())
     }
@@ -84,19 +85,19 @@ impl Router {
 
     /// Lets a request set out, with the servers over ACP that it declares; one that declares what
     /// nobody can read is refused.
-    pub(in crate::chain::router) fn set_out(&mut self, mut parcel: Parcel, provider: Provider) {
-        match (self.adopt(&mut parcel, provider), parcel.exchange) {
+    pub(in crate::chain::router) fn set_out(&mut self, mut routed: Routed, provider: Provider) {
+        match (self.adopt(&mut routed, provider), routed.exchange) {
             (Err(error), Some(number)) => {
                 let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
-                self.answer_at(number, parcel.at + 1, Message::error(&error), None);
+                self.answer_at(number, routed.at + 1, Message::error(&error), None);
             }
-            _ => self.travel(parcel),
+            _ => self.travel(routed),
         }
     }
 
     /// Whether an entry was taken over already: in this very request, or in one that the proxy
     /// has and that its own request stands for.
-    fn is_declared(&mut self, entry: &Entry, provider: Provider, parcel: &Parcel) -> bool {
+    fn is_declared(&mut self, entry: &Entry, provider: Provider, routed: &Routed) -> bool {
         let Provider::Proxy(index) = provider else {
             return false;
         };
@@ -105,48 +106,48 @@ impl Router {
         let Some(server) = server.filter(|server| server.setup.is_some()) else {
             return false;
         };
-        if server.setup == parcel.exchange {
+        if server.setup == routed.exchange {
             return true;
         }
         let hop = &self.hops[index];
-        let held = hop.held.values().map(|held| &held.parcel);
-        let mut has = held.chain(hop.in_hand.as_ref().map(|(_, parcel)| parcel));
+        let held = hop.held.values().map(|held| &held.routed);
+        let mut has = held.chain(hop.in_hand.as_ref().map(|(_, routed)| routed));
         let setup = server.setup.and_then(|setup| self.exchanges.get(&setup));
-        let is_asked = setup.is_some_and(|setup| setup.stage == Stage::Wire(index));
+        let is_asked = setup.is_some_and(|setup| setup.stage == Stage::Native(index));
         if is_asked || has.any(|held| held.exchange == server.setup) {
-            server.setup = parcel.exchange;
+            server.setup = routed.exchange;
             return true;
         }
         false
     }
 
     /// Declares the server of the component that a request to set up a session is about to leave.
-    pub(in crate::chain::router) fn add_component(&mut self, parcel: &mut Parcel) {
-        let Place::Hop(index) = parcel.route.place(parcel.at) else {
+    pub(in crate::chain::router) fn add_component(&mut self, routed: &mut Routed) {
+        let Place::Hop(index) = routed.route.place(routed.at) else {
             return;
         };
-        let is_setup = parcel.toward == Peer::Agent
+        let is_setup = routed.toward == Peer::Agent
             && self.hops[index].is_server()
-            && parcel.message.kind() == Kind::Request
-            && declaration::is_setup(&parcel.method);
+            && routed.message.kind() == Kind::Request
+            && declaration::is_setup(&routed.method);
         if !is_setup {
             return;
         }
         let name = self.hops[index].name.clone();
-        let declared = declaration::read(parcel.message.body());
+        let declared = declaration::read(routed.message.body());
         let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MAX_SERVERS) else {
             tracing::warn!(
                 "the MCP server of `{name}` has no place in {}",
-                parcel.method
+                routed.method
             );
             return;
         };
         let provider = Provider::Component(index);
-        if let Some(server) = self.found(parcel, provider, None, String::new()) {
+        if let Some(server) = self.found(routed, provider, None, String::new()) {
             let name = declaration::name_of_tools(&name);
             entries.push(Entry::over_acp(&name, server));
-            let params = declaration::write(parcel.message.body(), &entries);
-            parcel.message = parcel.message.with_body(&params);
+            let params = declaration::write(routed.message.body(), &entries);
+            routed.message = routed.message.with_body(&params);
         }
     }
 
@@ -154,7 +155,7 @@ impl Router {
     /// many.
     fn found(
         &mut self,
-        parcel: &Parcel,
+        routed: &Routed,
         provider: Provider,
         dialect: Option<Dialect>,
         own_id: String,
@@ -184,13 +185,13 @@ impl Router {
             dialect,
             own_id,
             seat,
-            route: parcel.route.clone(),
-            at: parcel.at,
-            setup: parcel.exchange,
-            session: match &*parcel.method {
+            route: routed.route.clone(),
+            at: routed.at,
+            setup: routed.exchange,
+            session: match &*routed.method {
                 // The session that it names is the one that is forked.
                 "session/fork" => None,
-                _ => Server::session(parcel.session()),
+                _ => Server::session(routed.session()),
             },
             questions: HashMap::new(),
             asked: HashMap::new(),
@@ -202,11 +203,11 @@ impl Router {
 
     /// Makes the declarations of a session fit for the agent: by transports that it has, and under
     /// names of which no two are alike.
-    pub(in crate::chain::router) fn declare(&mut self, parcel: &Parcel) -> Option<Message> {
-        if !declaration::is_setup(&parcel.method) {
+    pub(in crate::chain::router) fn declare(&mut self, routed: &Routed) -> Option<Message> {
+        if !declaration::is_setup(&routed.method) {
             return None;
         }
-        let message = &parcel.message;
+        let message = &routed.message;
         let mut entries = match declaration::read(message.body()) {
             Ok(entries) => entries,
             // Nobody could be told, for it is no request.
@@ -219,7 +220,7 @@ impl Router {
         if entries.iter().all(|entry| !entry.over_acp) {
             return None;
         }
-        let clients = parcel
+        let clients = routed
             .exchange
             .and_then(|number| self.servers.clients.get(&number));
         let clients = clients.cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Native proxies, played by hand on their wires.
+//! Native proxies, played by hand on their natives.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use bytes::{Buf, Bytes};
 use tokio::time::Instant;
 
 use super::{PROMPT, agent, client, forwards, heard, update};
+use crate::chain::native_peer::{Order, START_UP};
 use crate::chain::router::Router;
-use crate::chain::wire::{Order, START_UP};
 use crate::chain::{Member, Native};
 use crate::channel::{Failure, FailurePolicy, Peer};
 use crate::native::Dialect;
@@ -32,14 +32,14 @@ fn alone(on_failure: FailurePolicy) -> Router {
 /// A native proxy says something.
 pub(super) fn says(router: &mut Router, index: usize, line: &str) {
     let message = Message::parse(Bytes::copy_from_slice(line.as_bytes())).unwrap();
-    router.receive_from_wire(index, message);
+    router.receive_from_native(index, message);
     router.pump(1000);
 }
 
 /// What a native proxy was told since the last time.
 pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
-    let mut wires = router.split().4;
-    let (_, outbox) = wires.iter_mut().find(|(hop, _)| *hop == index).unwrap();
+    let mut natives = router.split().4;
+    let (_, outbox) = natives.iter_mut().find(|(hop, _)| *hop == index).unwrap();
     let bytes = outbox.copy_to_bytes(outbox.remaining());
     let text = std::str::from_utf8(&bytes).unwrap();
     text.lines().map(str::to_owned).collect()
@@ -349,7 +349,7 @@ fn who_never_answers_the_first_message_is_ended_but_not_who_waits_for_others() {
 fn with_bypass_the_first_message_passes_whoever_did_not_pass_it_on() {
     let mut router = alone(FailurePolicy::Bypass);
     client(&mut router, INITIALIZE);
-    router.wire_broke(0, &Failure::new("it exited with code 1"));
+    router.native_broke(0, &Failure::new("it exited with code 1"));
     assert_eq!(
         heard(&mut router, Peer::Agent),
         [r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#]
@@ -379,7 +379,7 @@ fn who_breaks_leaves_no_request_open_in_either_direction() {
             r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"own"}}"#,
         );
         heard(&mut router, Peer::Agent);
-        router.wire_broke(0, &Failure::new("it exited"));
+        router.native_broke(0, &Failure::new("it exited"));
         let client_heard = heard(&mut router, Peer::Client);
         let answer = client_heard
             .iter()
@@ -408,7 +408,7 @@ fn who_breaks_leaves_no_request_open_in_either_direction() {
 #[test]
 fn who_is_started_again_begins_again_and_the_agent_does_not() {
     let mut router = begun(FailurePolicy::Restart);
-    router.wire_broke(0, &Failure::new("it exited"));
+    router.native_broke(0, &Failure::new("it exited"));
     assert_eq!(router.take_orders(), [Order::End(0)]);
     client(&mut router, PROMPT);
     router.advance(Instant::now() + Duration::from_secs(1));
@@ -460,7 +460,7 @@ fn who_breaks_too_often_is_given_up() {
     let mut router = begun(FailurePolicy::RestartThenBypass);
     let mut now = Instant::now();
     for _ in 0..4 {
-        router.wire_broke(0, &Failure::new("it exited"));
+        router.native_broke(0, &Failure::new("it exited"));
         router.take_orders();
         now += Duration::from_secs(2);
         router.advance(now);
@@ -534,7 +534,7 @@ fn a_lost_answer_is_an_error_for_whoever_waits_for_it() {
     let mut router = begun(FailurePolicy::Refuse);
     client(&mut router, PROMPT);
     let error = Error::new(-32700, "the message is not JSON");
-    router.take_malformed_from_wire(0, &error, Some(&Id::from(3)), None);
+    router.take_malformed_from_native(0, &error, Some(&Id::from(3)), None);
     assert!(
         heard(&mut router, Peer::Client)[0]
             .contains("the answer of the proxy `n` is lost: the message is not JSON")

@@ -1,6 +1,6 @@
 //! A native proxy as the router sees it: an end in both directions, in the midst of the chain.
 //!
-//! A message that comes to it leaves on its wire, and its way ends there. What it says sets out
+//! A message that comes to it is written to it, and its way ends there. What it says sets out
 //! from its place: plain messages to the client's side, what it wraps to the agent's.
 
 use std::collections::HashMap;
@@ -9,7 +9,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ChildIo;
-use super::parcel::{ExchangeId, HopIndex, Parcel};
+use super::exchange::ExchangeId;
+use super::route::HopIndex;
+use super::routed::Routed;
 use crate::channel::{Failure, FailurePolicy, Peer};
 use crate::limits::{Account, OPEN_KEPT};
 use crate::native::Dialect;
@@ -59,9 +61,9 @@ pub enum Order {
     Launch(HopIndex),
 }
 
-/// The wire of a native proxy.
+/// The program of a native proxy, as the router speaks with it.
 #[derive(Debug)]
-pub struct Wire {
+pub struct NativePeer {
     /// What waits to be written to it.
     pub outbox: Outbox,
     /// Its own requests that have no answer yet.
@@ -77,8 +79,8 @@ pub struct Wire {
     pub capabilities: Option<Message>,
     /// Its first message, while it is not answered.
     pub introduction: Option<Introduction>,
-    /// Lines of its that came to nothing.
-    pub lost: u64,
+    /// How many of its lines came to nothing.
+    pub discarded: u64,
 }
 
 /// The first message of a native proxy, while it is not answered.
@@ -88,13 +90,13 @@ pub struct Introduction {
     /// When it should have been answered.
     pub due: Instant,
     /// The client's own message, as long as the proxy may still be passed by.
-    pub parcel: Option<Parcel>,
+    pub routed: Option<Routed>,
     /// Whether the proxy was started again, and the client knows nothing of this.
     pub is_repeated: bool,
 }
 
-impl Wire {
-    /// A wire for which nothing is kept yet; what will be, is a part of this account.
+impl NativePeer {
+    /// One for which nothing is kept yet; what will be, is a part of this account.
     pub fn new(dialect: Option<Dialect>, kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
@@ -105,7 +107,7 @@ impl Wire {
             initialize: None,
             capabilities: None,
             introduction: None,
-            lost: 0,
+            discarded: 0,
         }
     }
 

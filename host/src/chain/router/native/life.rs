@@ -3,13 +3,14 @@
 //! A native proxy that was started again is told what the client said first; to the parts behind it
 //! that is nothing new, and they do not hear of it.
 
-use crate::chain::exchange::{Origin, Stage};
+use crate::chain::exchange::{ExchangeId, Origin, Stage};
 use crate::chain::hop::Life;
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Place};
+use crate::chain::native_peer::{Introduction, Order, START_UP};
+use crate::chain::route::{HopIndex, Place};
+use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::chain::timers::Timer;
-use crate::chain::wire::{Introduction, Order, START_UP};
 use crate::channel::{Failure, Peer};
 use crate::native::Dialect;
 use crate::rpc::{Error, Kind, Message, code, member};
@@ -21,23 +22,23 @@ impl Router {
         &mut self,
         index: HopIndex,
         number: ExchangeId,
-        parcel: Option<Parcel>,
+        routed: Option<Routed>,
     ) {
         let due = self.now + START_UP;
-        let Some(wire) = self.hops[index].wire_mut() else {
+        let Some(native) = self.hops[index].native_mut() else {
             return;
         };
-        if let Some(parcel) = &parcel {
-            wire.initialize = Some(parcel.message.clone());
+        if let Some(routed) = &routed {
+            native.initialize = Some(routed.message.clone());
         }
-        wire.introduce(number);
+        native.introduce(number);
         let new = Introduction {
             number,
             due,
-            is_repeated: parcel.is_none(),
-            parcel,
+            is_repeated: routed.is_none(),
+            routed,
         };
-        let old = wire.introduction.replace(new);
+        let old = native.introduction.replace(new);
         self.timers.set(due, Timer::Introduction(index));
         if let Some(old) = old {
             self.timers.clear(old.due, Timer::Introduction(index));
@@ -48,25 +49,27 @@ impl Router {
     pub(super) fn introduced(&mut self, index: HopIndex, number: ExchangeId, message: Message) {
         let hop = &mut self.hops[index];
         let name = hop.name.clone();
-        let Some(wire) = hop.wire_mut() else { return };
-        let Some(introduction) = &wire.introduction else {
+        let Some(native) = hop.native_mut() else {
+            return;
+        };
+        let Some(introduction) = &native.introduction else {
             return;
         };
         let (due, is_repeated) = (introduction.due, introduction.is_repeated);
         // What it has passed on, it has understood; then this is the answer of another.
-        let has_begun = !is_repeated && introduction.parcel.is_none();
+        let has_begun = !is_repeated && introduction.routed.is_none();
         if message.kind() == Kind::Error && !has_begun {
-            let tried = wire.dialect;
+            let tried = native.dialect;
             let is_unknown = member(message.body(), "code") == Some("-32601");
-            if is_unknown && !wire.is_settled {
-                wire.dialect = Dialect::Underscore;
-                wire.is_settled = true;
+            if is_unknown && !native.is_settled {
+                native.dialect = Dialect::Underscore;
+                native.is_settled = true;
                 tracing::info!(
                     "the proxy `{name}` does not know {}; trying {}",
                     tried.initialize(),
-                    wire.dialect.initialize()
+                    native.dialect.initialize()
                 );
-                return wire.introduce(number);
+                return native.introduce(number);
             }
             if is_unknown || is_repeated {
                 let reason = match is_unknown {
@@ -79,9 +82,9 @@ impl Router {
                 return self.proxy_broke(index, &Failure::new(reason));
             }
         }
-        wire.introduction = None;
-        wire.is_settled = true;
-        let dialect = wire.dialect.as_str();
+        native.introduction = None;
+        native.is_settled = true;
+        let dialect = native.dialect.as_str();
         self.timers.clear(due, Timer::Introduction(index));
         tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
         if is_repeated {
@@ -90,20 +93,20 @@ impl Router {
             self.make_ready(index);
             return self.provider_restarted(index);
         }
-        self.answer_from_wire(index, number, message);
+        self.answer_from_native(index, number, message);
     }
 
     /// A native proxy ought to have answered by now that it begins.
     pub(in crate::chain::router) fn introduction_is_due(&mut self, index: HopIndex) {
         let now = self.now;
-        let Some(wire) = self.hops[index].wire_mut() else {
+        let Some(native) = self.hops[index].native_mut() else {
             return;
         };
-        let Some(introduction) = &mut wire.introduction else {
+        let Some(introduction) = &mut native.introduction else {
             return;
         };
-        if wire.open.is_empty() {
-            let (method, limit) = (wire.dialect.initialize(), START_UP.as_secs());
+        if native.open.is_empty() {
+            let (method, limit) = (native.dialect.initialize(), START_UP.as_secs());
             let reason = format!("it did not answer `{method}` within {limit} s");
             return self.proxy_broke(index, &Failure::new(reason));
         }
@@ -118,7 +121,7 @@ impl Router {
             return self.proxy_broke(index, &failure);
         }
         let hop = &mut self.hops[index];
-        let initialize = hop.wire().and_then(|wire| wire.initialize.clone());
+        let initialize = hop.native().and_then(|native| native.initialize.clone());
         let Some(initialize) = initialize else {
             hop.life = Life::Runs;
             return self.make_ready(index);
@@ -126,12 +129,12 @@ impl Router {
         // What waits for it goes on waiting until it has begun.
         let route = self.route(None);
         let number = self.open(Origin::Introduction, Peer::Agent, route, &initialize, None);
-        self.stage(number, Stage::Wire(index));
+        self.stage(number, Stage::Native(index));
         self.introduce(index, number, None);
     }
 
     /// The program of a native proxy has ended.
-    pub fn wire_broke(&mut self, index: HopIndex, failure: &Failure) {
+    pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
         if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
             self.proxy_broke(index, failure);
         }
@@ -139,7 +142,7 @@ impl Router {
     }
 
     /// Ends a native proxy that does not keep up.
-    pub fn wire_stalled(&mut self, index: HopIndex) {
+    pub fn native_stalled(&mut self, index: HopIndex) {
         self.end_soon(index, "it does not read what it is sent");
         self.end_due();
     }
@@ -148,29 +151,31 @@ impl Router {
     pub(in crate::chain::router) fn cut(&mut self, index: HopIndex, failure: &Failure) {
         let hop = &mut self.hops[index];
         let name = hop.name.clone();
-        let Some(wire) = hop.wire_mut() else { return };
-        wire.outbox.clear();
-        let introduction = wire.introduction.take();
-        let mut own: Vec<_> = wire.open.drain().map(|(_, number)| number).collect();
+        let Some(native) = hop.native_mut() else {
+            return;
+        };
+        native.outbox.clear();
+        let introduction = native.introduction.take();
+        let mut own: Vec<_> = native.open.drain().map(|(_, number)| number).collect();
         own.sort_unstable();
         self.orders.push(Order::End(index));
         let mut first = None;
         if let Some(introduction) = introduction {
             self.timers
                 .clear(introduction.due, Timer::Introduction(index));
-            first = introduction.parcel;
+            first = introduction.routed;
         }
         for number in own {
             self.withdraw(number, new_cancel());
         }
         let staged = self.exchanges.iter();
-        let staged = staged.filter(|(_, exchange)| exchange.stage == Stage::Wire(index));
+        let staged = staged.filter(|(_, exchange)| exchange.stage == Stage::Native(index));
         let mut staged: Vec<_> = staged.map(|(number, _)| *number).collect();
         staged.sort_unstable();
         for number in staged {
             // It went no further, so it may go on if the user wants that.
-            if let Some(parcel) = first.take_if(|parcel| parcel.exchange == Some(number)) {
-                self.fail(index, parcel, &failure.to_string());
+            if let Some(routed) = first.take_if(|routed| routed.exchange == Some(number)) {
+                self.fail(index, routed, &failure.to_string());
                 continue;
             }
             let Some(exchange) = self.exchanges.get(&number) else {
@@ -179,7 +184,7 @@ impl Router {
             let method = quote(&exchange.method, MAX_QUOTE);
             let text = format!("acp-chain: the proxy `{name}` failed on {method}: {failure}");
             let error = Error::new(code::INTERNAL_ERROR, text);
-            self.answer_from_wire(index, number, Message::error(&error));
+            self.answer_from_native(index, number, Message::error(&error));
         }
     }
 
@@ -187,11 +192,11 @@ impl Router {
     pub(in crate::chain::router) fn is_awaited_to_begin(
         &self,
         index: HopIndex,
-        parcel: &Parcel,
+        routed: &Routed,
     ) -> bool {
-        parcel.home == Some(index)
+        routed.home == Some(index)
             && matches!(self.hops[index].life, Life::Busy)
-            && self.hops[index].wire().is_some()
-            && parcel.route.place(parcel.at) == Place::Hop(index)
+            && self.hops[index].native().is_some()
+            && routed.route.place(routed.at) == Place::Hop(index)
     }
 }

@@ -3,95 +3,17 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use super::exchange::ExchangeId;
+use super::route::{HopIndex, Route, Target, Via};
 use super::start::INITIALIZE;
-use crate::channel::{Offer, Peer};
+use crate::channel::Peer;
 use crate::limits::Charge;
-use crate::mcp::{LinkId, ServerId};
 use crate::rpc::Message;
-
-/// The number of an open request, and its id on the wire wherever it leaves the chain.
-pub type ExchangeId = u64;
-
-/// The index of a proxy in the router.
-pub type HopIndex = usize;
-
-/// The proxies between client and agent that a message passes, in order.
-///
-/// A position on a route is 0 for the client, then one for each proxy, and the last for the
-/// agent. Sessions may have different routes, which share proxies.
-#[derive(Clone, Debug)]
-pub struct Route(Arc<[HopIndex]>);
-
-/// Where on a route something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// At one of the two ends.
-    Edge(Peer),
-    /// At a proxy.
-    Hop(HopIndex),
-}
-
-impl Route {
-    pub fn new(hops: impl IntoIterator<Item = HopIndex>) -> Self {
-        Self(hops.into_iter().collect())
-    }
-
-    /// The position of an end.
-    pub fn edge(&self, peer: Peer) -> usize {
-        match peer {
-            Peer::Client => 0,
-            Peer::Agent => self.0.len() + 1,
-        }
-    }
-
-    /// The position of a proxy; `None` if the route does not pass it.
-    pub fn position(&self, hop: HopIndex) -> Option<usize> {
-        self.0
-            .iter()
-            .position(|&other| other == hop)
-            .map(|at| at + 1)
-    }
-
-    /// Who is at a position.
-    pub fn place(&self, position: usize) -> Place {
-        match position {
-            0 => Place::Edge(Peer::Client),
-            at if at > self.0.len() => Place::Edge(Peer::Agent),
-            at => Place::Hop(self.0[at - 1]),
-        }
-    }
-}
-
-/// Where a message's way ends, if not at the end of its route.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Target {
-    /// At the end.
-    #[default]
-    End,
-    /// At the seat of an MCP server, which is behind the part at this position.
-    Seat(ServerId, usize),
-    /// At this proxy, which provides the MCP server that it is for.
-    Provider(HopIndex),
-    /// At the component where it is, which is asked what it has of this.
-    List(Offer),
-    /// At the component where it is, which is called for the agent.
-    Call,
-}
-
-/// Who speaks at the agent's end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Via {
-    /// The agent itself.
-    #[default]
-    Agent,
-    /// An MCP client of the agent's.
-    Link(LinkId),
-}
 
 /// A message, where it is, and where it goes. It is handed on many times, so it is as small as a
 /// pointer.
 #[derive(Debug)]
-pub struct Parcel(Box<Content>);
+pub struct Routed(Box<Content>);
 
 /// What there is to know of it.
 #[derive(Debug)]
@@ -131,7 +53,7 @@ pub struct Content {
     pub renamed: Vec<(usize, Option<Arc<str>>)>,
 }
 
-impl Deref for Parcel {
+impl Deref for Routed {
     type Target = Content;
 
     fn deref(&self) -> &Content {
@@ -139,13 +61,13 @@ impl Deref for Parcel {
     }
 }
 
-impl DerefMut for Parcel {
+impl DerefMut for Routed {
     fn deref_mut(&mut self) -> &mut Content {
         &mut self.0
     }
 }
 
-impl Parcel {
+impl Routed {
     /// A message that sets out from a position; no answer, and part of no open request.
     pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
         Self(Box::new(Content {
@@ -223,7 +145,7 @@ impl Parcel {
     }
 
     /// Whether the two belong to one session, or both to none, and go the same way.
-    pub fn shares_line(&self, other: &Self) -> bool {
+    pub fn shares_queue(&self, other: &Self) -> bool {
         self.toward == other.toward && self.session() == other.session()
     }
 

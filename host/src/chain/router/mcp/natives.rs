@@ -2,8 +2,9 @@
 
 use super::MESSAGE;
 use super::servers::Provider;
-use crate::chain::exchange::Stage;
-use crate::chain::parcel::{ExchangeId, HopIndex, Parcel, Target, Via};
+use crate::chain::exchange::{ExchangeId, Stage};
+use crate::chain::route::{HopIndex, Target, Via};
+use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::channel::Peer;
 use crate::mcp::wire::Wrapped;
@@ -13,41 +14,41 @@ use crate::rpc::{Error, Message, code};
 impl Router {
     /// Takes a message of MCP's from a native proxy: one that it passes on, or that it says as the
     /// provider of a server of its own.
-    pub(in crate::chain::router) fn wire_speaks_mcp(
+    pub(in crate::chain::router) fn native_speaks_mcp(
         &mut self,
         index: HopIndex,
-        mut parcel: Parcel,
+        mut routed: Routed,
     ) {
-        let wrapped = Wrapped::read(parcel.message.body());
+        let wrapped = Wrapped::read(routed.message.body());
         let (connection, server) = (wrapped.connection.as_deref(), wrapped.server.as_deref());
         let via = self.via_of(connection, server, wrapped.request.as_deref());
-        if parcel.toward == Peer::Agent {
+        if routed.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
             let own = self.servers.of_provider(provider, &wrapped);
-            let passes_on = own.is_none() && via.is_some() && *parcel.method == *MESSAGE;
+            let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
             if !passes_on {
-                return self.hear_provider(provider, parcel.exchange, &parcel.message);
+                return self.hear_provider(provider, routed.exchange, &routed.message);
             }
-            parcel.via = via.unwrap_or_default();
-            return self.travel(parcel);
+            routed.via = via.unwrap_or_default();
+            return self.travel(routed);
         }
-        parcel.via = via.unwrap_or_default();
+        routed.via = via.unwrap_or_default();
         let target = self
-            .seat_of(&parcel.message)
+            .seat_of(&routed.message)
             .and_then(|target| match target {
-                Target::Seat(_, at) if at < parcel.at => Ok(target),
+                Target::Seat(_, at) if at < routed.at => Ok(target),
                 _ => {
                     let text = "acp-chain: the MCP server is none of the client's side";
                     Err(Error::new(code::INVALID_PARAMS, text))
                 }
             });
-        match (target, parcel.exchange) {
+        match (target, routed.exchange) {
             (Ok(target), _) => {
-                parcel.target = target;
-                self.travel(parcel);
+                routed.target = target;
+                self.travel(routed);
             }
             (Err(error), Some(number)) => {
-                self.answer_at(number, parcel.at - 1, Message::error(&error), None);
+                self.answer_at(number, routed.at - 1, Message::error(&error), None);
             }
             (Err(error), None) => self.dropped(&error),
         }
@@ -78,10 +79,10 @@ impl Router {
 
     /// A client's connection that a native proxy has made for it is the client's own.
     pub(super) fn claim(&mut self, connection: u64, link: LinkId) {
-        let has_wires = self.hops.iter().any(|hop| hop.wire().is_some());
+        let has_natives = self.hops.iter().any(|hop| hop.native().is_some());
         let server = self.servers.links.get(&link).map(|link| link.server);
         if let Some(open) = self.servers.connections.get_mut(&connection)
-            && has_wires
+            && has_natives
             && open.via == Via::Agent
             && Some(open.server) == server
         {
@@ -94,7 +95,7 @@ impl Router {
     pub(super) fn keep_names(&mut self, index: HopIndex, number: ExchangeId) {
         let asked = self.servers.clients.iter().filter(|(setup, _)| {
             let exchange = self.exchanges.get(setup);
-            exchange.is_some_and(|exchange| exchange.stage == Stage::Wire(index))
+            exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
         });
         let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();
         if !names.is_empty() && !self.keep_clients(number, names) {
