@@ -3,14 +3,41 @@
 use std::sync::Arc;
 
 use super::route::{HopIndex, Route};
+use super::start::INITIALIZE;
 use crate::channel::{MessageId, Peer};
 use crate::limits::Charge;
+use crate::mcp::declaration;
 use crate::mcp::seat::Question;
 use crate::mcp::{LinkId, ServerId};
 use crate::rpc::{Id, Message};
 
 /// The number of an open request, and its id on the wire wherever it leaves the chain.
 pub type ExchangeId = u64;
+
+/// What a request begins or ends, by its method. It is looked up once, when the message comes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boundary {
+    /// Nothing: it belongs to what has begun.
+    #[default]
+    Inner,
+    /// It begins the connection.
+    Connection,
+    /// It sets up a session.
+    Session,
+    /// It ends a session.
+    End,
+}
+
+impl Boundary {
+    pub fn of(method: &str) -> Self {
+        match method {
+            INITIALIZE => Self::Connection,
+            "session/close" | "session/delete" => Self::End,
+            method if declaration::is_setup(method) => Self::Session,
+            _ => Self::Inner,
+        }
+    }
+}
 
 /// Who waits for the answer.
 #[derive(Debug)]
@@ -60,6 +87,7 @@ pub struct Exchange {
     pub toward: Peer,
     pub route: Route,
     pub method: Arc<str>,
+    pub boundary: Boundary,
     pub session: Option<Arc<str>>,
     /// Where a proxy gave the request another session, by position, and which.
     pub renamed: Vec<(usize, Option<Arc<str>>)>,

@@ -3,9 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use super::exchange::ExchangeId;
+use super::exchange::{Boundary, ExchangeId};
 use super::route::{HopIndex, Route, Target, Via};
-use super::start::INITIALIZE;
 use crate::channel::Peer;
 use crate::limits::Charge;
 use crate::rpc::Message;
@@ -32,6 +31,8 @@ pub struct Content {
     pub exchange: Option<ExchangeId>,
     /// The method; of a response, the request's.
     pub method: Arc<str>,
+    /// What it begins or ends; a response, what the request does.
+    pub boundary: Boundary,
     /// The proxy that this is the answer for.
     pub home: Option<HopIndex>,
     /// The proxy that sent it, or changed it last.
@@ -72,6 +73,7 @@ impl Routed {
     pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
         Self(Box::new(Content {
             method: message.method().clone(),
+            boundary: Boundary::of(message.method()),
             toward,
             route,
             target: Target::End,
@@ -151,6 +153,6 @@ impl Routed {
 
     /// Whether it begins the connection, or answers what does.
     pub fn is_beginning(&self) -> bool {
-        &*self.method == INITIALIZE
+        self.boundary == Boundary::Connection
     }
 }

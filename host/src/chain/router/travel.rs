@@ -1,7 +1,7 @@
 //! Messages on their way: from hop to hop, and out at the ends.
 
 use super::Router;
-use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::chain::hop::Item;
 use crate::chain::route::{HopIndex, Place, Route, Target, Via};
 use crate::chain::routed::Routed;
@@ -27,6 +27,7 @@ impl Router {
             toward,
             route,
             method: message.method().clone(),
+            boundary: Boundary::of(message.method()),
             session: message.session().cloned(),
             renamed: Vec::new(),
             stage: Stage::Moving,
@@ -83,10 +84,11 @@ impl Router {
             Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => {}
         }
         let toward = exchange.toward.opposite();
-        let message = Self::shown(&exchange.method, toward, message);
+        let message = Self::shown(exchange.boundary, toward, message);
         let mut routed = Routed::new(message, exchange.route.clone(), at, toward);
         routed.exchange = Some(number);
         routed.method = exchange.method.clone();
+        routed.boundary = exchange.boundary;
         routed.request_session = match exchange.renamed.last() {
             Some((_, session)) => session.clone(),
             None => exchange.session.clone(),
@@ -229,7 +231,7 @@ impl Router {
             self.setup_is_over(number, &exchange);
             match exchange.origin {
                 Origin::Edge(peer, id) => {
-                    self.note_version(&exchange.method, &routed.message);
+                    self.note_version(exchange.boundary, &routed.message);
                     let edge = self.edge(peer);
                     edge.open.remove(&id);
                     edge.send(&routed.message, Some(id.as_str()));

@@ -2,6 +2,7 @@
 //! goes no further, and its proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
 
 use super::Router;
+use crate::chain::exchange::Boundary;
 use crate::chain::hop::Item;
 use crate::chain::route::Place;
 use crate::chain::routed::Routed;
@@ -83,8 +84,8 @@ impl Router {
     }
 
     /// Looks at what the client is told in answer to its `initialize`: the version that was agreed on.
-    pub(super) fn note_version(&mut self, method: &str, answer: &Message) {
-        if method == "initialize" && answer.kind() == Kind::Result {
+    pub(super) fn note_version(&mut self, of: Boundary, answer: &Message) {
+        if of == Boundary::Connection && answer.kind() == Kind::Result {
             let version = member(answer.body(), "protocolVersion");
             self.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
         }

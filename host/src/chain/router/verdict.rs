@@ -171,7 +171,7 @@ impl Router {
                     return self.fail(index, routed, reason);
                 }
                 routed.message = match routed.is_response() {
-                    true => Self::shown(&routed.method, routed.toward, message),
+                    true => Self::shown(routed.boundary, routed.toward, message),
                     false => message,
                 };
                 routed.maker = Some(index);

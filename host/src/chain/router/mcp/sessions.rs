@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::servers::{Connection, Server};
-use crate::chain::exchange::{Exchange, ExchangeId};
+use crate::chain::exchange::{Boundary, Exchange, ExchangeId};
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
 use crate::channel::Peer;
+use crate::mcp::ServerId;
 use crate::mcp::capabilities::{Capabilities, with_acp};
 use crate::mcp::protocol::code;
 use crate::mcp::seat::Input;
-use crate::mcp::{ServerId, declaration};
 use crate::rpc::{Error, Kind, Message, member};
 
 impl Router {
@@ -28,33 +28,33 @@ impl Router {
             Some((_, session)) => session.clone(),
             None => exchange.session.clone(),
         };
-        match &*exchange.method {
-            "initialize" => {
+        match exchange.boundary {
+            Boundary::Connection => {
                 self.servers.agent = Capabilities::read(message.body());
             }
-            "session/close" | "session/delete" => {
+            Boundary::End => {
                 if let Some(session) = session {
                     self.close_session(&session);
                 }
             }
-            method if declaration::is_setup(method) => {
+            Boundary::Session => {
                 let named = member(message.body(), "sessionId");
                 let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
-                let session = match (named, method) {
+                let session = match (named, &*exchange.method) {
                     (Some(named), _) => Some(Arc::from(named)),
                     (None, "session/fork") => None,
                     (None, _) => session,
                 };
                 self.begin_session(number, session);
             }
-            _ => {}
+            Boundary::Inner => {}
         }
     }
 
     /// What whoever made it shows of the parts behind it in the answer to `initialize`: servers are
     /// reached over ACP past all of them, whether they know or not.
-    pub(in crate::chain::router) fn shown(method: &str, toward: Peer, message: Message) -> Message {
-        if method != "initialize" || toward != Peer::Client || message.kind() != Kind::Result {
+    pub(in crate::chain::router) fn shown(of: Boundary, toward: Peer, message: Message) -> Message {
+        if of != Boundary::Connection || toward != Peer::Client || message.kind() != Kind::Result {
             return message;
         }
         match with_acp(message.body()) {
@@ -91,7 +91,7 @@ impl Router {
         number: ExchangeId,
         exchange: &Exchange,
     ) {
-        if declaration::is_setup(&exchange.method) {
+        if exchange.boundary == Boundary::Session {
             self.servers.clients.remove(&number);
             self.close_servers(|server| server.setup == Some(number));
         }

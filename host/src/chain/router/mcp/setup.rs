@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io;
 
 use super::servers::{Provider, Server, Servers};
-use crate::chain::exchange::{ExchangeId, Stage};
+use crate::chain::exchange::{Boundary, ExchangeId, Stage};
 use crate::chain::route::Place;
 use crate::chain::routed::Routed;
 use crate::chain::router::Router;
@@ -32,7 +32,7 @@ impl Router {
     ) -> Result<(), DeclarationError> {
         let is_setup = routed.toward == Peer::Agent
             && routed.message.kind() == Kind::Request
-            && declaration::is_setup(&routed.method);
+            && routed.boundary == Boundary::Session;
         if !is_setup {
             return Ok(());
         }
@@ -129,7 +129,7 @@ impl Router {
         let is_setup = routed.toward == Peer::Agent
             && self.hops[index].is_server()
             && routed.message.kind() == Kind::Request
-            && declaration::is_setup(&routed.method);
+            && routed.boundary == Boundary::Session;
         if !is_setup {
             return;
         }
@@ -204,7 +204,7 @@ impl Router {
     /// Makes the declarations of a session fit for the agent: by transports that it has, and under
     /// names of which no two are alike.
     pub(in crate::chain::router) fn declare(&mut self, routed: &Routed) -> Option<Message> {
-        if !declaration::is_setup(&routed.method) {
+        if routed.boundary != Boundary::Session {
             return None;
         }
         let message = &routed.message;

@@ -44,7 +44,7 @@ impl Router {
             return;
         };
         self.stage(number, Stage::Native(index));
-        if routed.toward == Peer::Agent && &*routed.method == INITIALIZE {
+        if routed.toward == Peer::Agent && routed.is_beginning() {
             self.introduce(index, number, Some(routed));
         } else {
             let scoped = match self.scoped(&routed, Place::Hop(index)) {
@@ -71,7 +71,7 @@ impl Router {
             return;
         }
         native.open.remove(id);
-        if &*routed.method == INITIALIZE && routed.message.kind() == Kind::Result {
+        if routed.is_beginning() && routed.message.kind() == Kind::Result {
             native.capabilities = Some(routed.message.clone());
         }
         routed.message.write(Some(id.as_str()), &mut native.outbox);
