@@ -65,24 +65,16 @@ impl Future for Busy {
 pub struct Finished(HopIndex, Done);
 
 impl Router {
-    pub(super) fn make_ready(&mut self, index: HopIndex) {
-        let hop = &mut self.hops[index];
-        if hop.is_ready() && !hop.queued {
-            hop.queued = true;
-            self.ready.push_back(index);
-        }
-    }
-
     /// Whether there is something to [`Router::pump`].
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.due_to_end.is_empty() || !self.ready.is_empty() && !self.is_flooded()
+        !self.core.due_to_end.is_empty() || !self.core.ready.is_empty() && !self.core.is_flooded()
     }
 
     /// Whether no proxy has anything to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.ready.is_empty() && self.busy.is_empty()
+        self.core.ready.is_empty() && self.core.busy.is_empty()
     }
 
     /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
@@ -90,24 +82,24 @@ impl Router {
     pub fn pump(&mut self, mut budget: usize) {
         self.end_due();
         while budget > 0
-            && !self.is_flooded()
-            && let Some(index) = self.ready.pop_front()
+            && !self.core.is_flooded()
+            && let Some(index) = self.core.ready.pop_front()
         {
-            self.hops[index].queued = false;
+            self.core.hops[index].queued = false;
             // Several in a row: the code and the memory of one are far from those of another.
             let mut run = RUN.min(budget);
-            while run > 0 && !self.is_flooded() && self.hops[index].is_ready() {
+            while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
                 (run, budget) = (run - 1, budget - 1);
                 self.handle_next(index);
                 self.end_due();
             }
-            self.make_ready(index);
+            self.core.make_ready(index);
         }
     }
 
     /// Lets a proxy handle what waits for it first.
     fn handle_next(&mut self, index: HopIndex) {
-        let Some(item) = self.hops[index].pop() else {
+        let Some(item) = self.core.hops[index].pop() else {
             return;
         };
         match item {
@@ -118,7 +110,7 @@ impl Router {
                 false => self.deliver(index, routed),
             },
         }
-        if !matches!(self.hops[index].life, Life::Busy) {
+        if !matches!(self.core.hops[index].life, Life::Busy) {
             self.follow_up(index);
         }
     }
@@ -136,19 +128,19 @@ impl Router {
         impl Future<Output = Arrival>,
         Vec<(HopIndex, &mut Outbox)>,
     ) {
-        let busy = &mut self.busy;
+        let busy = &mut self.core.busy;
         let finished = async {
             match busy.next().await {
                 Some(finished) => finished,
                 None => std::future::pending().await,
             }
         };
-        let arrival = self.door.next();
-        let hops = self.hops.iter_mut().enumerate();
+        let arrival = self.mcp.door.next();
+        let hops = self.core.hops.iter_mut().enumerate();
         let natives = hops.filter_map(|(index, hop)| Some((index, &mut hop.native_mut()?.outbox)));
         (
-            &mut self.client.outbox,
-            &mut self.agent.outbox,
+            &mut self.core.client.outbox,
+            &mut self.core.agent.outbox,
             finished,
             arrival,
             natives.collect(),
@@ -161,7 +153,7 @@ impl Router {
             Done::Called(part, reply) => self.finish(index, part, reply),
             Done::Started(started) => self.restarted(index, started),
         }
-        self.make_ready(index);
+        self.core.make_ready(index);
         self.end_due();
     }
 
@@ -170,13 +162,13 @@ impl Router {
         match Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Done::Called(part, reply)) => self.finish(index, part, reply),
             Poll::Ready(Done::Started(started)) => self.restarted(index, started),
-            Poll::Pending => self.busy.push(Busy { hop: index, work }),
+            Poll::Pending => self.core.busy.push(Busy { hop: index, work }),
         }
     }
 
     fn deliver_cancel(&mut self, index: HopIndex, id: MessageId) {
         // Settled in the meantime: then there is nothing to tell.
-        if self.hops[index].held.contains_key(&id) {
+        if self.core.hops[index].held.contains_key(&id) {
             self.call(index, Event::Cancel(id));
         }
     }
@@ -184,7 +176,7 @@ impl Router {
     pub(super) fn deliver_answer(&mut self, index: HopIndex, routed: Routed) {
         let exchange = routed
             .exchange
-            .and_then(|number| self.exchanges.remove(&number));
+            .and_then(|number| self.core.exchanges.remove(number));
         let Some(exchange) = exchange else { return };
         if let Some(number) = routed.exchange {
             self.setup_is_over(number, &exchange);
@@ -195,14 +187,14 @@ impl Router {
             _ => return,
         };
         // An earlier instance may have asked.
-        if self.hops[index].asked.remove(&id).is_some() {
-            self.trace(&routed);
+        if self.core.hops[index].asked.remove(&id).is_some() {
+            self.core.trace(&routed);
             self.call(index, Event::Answer(delivery(&routed, id, true)));
         }
     }
 
     fn deliver(&mut self, index: HopIndex, routed: Routed) {
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         let is_called = routed.is_for_component();
         let wanted = match is_called {
             true => Some(true),
@@ -226,7 +218,7 @@ impl Router {
         }
         let exchange = routed
             .exchange
-            .and_then(|number| self.exchanges.get_mut(&number));
+            .and_then(|number| self.core.exchanges.get_mut(number));
         if is_called
             && exchange
                 .as_ref()
@@ -251,7 +243,7 @@ impl Router {
             exchange.seen.push((index, id));
         }
         let guard = hop.is_guard();
-        self.trace(&routed);
+        self.core.trace(&routed);
         let event = match routed.target {
             Target::List(offer) => Event::List(offer, routed.session().cloned()),
             Target::Call => Event::Call(delivery(&routed, id, with_body)),
@@ -260,14 +252,14 @@ impl Router {
                 ..delivery(&routed, id, with_body)
             }),
         };
-        self.hops[index].in_hand = Some((id, routed));
+        self.core.hops[index].in_hand = Some((id, routed));
         self.call(index, event);
     }
 
     pub(super) fn call(&mut self, index: HopIndex, event: Event) {
-        match std::mem::replace(&mut self.hops[index].life, Life::Busy) {
+        match std::mem::replace(&mut self.core.hops[index].life, Life::Busy) {
             Life::Idle(part) => self.set_to_work(index, Work::Call(part.call(event))),
-            other => self.hops[index].life = other,
+            other => self.core.hops[index].life = other,
         }
     }
 
@@ -277,7 +269,7 @@ impl Router {
     }
 
     fn conclude(&mut self, index: HopIndex, part: Box<dyn Part>, reply: Reply) {
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         hop.life = Life::Idle(part);
         if let Some(failure) = hop.ending.take() {
             return self.proxy_broke(index, &failure);
@@ -293,10 +285,10 @@ impl Router {
             return self.proxy_broke(index, &failure);
         }
         // By what it did in the call: it has not decided about the message then.
-        if let Some(failure) = self.hops[index].ending.take() {
+        if let Some(failure) = self.core.hops[index].ending.take() {
             return self.proxy_broke(index, &failure);
         }
-        match (reply.outcome, self.hops[index].in_hand.take()) {
+        match (reply.outcome, self.core.hops[index].in_hand.take()) {
             (Outcome::Decided(action), Some((id, routed))) => self.act(index, id, routed, action),
             (Outcome::Refused(reason), Some((_, routed))) => self.fail(index, routed, &reason),
             _ => {}

@@ -17,20 +17,21 @@ const LONGEST: usize = 4096;
 
 impl Router {
     pub(super) fn receive_cancel(&mut self, from: Peer, message: &Message) {
-        match withdrawn(&self.edge(from).open, message) {
+        match withdrawn(&self.core.edge(from).open, message) {
             Ok(Some((number, cancel))) => self.withdraw(number, cancel),
             // The answer and the cancellation crossed.
             Ok(None) => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
             Err(NamesNone) => {
                 let text = format!("dropped a {CANCEL} from the {}", from.as_str());
-                self.note_discarded(from, &format!("{text} that names no request"));
+                self.core
+                    .note_discarded(from, &format!("{text} that names no request"));
             }
         }
     }
 
     /// Passes a cancellation on to whoever has the request now.
     pub(super) fn withdraw(&mut self, number: ExchangeId, cancel: Message) {
-        let Some(exchange) = self.exchanges.get_mut(&number) else {
+        let Some(exchange) = self.core.exchanges.get_mut(number) else {
             return;
         };
         if exchange.cancel.is_some() {
@@ -39,11 +40,11 @@ impl Router {
         let has_room = exchange.may_grow(cancel.len());
         exchange.cancel = Some(if has_room { cancel } else { new_cancel() });
         let stage = exchange.stage;
-        self.trace_cancel(number);
+        self.core.trace_cancel(number);
         match stage {
             Stage::Held(hop, id) => {
-                self.hops[hop].push(Item::Cancel(id));
-                self.make_ready(hop);
+                self.core.hops[hop].push(Item::Cancel(id));
+                self.core.make_ready(hop);
             }
             Stage::Out | Stage::Link(_) | Stage::Native(_) => self.send_cancel(number),
             Stage::Seat(_) => self.withdraw_from_seat(number),
@@ -53,7 +54,7 @@ impl Router {
     }
 
     pub(super) fn send_cancel(&mut self, number: ExchangeId) {
-        let Some(exchange) = self.exchanges.get(&number) else {
+        let Some(exchange) = self.core.exchanges.get(number) else {
             return;
         };
         if let (Some(_), Stage::Link(link)) = (&exchange.cancel, exchange.stage) {
@@ -63,12 +64,12 @@ impl Router {
             let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
             if let Stage::Native(index) = exchange.stage {
                 // Plain on every hop, whichever way the request went.
-                if let Some(native) = self.hops[index].native_mut() {
+                if let Some(native) = self.core.hops[index].native_mut() {
                     cancel.write(None, &mut native.outbox);
                 }
                 return;
             }
-            self.send(toward, &cancel, None);
+            self.core.send(toward, &cancel, None);
         }
     }
 }

@@ -20,8 +20,8 @@ impl Router {
     /// it unguarded, unless the user wants that.
     pub(super) fn fail(&mut self, index: HopIndex, mut routed: Routed, reason: &str) {
         routed.from = routed.at;
-        self.trace_failure(index, &routed, reason);
-        let hop = &mut self.hops[index];
+        self.core.trace_failure(index, &routed, reason);
+        let hop = &mut self.core.hops[index];
         let name = &hop.name;
         let method = quote(&routed.method, MAX_QUOTE);
         let text = format!("the proxy `{name}` failed on {method}: {reason}");
@@ -40,7 +40,7 @@ impl Router {
             if let Some(number) = routed.exchange
                 && !routed.is_response()
             {
-                self.stage(number, Stage::Moving);
+                self.core.exchanges.stage(number, Stage::Moving);
             }
             return self.depart(index, routed);
         }
@@ -56,18 +56,9 @@ impl Router {
         }
     }
 
-    /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
-    pub(super) fn end_soon(&mut self, index: HopIndex, reason: &str) {
-        let hop = &mut self.hops[index];
-        if hop.ending.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
-            hop.ending = Some(Failure::new(reason));
-            self.due_to_end.push(index);
-        }
-    }
-
     pub(super) fn end_due(&mut self) {
-        while let Some(index) = self.due_to_end.pop() {
-            let hop = &mut self.hops[index];
+        while let Some(index) = self.core.due_to_end.pop() {
+            let hop = &mut self.core.hops[index];
             if (!matches!(hop.life, Life::Busy) || hop.native().is_some())
                 && let Some(failure) = hop.ending.take()
             {
@@ -80,23 +71,26 @@ impl Router {
     /// started again or given up.
     pub(super) fn proxy_broke(&mut self, index: HopIndex, failure: &Failure) {
         self.report(index, failure);
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         if let Life::Idle(part) = &mut hop.life {
             hop.next_number = part.allot();
         }
         let restart = match hop.terms.on_failure.restarts() {
-            true => hop.breaker.trip(self.now),
+            true => hop.breaker.trip(self.core.now),
             false => None,
         };
         hop.life = Life::Down;
-        self.tell_failure(index, &failure.reason, restart.is_some());
+        self.core
+            .tell_failure(index, &failure.reason, restart.is_some());
         if let Some(at) = restart {
-            self.timers.set(at, Timer::Restart(index));
+            self.core.timers.set(at, Timer::Restart(index));
         }
 
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         for (id, held) in &hop.held {
-            self.timers.clear(held.until, Timer::Expire(index, *id));
+            self.core
+                .timers
+                .clear(held.until, Timer::Expire(index, *id));
         }
         let had = hop.give_up();
         let asked: Vec<_> = hop.asked.drain().map(|(_, number)| number).collect();
@@ -111,18 +105,18 @@ impl Router {
         self.release(index);
         if restart.is_none() {
             // Only now: what it had is settled as when it broke before.
-            let hop = &mut self.hops[index];
+            let hop = &mut self.core.hops[index];
             hop.life = Life::Ended(failure.reason.clone());
             if hop.terms.on_failure.ends_open() {
                 hop.subscribe(Vec::new());
             }
         }
-        self.make_ready(index);
+        self.core.make_ready(index);
     }
 
     /// Writes down all that is known of a failure.
     fn report(&self, index: HopIndex, failure: &Failure) {
-        let hop = &self.hops[index];
+        let hop = &self.core.hops[index];
         let at = match &hop.in_hand {
             Some((_, routed)) => format!(" at {}", describe(routed)),
             None => String::new(),
@@ -136,7 +130,7 @@ impl Router {
 
     /// Starts a proxy that broke again.
     pub(super) fn restart(&mut self, index: HopIndex) {
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         if matches!(hop.life, Life::Down) {
             hop.life = Life::Busy;
             tracing::info!("the proxy `{}` is started again", hop.name);
@@ -145,7 +139,7 @@ impl Router {
                     let starting = source.start(hop.next_number, hop.saved.clone());
                     self.set_to_work(index, Work::Start(starting));
                 }
-                Runtime::Native(_) => self.orders.push(Order::Launch(index)),
+                Runtime::Native(_) => self.core.orders.push(Order::Launch(index)),
             }
         }
     }
@@ -154,10 +148,10 @@ impl Router {
     pub(super) fn restarted(&mut self, index: HopIndex, started: Result<Started, Failure>) {
         match started {
             Ok(Started { part, registration }) => {
-                let hop = &mut self.hops[index];
+                let hop = &mut self.core.hops[index];
                 hop.life = Life::Idle(part);
                 hop.subscribe(registration.subscriptions);
-                self.make_ready(index);
+                self.core.make_ready(index);
                 self.component_restarted(index);
                 self.provider_restarted(index);
             }
@@ -167,10 +161,10 @@ impl Router {
 
     /// Takes a message from a proxy that has held it for too long.
     pub(super) fn expire(&mut self, index: HopIndex, id: MessageId) {
-        let Some(routed) = self.let_go(index, id) else {
+        let Some(routed) = self.core.let_go(index, id) else {
             return;
         };
-        if let Life::Idle(part) = &mut self.hops[index].life {
+        if let Life::Idle(part) = &mut self.core.hops[index].life {
             part.take_away(id);
         }
         self.fail(index, routed, "it held it for too long");
@@ -181,15 +175,15 @@ impl Router {
 
     /// Does what is due by now.
     pub fn advance(&mut self, now: Instant) {
-        self.now = now;
-        while let Some(timer) = self.timers.due(now) {
+        self.core.now = now;
+        while let Some(timer) = self.core.timers.due(now) {
             match timer {
                 Timer::Restart(index) => self.restart(index),
                 Timer::Introduction(index) => self.introduction_is_due(index),
                 Timer::Expire(index, id) => {
                     // In its turn, for the proxy may be about to settle it.
-                    self.hops[index].inbox.push_front(Item::Expired(id));
-                    self.make_ready(index);
+                    self.core.hops[index].inbox.push_front(Item::Expired(id));
+                    self.core.make_ready(index);
                 }
             }
         }
@@ -198,12 +192,12 @@ impl Router {
     /// When there is something to [`Router::advance`] to.
     #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
-        self.timers.next()
+        self.core.timers.next()
     }
 
     /// Writes down what the proxies did that they had no right to.
     pub fn log_tallies(&self) {
-        for hop in &self.hops {
+        for hop in &self.core.hops {
             if let Life::Idle(part) = &hop.life {
                 let (tally, refused) = (part.tally(), hop.refused);
                 tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);

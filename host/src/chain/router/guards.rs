@@ -16,10 +16,10 @@ impl Router {
         let Err(why) = self.judge(index, &mut routed) else {
             return Some(routed);
         };
-        let name = &self.hops[index].name;
+        let name = &self.core.hops[index].name;
         let method = crate::untrusted::quote(&routed.method, crate::untrusted::MAX_QUOTE);
         let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
-        self.note_discarded(routed.toward.opposite(), &text);
+        self.core.note_discarded(routed.toward.opposite(), &text);
         let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
         if routed.is_response() {
             routed.message = error;
@@ -43,7 +43,7 @@ impl Router {
         if let Some(known) = is_like_one_of_protocol(&routed.method) {
             return Err(format!("some readers take its name for `{known}`"));
         }
-        if routed.message.is_ambiguous() || self.hops[index].subscription(routed).is_some() {
+        if routed.message.is_ambiguous() || self.core.hops[index].subscription(routed).is_some() {
             canonical(&routed.message).map_err(|why| why.to_string())?;
             routed.canonical = true;
         }

@@ -11,7 +11,6 @@ use crate::chain::routed::Routed;
 use crate::channel::Peer;
 use crate::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use crate::rpc::{Error, Id, Kind, Message, code};
-use crate::untrusted::{MAX_QUOTE, quote};
 
 impl Router {
     /// Takes in a message from one end; from a parent, as if it were the client.
@@ -21,7 +20,7 @@ impl Router {
             return self.receive_response(from, message);
         }
         let id = message.id().filter(|_| kind == Kind::Request);
-        let said = match self.parent {
+        let said = match self.core.parent {
             None => of_an_end(from, message),
             Some(_) => of_the_parent(message),
         };
@@ -34,41 +33,31 @@ impl Router {
             (Err(error), Some(id)) => self.refuse_request(from, &id, error),
             (Err(error), None) => {
                 let text = format!("dropped a notification from the {}", from.as_str());
-                self.note_discarded(from, &format!("{text}: {}", error.message));
+                self.core
+                    .note_discarded(from, &format!("{text}: {}", error.message));
             }
         }
     }
 
     /// Whether the version that was agreed on has batches (RFD v2: overview).
     pub fn has_batches(&self) -> bool {
-        self.version >= 2
+        self.core.version >= 2
     }
 
     /// The messages of a batch are received from here on, up to its end: the answers to its requests
     /// leave together.
     pub fn begin_batch<'m>(&mut self, from: Peer, batch: impl Iterator<Item = &'m Message>) {
         let requests = batch.filter(|message| message.kind() == Kind::Request);
-        self.edge(from)
+        self.core
+            .edge(from)
             .batches
             .begin(requests.filter_map(Message::id));
     }
 
     /// All of a batch has been received.
     pub fn end_batch(&mut self, from: Peer) {
-        let edge = self.edge(from);
+        let edge = self.core.edge(from);
         edge.batches.end(&mut edge.outbox);
-    }
-
-    /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
-    /// of the others.
-    pub fn note_discarded(&mut self, from: Peer, why: &str) {
-        const ALL: u64 = 100;
-        let edge = self.edge(from);
-        edge.discarded += 1;
-        let count = edge.discarded;
-        if count <= ALL || count.is_power_of_two() {
-            tracing::warn!(count, "{}", quote(why, MAX_QUOTE));
-        }
     }
 
     fn receive_notification(&mut self, from: Peer, message: Message) {
@@ -76,7 +65,7 @@ impl Router {
         if is_mcp && from == Peer::Client {
             return self.hear_provider(Provider::Client, None, &message);
         }
-        let route = self.route(message.session());
+        let route = self.core.route(message.session());
         let at = route.edge(from);
         let mut routed = Routed::new(message, route, at, from.opposite());
         if is_mcp {
@@ -89,22 +78,22 @@ impl Router {
     }
 
     fn receive_request(&mut self, from: Peer, id: Id, message: Message) {
-        let edge = self.edge(from);
+        let edge = self.core.edge(from);
         let charge = match admit(&id, &message, &edge.open, &edge.kept) {
             Ok(charge) => charge,
             Err(error) => return self.refuse_request(from, &id, error),
         };
-        let route = self.route(message.session());
+        let route = self.core.route(message.session());
         let (at, toward) = (route.edge(from), from.opposite());
         let (method, session) = (message.method().clone(), message.session().cloned());
-        let number = self.open(
+        let number = self.core.exchanges.open(
             Origin::Edge(from, id.clone()),
             toward,
             route.clone(),
             &message,
             Some(charge),
         );
-        self.edge(from).open.insert(id, number);
+        self.core.edge(from).open.insert(id, number);
         let mut routed = Routed::new(message, route, at, toward);
         routed.exchange = Some(number);
         if is_mcp(&routed.method) {
@@ -112,7 +101,7 @@ impl Router {
         }
         self.set_out(routed, Provider::Client);
         if from == Peer::Client {
-            self.note_request(&method, session.as_ref());
+            self.core.note_request(&method, session.as_ref());
         }
     }
 
@@ -129,24 +118,19 @@ impl Router {
             }
             Err(error) => {
                 // Past all proxies: it was for none of them.
-                self.exchanges.remove(&number);
+                self.core.exchanges.remove(number);
                 let id = routed.message.id().unwrap_or_else(Id::null);
-                self.edge(from).open.remove(&id);
-                self.tell(from, Some(&id), &error);
+                self.core.edge(from).open.remove(&id);
+                self.core.tell(from, Some(&id), &error);
             }
         }
     }
 
     fn refuse_request(&mut self, from: Peer, id: &Id, error: Error) {
         let text = format!("refused a request from the {}", from.as_str());
-        self.note_discarded(from, &format!("{text}: {}", error.message));
-        self.tell(from, Some(id), &error);
-    }
-
-    /// Answers one end directly, past all proxies; without an id, with the id null.
-    pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
-        let id = id.map_or("null", Id::as_str);
-        self.send(to, &Message::error(error), Some(id));
+        self.core
+            .note_discarded(from, &format!("{text}: {}", error.message));
+        self.core.tell(from, Some(id), &error);
     }
 
     fn receive_response(&mut self, from: Peer, message: Message) {
@@ -155,7 +139,9 @@ impl Router {
         let Some((number, asked)) = awaited else {
             let id = id.as_ref().map_or("null", Id::as_str);
             let text = format!("dropped a response of the {}", from.as_str());
-            return self.note_discarded(from, &format!("{text} to no open request: id {id}"));
+            return self
+                .core
+                .note_discarded(from, &format!("{text} to no open request: id {id}"));
         };
         if asked == Peer::Agent {
             self.note_answer(number, &message);
@@ -166,14 +152,14 @@ impl Router {
     /// The request that an id belongs to, and which end was asked.
     fn awaited(&self, from: Peer, id: &Id) -> Option<(ExchangeId, Peer)> {
         let number = id.as_str().parse().ok()?;
-        let exchange = self.exchanges.get(&number)?;
+        let exchange = self.core.exchanges.get(number)?;
         self.is_out_at(from, exchange)
             .then_some((number, exchange.toward))
     }
 
     /// Whether it is this end that has a request; a parent has those of both.
     fn is_out_at(&self, peer: Peer, exchange: &Exchange) -> bool {
-        exchange.stage == Stage::Out && (exchange.toward == peer || self.parent.is_some())
+        exchange.stage == Stage::Out && (exchange.toward == peer || self.core.parent.is_some())
     }
 
     /// Gives up a request whose answer was lost on the way in. Says whether there was one.
@@ -195,7 +181,7 @@ impl Router {
     /// An end takes nothing any more, though it may still speak: new requests to it are answered
     /// with this error.
     pub fn stop_writing(&mut self, peer: Peer, error: &Error) {
-        let edge = self.edge(peer);
+        let edge = self.core.edge(peer);
         edge.outbox.clear();
         edge.gone = true;
         edge.mute = Some(error.clone());
@@ -204,14 +190,14 @@ impl Router {
     /// An end will answer nothing any more, though it may still read: what it was asked is
     /// answered with this error.
     pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
-        self.edge(peer).mute = Some(error.clone());
+        self.core.edge(peer).mute = Some(error.clone());
         self.fail_outstanding(peer, error);
     }
 
     fn fail_outstanding(&mut self, peer: Peer, error: &Error) {
-        let all = self.exchanges.iter();
+        let all = self.core.exchanges.iter();
         let lost = all.filter(|(_, exchange)| self.is_out_at(peer, exchange));
-        let mut lost: Vec<_> = lost.map(|(id, exchange)| (*id, exchange.toward)).collect();
+        let mut lost: Vec<_> = lost.map(|(id, exchange)| (id, exchange.toward)).collect();
         lost.sort_unstable_by_key(|(number, _)| *number);
         for (number, asked) in lost {
             self.answer(number, asked, Message::error(error));
@@ -220,10 +206,10 @@ impl Router {
 
     /// Answers all open requests of one end at once, past the proxies that keep them.
     pub fn answer_all_open(&mut self, peer: Peer, error: &Error) {
-        let open: Vec<_> = self.edge(peer).open.drain().collect();
+        let open: Vec<_> = self.core.edge(peer).open.drain().collect();
         for (id, number) in open {
-            self.exchanges.remove(&number);
-            self.tell(peer, Some(&id), error);
+            self.core.exchanges.remove(number);
+            self.core.tell(peer, Some(&id), error);
         }
     }
 }

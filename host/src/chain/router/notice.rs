@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::Router;
+use super::core::Core;
 use super::turns::{ACKNOWLEDGED, PROMPT};
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::route::HopIndex;
@@ -69,7 +69,7 @@ impl Notices {
     }
 }
 
-impl Router {
+impl Core {
     /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
     pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restarts: bool) {
         let told = std::mem::replace(&mut self.hops[index].told, true);
@@ -157,7 +157,7 @@ impl Router {
     fn turn(&self) -> Option<Arc<str>> {
         let exchanges = self.exchanges.iter();
         let turns = exchanges.filter(|(_, exchange)| is_turn(exchange));
-        let latest = turns.max_by_key(|(number, _)| **number);
+        let latest = turns.max_by_key(|(number, _)| *number);
         latest.and_then(|(_, turn)| turn.session.clone())
     }
 }

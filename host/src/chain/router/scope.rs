@@ -3,7 +3,7 @@
 //!
 //! Within the chain it is the number of the request, as its next hop knows it.
 
-use super::Router;
+use super::core::Core;
 use crate::chain::exchange::{ExchangeId, Origin, Stage};
 use crate::chain::route::{HopIndex, Place};
 use crate::chain::routed::Routed;
@@ -14,12 +14,12 @@ const ELICIT: &str = "elicitation/create";
 /// Where the id is.
 const NAMED: &str = "requestId";
 
-impl Router {
+impl Core {
     /// A request as whoever it leaves to knows what it names; `None` if that is nothing that is open.
     /// An error if it is somebody else's.
     pub(super) fn scoped(&self, routed: &Routed, to: Place) -> Result<Option<Message>, Error> {
         let number = named(&routed.message).and_then(|id| id.parse::<ExchangeId>().ok());
-        let Some(exchange) = number.and_then(|number| self.exchanges.get(&number)) else {
+        let Some(exchange) = number.and_then(|number| self.exchanges.get(number)) else {
             return Ok(None);
         };
         match (&exchange.origin, to) {
@@ -40,7 +40,7 @@ impl Router {
     /// know names its own request, which stands for one that it was asked.
     pub(super) fn scope_of_native(&self, index: HopIndex, message: Message) -> Message {
         let is_at_native = |number: &ExchangeId| {
-            let exchange = self.exchanges.get(number);
+            let exchange = self.exchanges.get(*number);
             exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
         };
         let Some(id) = named(&message).and_then(Id::parse) else {
@@ -56,7 +56,7 @@ impl Router {
         let own = self.hops[index]
             .native()
             .and_then(|native| native.open.get(&id));
-        let Some(own) = own.and_then(|own| self.exchanges.get(own)) else {
+        let Some(own) = own.and_then(|own| self.exchanges.get(*own)) else {
             return message;
         };
         let stands_for = self.exchanges.iter().filter(|(number, exchange)| {

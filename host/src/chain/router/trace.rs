@@ -1,6 +1,6 @@
 //! What the trace gets, if there is one.
 
-use super::Router;
+use super::core::Core;
 use crate::chain::exchange::{ExchangeId, Origin, Stage};
 use crate::chain::route::{HopIndex, Place};
 use crate::chain::routed::Routed;
@@ -8,7 +8,7 @@ use crate::channel::Action;
 use crate::rpc::Kind;
 use crate::trace::{About, HOST, Leg, Trace};
 
-impl Router {
+impl Core {
     /// A message has come from one part to the next.
     pub(super) fn trace(&mut self, routed: &Routed) {
         self.trace_leg(routed, routed.from, Some(routed.at));
@@ -23,7 +23,7 @@ impl Router {
         self.with_trace(|router, trace| {
             let exchange = routed
                 .exchange
-                .and_then(|number| router.exchanges.get(&number));
+                .and_then(|number| router.exchanges.get(number));
             let part = |at| router.part(routed.route.place(at));
             trace.crossed(&Leg {
                 from: part(from),
@@ -38,7 +38,7 @@ impl Router {
     /// A request is withdrawn.
     pub(super) fn trace_cancel(&mut self, number: ExchangeId) {
         self.with_trace(|router, trace| {
-            let Some(exchange) = router.exchanges.get(&number) else {
+            let Some(exchange) = router.exchanges.get(number) else {
                 return;
             };
             let Some(cancel) = &exchange.cancel else {

@@ -1,50 +1,18 @@
 //! Messages on their way: from hop to hop, and out at the ends.
 
 use super::Router;
-use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::chain::exchange::{ExchangeId, Origin, Stage};
 use crate::chain::hop::Item;
-use crate::chain::route::{HopIndex, Place, Route, Target, Via};
+use crate::chain::route::{HopIndex, Place, Target, Via};
 use crate::chain::routed::Routed;
 use crate::channel::Peer;
-use crate::limits::Charge;
 use crate::mcp::protocol::code;
 use crate::rpc::{Error, Message};
 
 impl Router {
-    /// Opens a request, which is kept on somebody's account, or on the host's own.
-    pub(super) fn open(
-        &mut self,
-        origin: Origin,
-        toward: Peer,
-        route: Route,
-        message: &Message,
-        charge: Option<Charge>,
-    ) -> ExchangeId {
-        let number = self.next_exchange;
-        self.next_exchange += 1;
-        let exchange = Exchange {
-            origin,
-            toward,
-            route,
-            method: message.method().clone(),
-            boundary: Boundary::of(message.method()),
-            session: message.session().cloned(),
-            renamed: Vec::new(),
-            stage: Stage::Moving,
-            seen: Vec::new(),
-            cancel: None,
-            stopped: false,
-            charge,
-            charges: Vec::new(),
-            stands_alone: false,
-        };
-        self.exchanges.insert(number, exchange);
-        number
-    }
-
     /// Sends the answer to an open request on its way back, from the end that gave it.
     pub(super) fn answer(&mut self, number: ExchangeId, from: Peer, message: Message) {
-        if let Some(exchange) = self.exchanges.get(&number) {
+        if let Some(exchange) = self.core.exchanges.get(number) {
             let at = exchange.route.edge(from);
             self.answer_at(number, at, message, None);
         }
@@ -57,7 +25,7 @@ impl Router {
         message: Message,
         maker: Option<HopIndex>,
     ) {
-        let Some(exchange) = self.exchanges.get_mut(&number) else {
+        let Some(exchange) = self.core.exchanges.get_mut(number) else {
             return;
         };
         exchange.stage = Stage::Returning;
@@ -66,16 +34,16 @@ impl Router {
             Origin::Hop(hop, _) | Origin::Native(hop, _) => home = Some(hop),
             // Only a proxy that broke leaves it unanswered, and that is known.
             Origin::Introduction => {
-                self.exchanges.remove(&number);
+                self.core.exchanges.remove(number);
                 return;
             }
             Origin::Seat(server, question) => {
-                let seat = self.servers.all.get(&server);
+                let seat = self.mcp.servers.all.get(&server);
                 match seat.filter(|_| exchange.toward == Peer::Agent) {
                     Some(seat) => target = Target::Seat(server, seat.at),
                     // Its provider is next to it.
                     None if seat.is_some() => {
-                        self.exchanges.remove(&number);
+                        self.core.exchanges.remove(number);
                         return self.seat_is_answered(server, question, message);
                     }
                     None => return self.answered_late(number, at, &message),
@@ -98,7 +66,7 @@ impl Router {
         routed.target = target;
         routed.maker = maker;
         // A guard's answer, or what the host says in its place.
-        routed.sealed = maker.is_some_and(|maker| self.hops[maker].is_guard());
+        routed.sealed = maker.is_some_and(|maker| self.core.hops[maker].is_guard());
         routed.internal = home.is_some() && maker.is_some();
         self.travel(routed);
     }
@@ -107,13 +75,13 @@ impl Router {
     pub(super) fn travel(&mut self, mut routed: Routed) {
         // Wherever it waited.
         routed.charge = None;
-        if self.is_stopped(&routed) {
-            let answer = self.end_of_stopped(&routed);
+        if self.core.is_stopped(&routed) {
+            let answer = self.core.end_of_stopped(&routed);
             routed.maker = None;
             return self.answer_here(routed, answer);
         }
         loop {
-            self.pass_turns(&routed);
+            self.core.pass_turns(&routed);
             self.add_component(&mut routed);
             routed.step();
             if let Target::Seat(server, at) = routed.target
@@ -125,13 +93,13 @@ impl Router {
                 Place::Edge(peer) => return self.leave(peer, &routed),
                 Place::Hop(index) => index,
             };
-            if self.hops[index].is_guard() {
+            if self.core.hops[index].is_guard() {
                 match self.admit(index, routed) {
                     Some(admitted) => routed = admitted,
                     None => return,
                 }
             }
-            let hop = &mut self.hops[index];
+            let hop = &mut self.core.hops[index];
             routed.arrival = hop.next_arrival();
             let enters = routed.home == Some(index)
                 || routed.target == Target::Provider(index)
@@ -141,8 +109,8 @@ impl Router {
                 return self.enter(index, routed);
             }
             if hop.is_behind(&routed) {
-                self.charge(&mut routed);
-                return self.hops[index].follow(routed);
+                self.core.charge(&mut routed);
+                return self.core.hops[index].follow(routed);
             }
             if hop.must_wait(&routed) {
                 return self.park(index, routed);
@@ -152,31 +120,17 @@ impl Router {
 
     /// Lets a message wait for a proxy.
     fn enter(&mut self, index: HopIndex, mut routed: Routed) {
-        if self.is_awaited_to_begin(index, &routed) {
+        if self.core.is_awaited_to_begin(index, &routed) {
             return self.deliver_answer(index, routed);
         }
-        self.charge(&mut routed);
-        self.hops[index].push(Item::Message(routed));
-        self.make_ready(index);
-    }
-
-    /// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
-    fn charge(&mut self, routed: &mut Routed) {
-        let Some(maker) = routed.maker else { return };
-        let account = &self.hops[maker].in_flight;
-        // Whatever its size, one message may always wait.
-        let too_much = account.kept() > 0 && account.is_full();
-        routed.charge = Some(account.charge_anyway(routed.cost()));
-        if too_much {
-            let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
-                          that of all that is kept, lets";
-            self.end_soon(maker, reason);
-        }
+        self.core.charge(&mut routed);
+        self.core.hops[index].push(Item::Message(routed));
+        self.core.make_ready(index);
     }
 
     /// A proxy is done with what it had in hand, and what waited for that only goes on.
     pub(super) fn follow_up(&mut self, index: HopIndex) {
-        for routed in self.hops[index].done() {
+        for routed in self.core.hops[index].done() {
             self.depart(index, routed);
         }
     }
@@ -186,7 +140,7 @@ impl Router {
         if routed.is_bound() {
             return self.refuse_bound(index, routed);
         }
-        if self.hops[index].must_wait(&routed) {
+        if self.core.hops[index].must_wait(&routed) {
             self.park(index, routed);
         } else {
             self.travel(routed);
@@ -195,7 +149,7 @@ impl Router {
 
     /// A proxy lets a message pass that is for a server which it has declared itself.
     fn refuse_bound(&mut self, index: HopIndex, routed: Routed) {
-        let name = &self.hops[index].name;
+        let name = &self.core.hops[index].name;
         let text = format!(
             "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
             routed.method
@@ -207,32 +161,32 @@ impl Router {
 
     /// Lets a message wait at a proxy for what the proxy holds, as long as there is room.
     fn park(&mut self, index: HopIndex, routed: Routed) {
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         hop.parked.insert(routed);
         if hop.is_jammed() {
             let reason = "more waits for a notification that it holds than its limit `behind`, or that \
                           of all that is kept, lets";
-            self.end_soon(index, reason);
+            self.core.end_soon(index, reason);
         }
     }
 
     /// Writes a message to the end that it was for.
     fn leave(&mut self, peer: Peer, routed: &Routed) {
-        self.trace(routed);
+        self.core.trace(routed);
         if let Via::Link(link) = routed.via
             && !routed.is_response()
         {
             return self.leave_to_link(link, routed);
         }
         if let Some(number) = routed.exchange.filter(|_| routed.is_response()) {
-            let Some(exchange) = self.exchanges.remove(&number) else {
+            let Some(exchange) = self.core.exchanges.remove(number) else {
                 return;
             };
             self.setup_is_over(number, &exchange);
             match exchange.origin {
                 Origin::Edge(peer, id) => {
-                    self.note_version(exchange.boundary, &routed.message);
-                    let edge = self.edge(peer);
+                    self.core.note_version(exchange.boundary, &routed.message);
+                    let edge = self.core.edge(peer);
                     edge.open.remove(&id);
                     edge.send(&routed.message, Some(id.as_str()));
                 }
@@ -248,26 +202,22 @@ impl Router {
         }
         let translated = match peer {
             Peer::Agent => Ok(self.declare(routed)),
-            Peer::Client => self.scoped(routed, Place::Edge(peer)),
+            Peer::Client => self.core.scoped(routed, Place::Edge(peer)),
         };
         let Some(number) = routed.exchange else {
             let message = translated.as_ref().ok().and_then(Option::as_ref);
-            return self.send(peer, message.unwrap_or(&routed.message), None);
+            return self
+                .core
+                .send(peer, message.unwrap_or(&routed.message), None);
         };
-        let error = self.edge(peer).mute.clone();
+        let error = self.core.edge(peer).mute.clone();
         let message = match (error, &translated) {
             (Some(error), _) => return self.answer(number, peer, Message::error(&error)),
             (None, Err(error)) => return self.answer(number, peer, Message::error(error)),
             (None, Ok(translated)) => translated.as_ref().unwrap_or(&routed.message),
         };
-        self.send(peer, message, Some(&number.to_string()));
-        self.stage(number, Stage::Out);
+        self.core.send(peer, message, Some(&number.to_string()));
+        self.core.exchanges.stage(number, Stage::Out);
         self.send_cancel(number);
-    }
-
-    pub(super) fn stage(&mut self, number: ExchangeId, stage: Stage) {
-        if let Some(exchange) = self.exchanges.get_mut(&number) {
-            exchange.stage = stage;
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Turns that the user stops. `session/cancel` passes a prompt that a proxy holds; what it has passed
 //! goes no further, and its proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
 
-use super::Router;
+use super::core::Core;
 use crate::chain::exchange::Boundary;
 use crate::chain::hop::Item;
 use crate::chain::route::Place;
@@ -18,7 +18,7 @@ const STOP: &str = "session/cancel";
 /// The first version of the protocol in which the answer to a prompt does not end its turn.
 pub(super) const ACKNOWLEDGED: u64 = 2;
 
-impl Router {
+impl Core {
     /// A message leaves its place. If it stops a turn, the prompts of its session that are held there
     /// are stopped.
     pub(super) fn pass_turns(&mut self, routed: &Routed) {
@@ -39,7 +39,7 @@ impl Router {
         });
         let held = held.filter_map(|(id, held)| Some((*id, held.routed.exchange?)));
         for (id, number) in held.collect::<Vec<_>>() {
-            let exchange = self.exchanges.get_mut(&number);
+            let exchange = self.exchanges.get_mut(number);
             let first = exchange.is_some_and(|exchange| {
                 let withdrawn = exchange.cancel.is_some();
                 !std::mem::replace(&mut exchange.stopped, true) && !withdrawn
@@ -54,7 +54,7 @@ impl Router {
     /// Whether a message is a prompt that was stopped.
     pub(super) fn is_stopped(&self, routed: &Routed) -> bool {
         let number = routed.exchange.filter(|_| is_prompt(routed));
-        let exchange = number.and_then(|number| self.exchanges.get(&number));
+        let exchange = number.and_then(|number| self.exchanges.get(number));
         exchange.is_some_and(|exchange| exchange.stopped)
     }
 
@@ -75,7 +75,7 @@ impl Router {
     pub(super) fn end_of_stopped(&self, routed: &Routed) -> Message {
         let exchange = routed
             .exchange
-            .and_then(|number| self.exchanges.get(&number));
+            .and_then(|number| self.exchanges.get(number));
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
         match withdrawn || self.version >= ACKNOWLEDGED {
             false => Message::result(r#"{"stopReason":"cancelled"}"#),

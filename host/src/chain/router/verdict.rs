@@ -3,9 +3,9 @@
 use super::Router;
 use super::cancel::new_cancel;
 use super::mcp::{Provider, is_mcp};
-use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::chain::exchange::Stage;
 use crate::chain::hop::{Held, Item, Life};
-use crate::chain::route::{HopIndex, Route};
+use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
 use crate::chain::timers::Timer;
 use crate::channel::{Action, Effect, MessageId, Peer};
@@ -39,75 +39,54 @@ impl Router {
             Effect::Progress { id, progress } => self.call_progress(index, id, &progress),
             Effect::Changed(change) => self.component_changed(index, &change),
             Effect::Request { id, to, message } => {
-                let Some((route, at)) = self.stand(index, &message) else {
+                let Some((route, at)) = self.core.stand(index, &message) else {
                     return;
                 };
-                let Some(number) = self.open_own(index, id, to, &route, &message) else {
+                let Some(number) = self.core.open_own(index, id, to, &route, &message) else {
                     return;
                 };
                 let mut routed = Routed::new(message, route, at, to);
                 routed.exchange = Some(number);
                 routed.maker = Some(index);
-                routed.sealed = self.hops[index].is_guard();
+                routed.sealed = self.core.hops[index].is_guard();
                 routed.internal = true;
                 self.set_out(routed, Provider::Proxy(index));
             }
             Effect::Notify { to, message } => {
-                let Some((route, at)) = self.stand(index, &message) else {
+                let Some((route, at)) = self.core.stand(index, &message) else {
                     return;
                 };
                 let mut routed = Routed::new(message, route, at, to);
                 routed.maker = Some(index);
-                routed.sealed = self.hops[index].is_guard();
+                routed.sealed = self.core.hops[index].is_guard();
                 routed.internal = true;
                 self.travel(routed);
             }
             Effect::Settle { id, action } => {
-                if let Some(routed) = self.let_go(index, id) {
+                if let Some(routed) = self.core.let_go(index, id) {
                     self.act(index, id, routed, action);
                 }
             }
             Effect::Fail { id, reason } => {
-                if let Some(routed) = self.let_go(index, id) {
+                if let Some(routed) = self.core.let_go(index, id) {
                     self.fail(index, routed, &reason);
                 }
             }
             Effect::Cancel { id } => {
-                if let Some(&number) = self.hops[index].asked.get(&id) {
+                if let Some(&number) = self.core.hops[index].asked.get(&id) {
                     self.withdraw(number, new_cancel());
                 }
             }
         }
     }
 
-    /// Opens a request of a proxy's own, on its account. One that has no room there breaks.
-    pub(super) fn open_own(
-        &mut self,
-        index: HopIndex,
-        id: MessageId,
-        to: Peer,
-        route: &Route,
-        message: &Message,
-    ) -> Option<ExchangeId> {
-        let charge = self.hops[index].kept.charge(Exchange::cost(None, message));
-        if charge.is_none() {
-            let reason = "more is kept of its open requests than its limit `request-bytes`, or that of \
-                          all that is kept, lets";
-            self.end_soon(index, reason);
-            return None;
-        }
-        let number = self.open(Origin::Hop(index, id), to, route.clone(), message, charge);
-        self.hops[index].asked.insert(id, number);
-        Some(number)
-    }
-
     /// A proxy speaks for a server that it has declared. To call the servers of others is not its part.
     fn speak_mcp(&mut self, index: HopIndex, id: Option<MessageId>, to: Peer, message: Message) {
-        let Some((route, at)) = self.stand(index, &message) else {
+        let Some((route, at)) = self.core.stand(index, &message) else {
             return;
         };
         let number = match id {
-            Some(id) => match self.open_own(index, id, to, &route, &message) {
+            Some(id) => match self.core.open_own(index, id, to, &route, &message) {
                 Some(number) => Some(number),
                 None => return,
             },
@@ -126,25 +105,11 @@ impl Router {
         }
     }
 
-    /// Takes a held message from its proxy.
-    pub(super) fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
-        let held = self.hops[index].held.remove(&id)?;
-        self.timers.clear(held.until, Timer::Expire(index, id));
-        Some(held.routed)
-    }
-
     /// Lets go on what waited for something that a proxy no longer holds.
     pub(super) fn release(&mut self, index: HopIndex) {
-        for routed in self.hops[index].release() {
+        for routed in self.core.hops[index].release() {
             self.travel(routed);
         }
-    }
-
-    /// The way of a proxy's own message, and where on it the proxy stands.
-    fn stand(&self, index: HopIndex, message: &Message) -> Option<(Route, usize)> {
-        let route = self.route(message.session());
-        let at = route.position(index)?;
-        Some((route, at))
     }
 
     /// Does with a message what its proxy decided.
@@ -156,11 +121,11 @@ impl Router {
         action: Action,
     ) {
         routed.from = routed.at;
-        self.trace_decision(index, &routed, &action);
+        self.core.trace_decision(index, &routed, &action);
         if let Some(number) = routed.exchange
             && !routed.is_response()
         {
-            self.stage(number, Stage::Moving);
+            self.core.exchanges.stage(number, Stage::Moving);
         }
         match action {
             Action::Forward => self.depart(index, routed),
@@ -175,7 +140,7 @@ impl Router {
                     false => message,
                 };
                 routed.maker = Some(index);
-                routed.sealed |= self.hops[index].is_guard();
+                routed.sealed |= self.core.hops[index].is_guard();
                 routed.canonical = false;
                 if let Err(error) = self.adopt(&mut routed, Provider::Proxy(index)) {
                     return self.fail(index, routed, &error.to_string());
@@ -184,7 +149,7 @@ impl Router {
             }
             Action::Answer(message) => {
                 routed.maker = Some(index);
-                let answer = self.in_words_of_turns(&routed, message);
+                let answer = self.core.in_words_of_turns(&routed, message);
                 self.answer_here(routed, answer);
             }
             Action::Discard => {}
@@ -202,12 +167,12 @@ impl Router {
         }
         let exchange = routed
             .exchange
-            .and_then(|number| self.exchanges.get_mut(&number));
+            .and_then(|number| self.core.exchanges.get_mut(number));
         let Some(exchange) = exchange else {
             return true;
         };
         let length = new.map_or(0, |session| session.len());
-        let Some(charge) = self.hops[index].kept.charge(length) else {
+        let Some(charge) = self.core.hops[index].kept.charge(length) else {
             return false;
         };
         if exchange.renamed.is_empty() {
@@ -227,9 +192,9 @@ impl Router {
 
     fn hold(&mut self, index: HopIndex, id: MessageId, mut routed: Routed) {
         // Its own limit was looked at when it decided.
-        routed.charge = self.kept.charge(routed.cost());
+        routed.charge = self.core.kept.charge(routed.cost());
         if routed.charge.is_none() {
-            if let Life::Idle(part) = &mut self.hops[index].life {
+            if let Life::Idle(part) = &mut self.core.hops[index].life {
                 part.take_away(id);
             }
             let limit = Quantity::Size.show(KEPT as u64);
@@ -237,16 +202,16 @@ impl Router {
             return self.fail(index, routed, &reason);
         }
         let request = routed.exchange.filter(|_| !routed.is_response());
-        let hop = &mut self.hops[index];
-        let until = self.now + hop.terms.limits.hold_time;
-        self.timers.set(until, Timer::Expire(index, id));
+        let hop = &mut self.core.hops[index];
+        let until = self.core.now + hop.terms.limits.hold_time;
+        self.core.timers.set(until, Timer::Expire(index, id));
         hop.held.insert(id, Held { routed, until });
-        let Some(exchange) = request.and_then(|number| self.exchanges.get_mut(&number)) else {
+        let Some(exchange) = request.and_then(|number| self.core.exchanges.get_mut(number)) else {
             return;
         };
         exchange.stage = Stage::Held(index, id);
         if exchange.cancel.is_some() {
-            self.hops[index].push(Item::Cancel(id));
+            self.core.hops[index].push(Item::Cancel(id));
         }
     }
 }

@@ -22,12 +22,12 @@ impl Router {
         let mut by_call = BTreeMap::<_, Vec<_>>::new();
         for (id, call, message) in asks {
             let called = self.called_by(index, call);
-            let server = called.and_then(|(server, _)| self.servers.all.get(&server));
+            let server = called.and_then(|(server, _)| self.mcp.servers.all.get(&server));
             let route = match server {
                 Some(server) => server.route.clone(),
-                None => self.route(None),
+                None => self.core.route(None),
             };
-            let Some(ask) = self.open_own(index, id, Peer::Agent, &route, &message) else {
+            let Some(ask) = self.core.open_own(index, id, Peer::Agent, &route, &message) else {
                 return;
             };
             let Some((server, question)) = called else {
@@ -37,7 +37,7 @@ impl Router {
                 self.answer_at(ask, at + 1, error, None);
                 continue;
             };
-            self.stage(ask, Stage::Seat(server));
+            self.core.exchanges.stage(ask, Stage::Seat(server));
             self.asks(server, ask, None);
             let asks = by_call.entry((server, question)).or_default();
             asks.push(Ask { ask, message });

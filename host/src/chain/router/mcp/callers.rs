@@ -25,7 +25,7 @@ impl Router {
         let id = match (connection, wrapped.server.as_deref()) {
             (Some(connection), _) => {
                 let open = connection.parse().ok();
-                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
+                let open = open.and_then(|id: u64| self.mcp.servers.connections.get(&id));
                 open.map(|open| open.server).ok_or_else(|| {
                     let connection = quote(connection, MAX_QUOTE);
                     let text = format!("acp-chain: no MCP connection `{connection}` is open");
@@ -40,7 +40,7 @@ impl Router {
                 return Err(Error::new(rpc_code::INVALID_PARAMS, text));
             }
         };
-        match self.servers.all.get(&id) {
+        match self.mcp.servers.all.get(&id) {
             Some(server) => Ok(Target::Seat(id, server.at)),
             None => Err(unavailable(&declaration::chain_id(id))),
         }
@@ -48,13 +48,13 @@ impl Router {
 
     /// Takes a message off its way at the seat that it is for.
     pub(in crate::chain::router) fn arrive(&mut self, id: ServerId, mut routed: Routed) {
-        self.trace(&routed);
+        self.core.trace(&routed);
         let message = routed.message.clone();
         if routed.is_response() {
             // A caller's answer to the seat.
             let exchange = routed
                 .exchange
-                .and_then(|number| self.exchanges.remove(&number));
+                .and_then(|number| self.core.exchanges.remove(number));
             if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
                 self.seat_is_answered(server, question, message);
             }
@@ -65,7 +65,7 @@ impl Router {
         };
         // Whoever answers stands where the seat is.
         routed.from = routed.at;
-        self.stage(number, Stage::Seat(id));
+        self.core.exchanges.stage(number, Stage::Seat(id));
         if let Err(error) = self.ask_seat(id, number, &routed) {
             self.answer_at(number, routed.at, Message::error(&error), None);
         } else {
@@ -78,7 +78,7 @@ impl Router {
         let wrapped = Wrapped::read(message.body());
         let connection = wrapped.connection.as_deref();
         let connection = connection.and_then(|connection| connection.parse().ok());
-        let Some(server) = self.servers.all.get(&id) else {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
         };
         if server.asked.len() >= OPEN {
@@ -87,18 +87,18 @@ impl Router {
         }
         match &*routed.method {
             CONNECT => {
-                let of = self.servers.connections.values();
+                let of = self.mcp.servers.connections.values();
                 if of.filter(|connection| connection.server == id).count() >= OPEN {
                     let text = format!("acp-chain: the MCP server has {OPEN} connections already");
                     return Err(Error::new(code::LIMIT, text));
                 }
-                let connection = self.servers.number();
+                let connection = self.mcp.servers.number();
                 let new = Connection {
                     server: id,
                     via: routed.via,
                     open: [ask].into(),
                 };
-                self.servers.connections.insert(connection, new);
+                self.mcp.servers.connections.insert(connection, new);
                 let caller = Some(Caller::Connection(connection));
                 self.asks(id, ask, caller);
                 let meta = wrapped.meta;
@@ -114,14 +114,15 @@ impl Router {
                 self.disconnect(connection, Some(ask), wrapped.meta);
             }
             _ => {
-                if !self.servers.have_room(routed.message.len()) {
+                if !self.mcp.servers.have_room(routed.message.len()) {
                     return Err(seats::full());
                 }
                 let method = wrapped.method.as_deref().ok_or_else(no_method)?;
                 let caller = match (connection, wrapped.request.as_deref()) {
                     (Some(_), _) => {
                         let connection = self.own_connection(id, connection, routed.via)?;
-                        if let Some(connection) = self.servers.connections.get_mut(&connection) {
+                        if let Some(connection) = self.mcp.servers.connections.get_mut(&connection)
+                        {
                             connection.open.insert(ask);
                         }
                         Caller::Connection(connection)
@@ -164,14 +165,14 @@ impl Router {
         }
         let request: Arc<str> = request.into();
         let key = (id, request.clone());
-        if self.servers.alone.contains_key(&key) {
+        if self.mcp.servers.alone.contains_key(&key) {
             let text = format!(
                 "acp-chain: the requestId {request:?} belongs to a request that is still open"
             );
             return Err(Error::new(rpc_code::INVALID_PARAMS, text));
         }
-        self.servers.alone.insert(key, via);
-        if let Some(exchange) = self.exchanges.get_mut(&ask) {
+        self.mcp.servers.alone.insert(key, via);
+        if let Some(exchange) = self.core.exchanges.get_mut(ask) {
             exchange.stands_alone = true;
         }
         Ok(Caller::Request(request))
@@ -179,7 +180,11 @@ impl Router {
 
     /// The id by which whoever asks knows the request.
     fn callers_id(&self, ask: Asked, request: Option<&str>) -> String {
-        let origin = self.exchanges.get(&ask).map(|exchange| &exchange.origin);
+        let origin = self
+            .core
+            .exchanges
+            .get(ask)
+            .map(|exchange| &exchange.origin);
         match (origin, request) {
             (Some(Origin::Edge(..) | Origin::Native(..)), Some(request)) => {
                 serde_json::json!(request).to_string()
@@ -198,7 +203,7 @@ impl Router {
         connection: Option<u64>,
         via: Via,
     ) -> Result<u64, Error> {
-        let open = connection.and_then(|id| self.servers.connections.get(&id));
+        let open = connection.and_then(|id| self.mcp.servers.connections.get(&id));
         let own = open.filter(|open| open.server == id && open.via == via);
         connection.filter(|_| own.is_some()).ok_or_else(|| {
             let text = "acp-chain: the MCP connection is closed, or another's";
@@ -213,7 +218,7 @@ impl Router {
         ask: Option<Asked>,
         meta: Option<&str>,
     ) {
-        let Some(gone) = self.servers.connections.remove(&connection) else {
+        let Some(gone) = self.mcp.servers.connections.remove(&connection) else {
             return;
         };
         for open in gone.open {
@@ -236,7 +241,7 @@ impl Router {
         let connection = connection.and_then(|connection| connection.parse().ok());
         let connection = self.own_connection(id, connection, routed.via);
         match (connection, wrapped.method.as_deref(), &*routed.method) {
-            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
+            (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
                 self.dropped(&seats::full());
             }
             (Ok(connection), Some(method), MESSAGE) => {

@@ -46,7 +46,7 @@ impl Router {
                     open: HashMap::new(),
                     alone: 0,
                 };
-                self.servers.links.insert(link, new);
+                self.mcp.servers.links.insert(link, new);
             }
             Arrival::Message {
                 link,
@@ -64,7 +64,7 @@ impl Router {
     fn link_asks(&mut self, link: LinkId, message: Message, mirrored: &Mirrored) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
-        let Some(entry) = self.servers.links.get(&link) else {
+        let Some(entry) = self.mcp.servers.links.get(&link) else {
             return;
         };
         let wrong = if id.as_str().len() > LONGEST_ID {
@@ -81,10 +81,11 @@ impl Router {
         };
         if let Some(wrong) = wrong {
             let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
-            return self.door.send(link, &error, Some(id.as_str()));
+            return self.mcp.door.send(link, &error, Some(id.as_str()));
         }
         if let Err(error) = self.check_headers(link, &message, mirrored) {
             return self
+                .mcp
                 .door
                 .send(link, &Message::error(&error), Some(id.as_str()));
         }
@@ -104,11 +105,12 @@ impl Router {
         mirrored: &Mirrored,
     ) -> Result<(), Error> {
         let link = self
+            .mcp
             .servers
             .links
             .get(&link)
             .filter(|link| link.stands_alone);
-        let server = link.and_then(|link| self.servers.all.get(&link.server));
+        let server = link.and_then(|link| self.mcp.servers.all.get(&link.server));
         match server.filter(|_| &**message.method() == "tools/call") {
             Some(server) => server.seat.check_headers(message.body(), mirrored),
             None => Ok(()),
@@ -118,13 +120,13 @@ impl Router {
     /// Whether a request needs no connection of its client's own. On one that it has, a provider that
     /// is connected to says itself whether it knows the version.
     fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
-        let Some(link) = self.servers.links.get(&link) else {
+        let Some(link) = self.mcp.servers.links.get(&link) else {
             return false;
         };
         if link.stands_alone {
             return true;
         }
-        let server = self.servers.all.get(&link.server);
+        let server = self.mcp.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
         let version = protocol::meta(params(message), protocol::key::VERSION);
         // Some that have introduced themselves go on to name the version that was agreed on.
@@ -136,7 +138,7 @@ impl Router {
     }
 
     fn ask_alone(&mut self, link: LinkId, id: Id, message: &Message) {
-        let Some(entry) = self.servers.links.get_mut(&link) else {
+        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
             return;
         };
         entry.alone += 1;
@@ -159,7 +161,7 @@ impl Router {
 
     /// What a client says, on its connection.
     fn wrapped(&self, link: LinkId, message: &Message) -> Option<String> {
-        let Line::Connected(connection) = self.servers.links.get(&link)?.line else {
+        let Line::Connected(connection) = self.mcp.servers.links.get(&link)?.line else {
             return None;
         };
         let (connection, method) = (connection.to_string(), message.method());
@@ -173,29 +175,29 @@ impl Router {
 
     /// The message, if there is a connection for it. Else it waits until there is.
     fn on_the_line(&mut self, link: LinkId, message: Message) -> Option<Message> {
-        let entry = self.servers.links.get_mut(&link)?;
+        let entry = self.mcp.servers.links.get_mut(&link)?;
         match &mut entry.line {
             Line::Connected(_) => Some(message),
             Line::Connecting(_, waiting) => {
-                match self.servers.connecting.charge(message.cost()) {
+                match self.mcp.servers.connecting.charge(message.cost()) {
                     Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
                     _ => self.says_too_much(link),
                 }
                 None
             }
-            Line::Idle if !self.servers.all.contains_key(&entry.server) => {
+            Line::Idle if !self.mcp.servers.all.contains_key(&entry.server) => {
                 // It went with its session; the door is about to say so.
-                self.door.hang_up(link);
+                self.mcp.door.hang_up(link);
                 None
             }
             Line::Idle => {
-                let Some(charge) = self.servers.connecting.charge(message.cost()) else {
+                let Some(charge) = self.mcp.servers.connecting.charge(message.cost()) else {
                     self.says_too_much(link);
                     return None;
                 };
                 let params = wire::connect(&declaration::chain_id(entry.server));
                 // Nothing answers before it is on its way.
-                entry.line = Line::Connecting(self.next_exchange, vec![(message, charge)]);
+                entry.line = Line::Connecting(self.core.exchanges.next(), vec![(message, charge)]);
                 self.ask_from(link, Origin::Connecting(link), false, &params);
                 None
             }
@@ -204,17 +206,17 @@ impl Router {
 
     fn says_too_much(&mut self, link: LinkId) {
         tracing::warn!("an MCP client says too much before it is connected");
-        self.door.hang_up(link);
+        self.mcp.door.hang_up(link);
     }
 
     /// Sends off a request of a client's, as if the agent had.
     fn ask_from(&mut self, link: LinkId, origin: Origin, stands_alone: bool, params: &str) {
-        let Some(entry) = self.servers.links.get_mut(&link) else {
+        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
             return;
         };
-        let Some(server) = self.servers.all.get(&entry.server) else {
+        let Some(server) = self.mcp.servers.all.get(&entry.server) else {
             // It went with its session; the door is about to say so.
-            return self.door.hang_up(link);
+            return self.mcp.door.hang_up(link);
         };
         let (route, target) = (server.route.clone(), Target::Seat(entry.server, server.at));
         let method = match &origin {
@@ -226,16 +228,19 @@ impl Router {
         let mut charge = None;
         if let Origin::Link(_, id) = &origin {
             let cost = Exchange::cost(Some(id), &message);
-            charge = self.agent.kept.charge(cost);
+            charge = self.core.agent.kept.charge(cost);
             if charge.is_none() {
                 let text = "acp-chain: too much is kept of the requests that are open";
                 let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-                return self.door.send(link, &error, Some(id.as_str()));
+                return self.mcp.door.send(link, &error, Some(id.as_str()));
             }
-            entry.open.insert(id.clone(), self.next_exchange);
+            entry.open.insert(id.clone(), self.core.exchanges.next());
         }
-        let number = self.open(origin, Peer::Client, route.clone(), &message, charge);
-        if let Some(exchange) = self.exchanges.get_mut(&number) {
+        let number =
+            self.core
+                .exchanges
+                .open(origin, Peer::Client, route.clone(), &message, charge);
+        if let Some(exchange) = self.core.exchanges.get_mut(number) {
             // Whoever answers, be it on the way, carries the outcome.
             exchange.stands_alone = stands_alone;
         }
@@ -250,7 +255,7 @@ impl Router {
     fn link_tells(&mut self, link: LinkId, message: Message) {
         if &**message.method() == CANCELLED {
             let id = member(message.body(), "requestId").and_then(Id::parse);
-            let entry = self.servers.links.get_mut(&link);
+            let entry = self.mcp.servers.links.get_mut(&link);
             // A request that was withdrawn has no answer.
             let number = entry.and_then(|entry| entry.take(&id?));
             if let Some(number) = number {
@@ -258,7 +263,7 @@ impl Router {
             }
             return;
         }
-        let entry = self.servers.links.get(&link);
+        let entry = self.mcp.servers.links.get(&link);
         if entry.is_some_and(|entry| entry.stands_alone) {
             return tracing::debug!("dropped a notification that is of no connection");
         }
@@ -271,8 +276,8 @@ impl Router {
         let Some(params) = self.wrapped(link, message) else {
             return;
         };
-        let server = self.servers.links.get(&link).map(|link| link.server);
-        let Some((id, server)) = server.and_then(|id| Some((id, self.servers.all.get(&id)?)))
+        let server = self.mcp.servers.links.get(&link).map(|link| link.server);
+        let Some((id, server)) = server.and_then(|id| Some((id, self.mcp.servers.all.get(&id)?)))
         else {
             return;
         };
@@ -288,7 +293,7 @@ impl Router {
     fn link_answers(&mut self, link: LinkId, message: Message) {
         let id = message.id();
         let number = id.and_then(|id| id.as_str().parse().ok());
-        let exchange = number.and_then(|number: ExchangeId| self.exchanges.get(&number));
+        let exchange = number.and_then(|number: ExchangeId| self.core.exchanges.get(number));
         match exchange.map(|exchange| exchange.stage) {
             Some(Stage::Link(asked)) if asked == link => {
                 self.answer(number.unwrap_or_default(), Peer::Agent, message);
@@ -305,25 +310,27 @@ impl Router {
         let params = wrapped.params.unwrap_or("null");
         let Some(number) = routed.exchange else {
             return self
+                .mcp
                 .door
                 .send(link, &Message::notification(method, params), None);
         };
-        if !self.servers.links.contains_key(&link) {
+        if !self.mcp.servers.links.contains_key(&link) {
             return self.answer(number, Peer::Agent, gone());
         }
-        self.door.send(
+        self.mcp.door.send(
             link,
             &Message::request(method, params),
             Some(&number.to_string()),
         );
-        self.stage(number, Stage::Link(link));
+        self.core.exchanges.stage(number, Stage::Link(link));
         self.send_cancel(number);
     }
 
     /// Tells a client that what it is asked is withdrawn.
     pub(in crate::chain::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = format!(r#"{{"requestId":{number}}}"#);
-        self.door
+        self.mcp
+            .door
             .send(link, &Message::notification(CANCELLED, &params), None);
     }
 
@@ -336,7 +343,7 @@ impl Router {
         alone: bool,
         message: &Message,
     ) {
-        let entry = self.servers.links.get_mut(&link);
+        let entry = self.mcp.servers.links.get_mut(&link);
         let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
         // It may have withdrawn the request, and used its id again.
         let Some(entry) = open else { return };
@@ -345,12 +352,12 @@ impl Router {
             true => opened(message),
             false => message.clone(),
         };
-        self.door.send(link, &outcome, Some(id.as_str()));
+        self.mcp.door.send(link, &outcome, Some(id.as_str()));
     }
 
     /// Goes on with a client that is connected now, or is not.
     pub(in crate::chain::router) fn link_connected(&mut self, link: LinkId, answer: &Message) {
-        if !self.servers.links.contains_key(&link) {
+        if !self.mcp.servers.links.contains_key(&link) {
             return self.drop_connections(link);
         }
         // Proxies that the answer passed may have made anything of it.
@@ -360,10 +367,10 @@ impl Router {
         if let Some(id) = connection {
             self.claim(id, link);
         }
-        let Some(entry) = self.servers.links.get_mut(&link) else {
+        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
             return;
         };
-        let own = connection.and_then(|id| self.servers.connections.get(&id));
+        let own = connection.and_then(|id| self.mcp.servers.connections.get(&id));
         let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
         let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
         let now = connection.map_or(Line::Idle, Line::Connected);
@@ -382,7 +389,7 @@ impl Router {
                         Kind::Error => answer.clone(),
                         _ => gone(),
                     };
-                    self.door.send(link, &error, Some(id.as_str()));
+                    self.mcp.door.send(link, &error, Some(id.as_str()));
                 }
                 (None, None) => {}
             }
@@ -390,12 +397,12 @@ impl Router {
     }
 
     fn lose_link(&mut self, link: LinkId) {
-        let asked = self.exchanges.iter();
+        let asked = self.core.exchanges.iter();
         let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
-        for number in asked.map(|(number, _)| *number).collect::<Vec<_>>() {
+        for number in asked.map(|(number, _)| number).collect::<Vec<_>>() {
             self.answer(number, Peer::Agent, gone());
         }
-        let Some(entry) = self.servers.links.get_mut(&link) else {
+        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
             return;
         };
         let mut open: Vec<_> = entry.open.drain().map(|(_, number)| number).collect();
@@ -411,7 +418,7 @@ impl Router {
             let params = wire::disconnect(&connection.to_string());
             self.ask_from(link, Origin::Leaving(link), false, &params);
         }
-        self.servers.links.remove(&link);
+        self.mcp.servers.links.remove(&link);
     }
 
     /// Ends what connections a client still has that is gone, whatever became of its good-bye.

@@ -14,11 +14,34 @@ mod servers;
 mod sessions;
 mod setup;
 
-pub(super) use servers::{Provider, Servers};
+pub(super) use servers::Provider;
+
+use std::path::PathBuf;
+
+use self::servers::Servers;
+use crate::limits::Account;
+use crate::mcp::door::Door;
 
 use crate::mcp::protocol::code;
 use crate::rpc::Error;
 use crate::untrusted::{MAX_QUOTE, quote};
+
+pub(super) struct Mcp {
+    /// The MCP servers of the sessions.
+    pub servers: Servers,
+    /// By which an agent without MCP over ACP reaches them.
+    pub door: Door,
+}
+
+impl Mcp {
+    /// No servers, and a door that is shut; what will be kept is a part of this account.
+    pub fn new(kept: &Account) -> Self {
+        Self {
+            servers: Servers::new(kept),
+            door: Door::new(PathBuf::new(), kept),
+        }
+    }
+}
 
 /// A message of a server's.
 const MESSAGE: &str = "mcp/message";

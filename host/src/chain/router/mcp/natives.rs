@@ -24,7 +24,7 @@ impl Router {
         let via = self.via_of(connection, server, wrapped.request.as_deref());
         if routed.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
-            let own = self.servers.of_provider(provider, &wrapped);
+            let own = self.mcp.servers.of_provider(provider, &wrapped);
             let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
             if !passes_on {
                 return self.hear_provider(provider, routed.exchange, &routed.message);
@@ -62,26 +62,26 @@ impl Router {
         request: Option<&str>,
     ) -> Option<Via> {
         if let Some(connection) = connection {
-            let open = self.servers.connections.get(&connection.parse().ok()?);
+            let open = self.mcp.servers.connections.get(&connection.parse().ok()?);
             return open.map(|open| open.via);
         }
         let known = server.and_then(declaration::server_of);
-        let known = known.and_then(|id| self.servers.alone.get(&(id, request?.into())));
+        let known = known.and_then(|id| self.mcp.servers.alone.get(&(id, request?.into())));
         if known.is_some() {
             return known.copied();
         }
         // It is on its way to the seat, under an id of the host's own making.
         let (link, _) = request?.split_once('-')?;
         let link: LinkId = link.parse().ok()?;
-        let is_open = self.servers.links.contains_key(&link);
+        let is_open = self.mcp.servers.links.contains_key(&link);
         Some(Via::Link(link)).filter(|_| is_open)
     }
 
     /// A client's connection that a native proxy has made for it is the client's own.
     pub(super) fn claim(&mut self, connection: u64, link: LinkId) {
-        let has_natives = self.hops.iter().any(|hop| hop.native().is_some());
-        let server = self.servers.links.get(&link).map(|link| link.server);
-        if let Some(open) = self.servers.connections.get_mut(&connection)
+        let has_natives = self.core.hops.iter().any(|hop| hop.native().is_some());
+        let server = self.mcp.servers.links.get(&link).map(|link| link.server);
+        if let Some(open) = self.mcp.servers.connections.get_mut(&connection)
             && has_natives
             && open.via == Via::Agent
             && Some(open.server) == server
@@ -93,8 +93,8 @@ impl Router {
     /// What the client calls its servers stays known when a native proxy asks for a session in its
     /// turn.
     pub(super) fn keep_names(&mut self, index: HopIndex, number: ExchangeId) {
-        let asked = self.servers.clients.iter().filter(|(setup, _)| {
-            let exchange = self.exchanges.get(setup);
+        let asked = self.mcp.servers.clients.iter().filter(|(setup, _)| {
+            let exchange = self.core.exchanges.get(**setup);
             exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
         });
         let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();

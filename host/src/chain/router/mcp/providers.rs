@@ -23,11 +23,11 @@ impl Router {
         message: &Message,
     ) {
         let wrapped = Wrapped::read(message.body());
-        let server = self.servers.of_provider(provider, &wrapped);
+        let server = self.mcp.servers.of_provider(provider, &wrapped);
         let params = message.body();
         match (server, number) {
             (Some(id), Some(ask)) => {
-                self.stage(ask, Stage::Seat(id));
+                self.core.exchanges.stage(ask, Stage::Seat(id));
                 self.asks(id, ask, None);
                 self.seat_takes(id, Input::ProviderRequest { ask, params });
                 self.catch_up_with_cancel(ask);
@@ -37,7 +37,7 @@ impl Router {
                 let text =
                     "acp-chain: the message is for no open MCP connection of a server of yours";
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
-                let at = position(&self.route(None), provider).unwrap_or_default();
+                let at = position(&self.core.route(None), provider).unwrap_or_default();
                 self.answer_at(ask, at + 1, error, None);
             }
             (None, None) => self.dropped(&"a provider tells it on no MCP connection of its own"),
@@ -76,11 +76,11 @@ impl Router {
         index: HopIndex,
         call: MessageId,
     ) -> Option<(ServerId, Question)> {
-        let hop = &self.hops[index];
+        let hop = &self.core.hops[index];
         let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
         let held = hop.held.get(&call).map(|held| &held.routed);
         let routed = held.or(in_hand.map(|(_, routed)| routed));
-        let exchange = routed.and_then(|routed| self.exchanges.get(&routed.exchange?));
+        let exchange = routed.and_then(|routed| self.core.exchanges.get(routed.exchange?));
         match exchange.map(|exchange| &exchange.origin) {
             Some(Origin::Seat(id, question)) => Some((*id, *question)),
             _ => None,
@@ -89,7 +89,7 @@ impl Router {
 
     /// Something that a component has may be another now.
     pub(in crate::chain::router) fn component_changed(&mut self, index: HopIndex, change: &Change) {
-        for server in self.servers.of(Provider::Component(index)) {
+        for server in self.mcp.servers.of(Provider::Component(index)) {
             self.seat_takes(server, Input::Changed(change));
         }
     }
@@ -103,17 +103,17 @@ impl Router {
 
     /// A proxy that answers for servers of its own was started again, and knows of no connection.
     pub(in crate::chain::router) fn provider_restarted(&mut self, index: HopIndex) {
-        for server in self.servers.of(Provider::Proxy(index)) {
+        for server in self.mcp.servers.of(Provider::Proxy(index)) {
             self.seat_takes(server, Input::ProviderLost);
             let theirs = self.connections(|connection| connection.server == server);
             for connection in theirs {
-                let gone = self.servers.connections.remove(&connection);
+                let gone = self.mcp.servers.connections.remove(&connection);
                 if let Some(Connection {
                     via: Via::Link(link),
                     ..
                 }) = gone
                 {
-                    self.door.hang_up(link);
+                    self.mcp.door.hang_up(link);
                 }
             }
         }
@@ -122,8 +122,8 @@ impl Router {
     /// Counts a message of MCP over ACP that is for nobody; the log gets the first, and ever fewer of
     /// the others.
     pub(in crate::chain::router) fn dropped(&mut self, why: &dyn Display) {
-        self.servers.dropped += 1;
-        let count = self.servers.dropped;
+        self.mcp.servers.dropped += 1;
+        let count = self.mcp.servers.dropped;
         if count.is_power_of_two() {
             let why = Untrusted::within(why, MAX_QUOTE);
             tracing::warn!(count, "dropped a message: {why}");

@@ -21,22 +21,26 @@ impl Router {
     /// Lets a seat take something in, and does what it wants done: now, or after what other seats
     /// wanted before, which this may be a part of.
     pub(in crate::chain::router) fn seat_takes(&mut self, id: ServerId, input: Input) {
-        let Some(server) = self.servers.all.get_mut(&id) else {
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
         let outputs = server.seat.take(input).into_iter();
-        server.charge = self.servers.kept.charge_anyway(server.seat.weight());
-        let waiting = &mut self.servers.wanted;
+        server.charge = self.mcp.servers.kept.charge_anyway(server.seat.weight());
+        let waiting = &mut self.mcp.servers.wanted;
         let is_first = waiting.is_none();
         let waiting = waiting.get_or_insert_default();
         waiting.extend(outputs.map(|output| (id, output)));
         if is_first {
-            while let Some((id, output)) =
-                self.servers.wanted.as_mut().and_then(VecDeque::pop_front)
+            while let Some((id, output)) = self
+                .mcp
+                .servers
+                .wanted
+                .as_mut()
+                .and_then(VecDeque::pop_front)
             {
                 self.carry_out(id, output);
             }
-            self.servers.wanted = None;
+            self.mcp.servers.wanted = None;
         }
     }
 
@@ -47,10 +51,10 @@ impl Router {
         question: Question,
         outcome: Message,
     ) {
-        if let Some(server) = self.servers.all.get_mut(&id) {
+        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
             server.questions.remove(&question);
         }
-        let outcome = match self.servers.have_room(outcome.len()) {
+        let outcome = match self.mcp.servers.have_room(outcome.len()) {
             true => outcome,
             false => Message::error(&full()),
         };
@@ -65,7 +69,7 @@ impl Router {
         at: usize,
         outcome: &Message,
     ) {
-        let Some(exchange) = self.exchanges.remove(&number) else {
+        let Some(exchange) = self.core.exchanges.remove(number) else {
             return;
         };
         let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
@@ -77,7 +81,10 @@ impl Router {
         let params = format!(r#"{{"connectionId":{connection}}}"#);
         let message = Message::request(DISCONNECT, &params);
         let route = exchange.route;
-        let number = self.open(exchange.origin, Peer::Client, route.clone(), &message, None);
+        let number =
+            self.core
+                .exchanges
+                .open(exchange.origin, Peer::Client, route.clone(), &message, None);
         let mut routed = Routed::new(message, route, at + 1, Peer::Client);
         routed.from = routed.route.edge(Peer::Agent);
         routed.exchange = Some(number);
@@ -88,14 +95,14 @@ impl Router {
     }
 
     pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
-        if let Some(server) = self.servers.all.get_mut(&id) {
+        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
             server.asked.insert(ask, caller);
         }
     }
 
     /// A request was withdrawn before it came to a seat.
     pub(super) fn catch_up_with_cancel(&mut self, number: ExchangeId) {
-        let exchange = self.exchanges.get(&number);
+        let exchange = self.core.exchanges.get(number);
         if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
             self.withdraw_from_seat(number);
         }
@@ -103,12 +110,20 @@ impl Router {
 
     /// Tells a seat that nobody waits any more for an answer.
     pub(in crate::chain::router) fn withdraw_from_seat(&mut self, number: ExchangeId) {
-        let Some(Stage::Seat(id)) = self.exchanges.get(&number).map(|exchange| exchange.stage)
+        let Some(Stage::Seat(id)) = self
+            .core
+            .exchanges
+            .get(number)
+            .map(|exchange| exchange.stage)
         else {
             return;
         };
         self.seat_takes(id, Input::Withdrawn { ask: number });
-        let stage = self.exchanges.get(&number).map(|exchange| exchange.stage);
+        let stage = self
+            .core
+            .exchanges
+            .get(number)
+            .map(|exchange| exchange.stage);
         if matches!(stage, Some(Stage::Seat(_))) {
             let error = Error::new(rpc_code::REQUEST_CANCELLED, "the request was cancelled");
             self.seat_answers(id, number, Message::error(&error));
@@ -152,6 +167,7 @@ impl Router {
                 let params = wire::on_connection(&connection.to_string(), &method, params, meta);
                 let message = Message::request(MESSAGE, &params);
                 let via = self
+                    .mcp
                     .servers
                     .connections
                     .get(&connection)
@@ -168,6 +184,7 @@ impl Router {
                 let (via, params) = match caller {
                     Caller::Connection(connection) => {
                         let via = self
+                            .mcp
                             .servers
                             .connections
                             .get(&connection)
@@ -179,7 +196,7 @@ impl Router {
                     Caller::Request(request) => {
                         let server = declaration::chain_id(id);
                         let params = wire::alone(&server, &request, &method, params, meta);
-                        let via = self.servers.alone.get(&(id, request)).copied();
+                        let via = self.mcp.servers.alone.get(&(id, request)).copied();
                         (via, params)
                     }
                 };
@@ -187,7 +204,7 @@ impl Router {
                 self.send_to_caller(id, via, None, message);
             }
             Output::Withdraw { question } => {
-                let server = self.servers.all.get(&id);
+                let server = self.mcp.servers.all.get(&id);
                 let number = server.and_then(|server| server.questions.get(&question).copied());
                 if let Some(number) = number {
                     self.withdraw(number, new_cancel());
@@ -211,14 +228,14 @@ impl Router {
 
     /// Whether a request stands alone, so that MCP's outcome is carried in its answer.
     fn is_carried(&self, id: ServerId, ask: Asked) -> bool {
-        let server = self.servers.all.get(&id);
+        let server = self.mcp.servers.all.get(&id);
         let caller = server.and_then(|server| server.asked.get(&ask));
         matches!(caller, Some(Some(Caller::Request(_))))
     }
 
     /// Answers a request on behalf of a seat.
     fn seat_answers(&mut self, id: ServerId, ask: Asked, outcome: Message) {
-        let Some(server) = self.servers.all.get_mut(&id) else {
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
         let at = server.at;
@@ -228,17 +245,17 @@ impl Router {
         };
         match caller {
             Some(Caller::Connection(connection)) => {
-                if let Some(open) = self.servers.connections.get_mut(&connection) {
+                if let Some(open) = self.mcp.servers.connections.get_mut(&connection) {
                     open.open.remove(&ask);
                 }
-                let exchange = self.exchanges.get(&ask);
+                let exchange = self.core.exchanges.get(ask);
                 let connects = exchange.is_some_and(|exchange| &*exchange.method == CONNECT);
                 if connects && outcome.kind() == Kind::Error {
-                    self.servers.connections.remove(&connection);
+                    self.mcp.servers.connections.remove(&connection);
                 }
             }
             Some(Caller::Request(request)) => {
-                self.servers.alone.remove(&(id, request));
+                self.mcp.servers.alone.remove(&(id, request));
             }
             None => {}
         }
@@ -252,7 +269,7 @@ impl Router {
         at: usize,
         outcome: Message,
     ) {
-        if let Some(exchange) = self.exchanges.get(&ask) {
+        if let Some(exchange) = self.core.exchanges.get(ask) {
             let (at, maker) = match exchange.toward {
                 Peer::Client => (at, self.maker_at(exchange)),
                 Peer::Agent => (at + 1, None),
@@ -266,11 +283,11 @@ impl Router {
         let Stage::Seat(id) = exchange.stage else {
             return None;
         };
-        self.servers.all.get(&id).and_then(Server::proxy)
+        self.mcp.servers.all.get(&id).and_then(Server::proxy)
     }
 
     fn send_to_provider(&mut self, id: ServerId, question: Option<Question>, message: Message) {
-        let Some(server) = self.servers.all.get(&id) else {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
         let (at, route) = (server.at, server.route.clone());
@@ -292,7 +309,7 @@ impl Router {
         question: Option<Question>,
         message: Message,
     ) {
-        let Some(server) = self.servers.all.get(&id) else {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
@@ -322,7 +339,7 @@ impl Router {
         target: Target,
         message: Message,
     ) {
-        let Some(server) = self.servers.all.get(&id) else {
+        let Some(server) = self.mcp.servers.all.get(&id) else {
             return;
         };
         let Provider::Component(index) = server.provider else {
@@ -332,19 +349,22 @@ impl Router {
         routed.from = routed.route.edge(Peer::Agent);
         routed.target = target;
         routed.request_session.clone_from(&server.session);
-        routed.arrival = self.hops[index].next_arrival();
+        routed.arrival = self.core.hops[index].next_arrival();
         self.ask(id, question, &mut routed);
-        self.hops[index].push(Item::Message(routed));
-        self.make_ready(index);
+        self.core.hops[index].push(Item::Message(routed));
+        self.core.make_ready(index);
     }
 
     /// Opens a request of a seat's.
     fn ask(&mut self, id: ServerId, question: Question, routed: &mut Routed) {
         let (toward, route) = (routed.toward, routed.route.clone());
         let origin = Origin::Seat(id, question);
-        let number = self.open(origin, toward, route, &routed.message, None);
+        let number = self
+            .core
+            .exchanges
+            .open(origin, toward, route, &routed.message, None);
         routed.exchange = Some(number);
-        if let Some(server) = self.servers.all.get_mut(&id) {
+        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
             server.questions.insert(question, number);
         }
     }

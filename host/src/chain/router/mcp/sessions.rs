@@ -17,7 +17,7 @@ impl Router {
     /// Looks at an answer of the agent's, before anybody else: what it can, and which sessions begin
     /// and end.
     pub(in crate::chain::router) fn note_answer(&mut self, number: ExchangeId, message: &Message) {
-        let Some(exchange) = self.exchanges.get(&number) else {
+        let Some(exchange) = self.core.exchanges.get(number) else {
             return;
         };
         if message.kind() != Kind::Result {
@@ -30,7 +30,7 @@ impl Router {
         };
         match exchange.boundary {
             Boundary::Connection => {
-                self.servers.agent = Capabilities::read(message.body());
+                self.mcp.servers.agent = Capabilities::read(message.body());
             }
             Boundary::End => {
                 if let Some(session) = session {
@@ -69,7 +69,7 @@ impl Router {
         if let Some(session) = &session {
             self.close_session(session);
         }
-        for server in self.servers.all.values_mut() {
+        for server in self.mcp.servers.all.values_mut() {
             if server.setup == Some(setup) {
                 server.setup = None;
                 server.session = Server::session(session.as_ref());
@@ -92,13 +92,13 @@ impl Router {
         exchange: &Exchange,
     ) {
         if exchange.boundary == Boundary::Session {
-            self.servers.clients.remove(&number);
+            self.mcp.servers.clients.remove(&number);
             self.close_servers(|server| server.setup == Some(number));
         }
     }
 
     fn close_servers(&mut self, of: impl Fn(&Server) -> bool) {
-        let all = self.servers.all.iter().filter(|(_, server)| of(server));
+        let all = self.mcp.servers.all.iter().filter(|(_, server)| of(server));
         for server in all.map(|(id, _)| *id).collect::<Vec<_>>() {
             self.close_server(server);
         }
@@ -109,14 +109,14 @@ impl Router {
         let text = "acp-chain: the MCP server went with its session";
         let gone = Message::error(&Error::new(code::UNAVAILABLE, text));
         // Past all proxies: the door is about to close.
-        for (link, entry) in &mut self.servers.links {
+        for (link, entry) in &mut self.mcp.servers.links {
             if entry.server == id {
                 for own in entry.give_up() {
-                    self.door.send(*link, &gone, Some(own.as_str()));
+                    self.mcp.door.send(*link, &gone, Some(own.as_str()));
                 }
             }
         }
-        let Some(server) = self.servers.all.get_mut(&id) else {
+        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
             return;
         };
         let (at, asked) = (server.at, std::mem::take(&mut server.asked));
@@ -132,9 +132,12 @@ impl Router {
             self.disconnect(connection, None, None);
         }
         self.seat_takes(id, Input::Over);
-        self.servers.all.remove(&id);
-        self.servers.alone.retain(|(server, _), _| *server != id);
-        self.door.close(id);
+        self.mcp.servers.all.remove(&id);
+        self.mcp
+            .servers
+            .alone
+            .retain(|(server, _), _| *server != id);
+        self.mcp.door.close(id);
     }
 
     /// The connections of which this is so.
@@ -142,7 +145,7 @@ impl Router {
         &self,
         of: impl Fn(&Connection) -> bool,
     ) -> Vec<u64> {
-        let all = self.servers.connections.iter();
+        let all = self.mcp.servers.connections.iter();
         let those = all.filter(|(_, connection)| of(connection));
         those.map(|(id, _)| *id).collect()
     }

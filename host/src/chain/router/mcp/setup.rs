@@ -63,7 +63,7 @@ impl Router {
             changed = true;
         }
         if changed {
-            self.trace_said(routed);
+            self.core.trace_said(routed);
             let params = declaration::write(routed.message.body(), &entries);
             routed.message = routed.message.with_body(&params);
         }
@@ -75,10 +75,10 @@ impl Router {
     pub(super) fn keep_clients(&mut self, number: ExchangeId, names: Vec<String>) -> bool {
         let bytes = names.iter().map(|name| size_of::<String>() + name.len());
         let bytes = bytes.sum();
-        let exchange = self.exchanges.get_mut(&number);
+        let exchange = self.core.exchanges.get_mut(number);
         let has_room = exchange.is_some_and(|exchange| exchange.may_grow(bytes));
         if has_room {
-            self.servers.clients.insert(number, names);
+            self.mcp.servers.clients.insert(number, names);
         }
         has_room
     }
@@ -102,17 +102,19 @@ impl Router {
             return false;
         };
         let server = entry.server();
-        let server = server.and_then(|server| self.servers.all.get_mut(&server));
+        let server = server.and_then(|server| self.mcp.servers.all.get_mut(&server));
         let Some(server) = server.filter(|server| server.setup.is_some()) else {
             return false;
         };
         if server.setup == routed.exchange {
             return true;
         }
-        let hop = &self.hops[index];
+        let hop = &self.core.hops[index];
         let held = hop.held.values().map(|held| &held.routed);
         let mut has = held.chain(hop.in_hand.as_ref().map(|(_, routed)| routed));
-        let setup = server.setup.and_then(|setup| self.exchanges.get(&setup));
+        let setup = server
+            .setup
+            .and_then(|setup| self.core.exchanges.get(setup));
         let is_asked = setup.is_some_and(|setup| setup.stage == Stage::Native(index));
         if is_asked || has.any(|held| held.exchange == server.setup) {
             server.setup = routed.exchange;
@@ -127,13 +129,13 @@ impl Router {
             return;
         };
         let is_setup = routed.toward == Peer::Agent
-            && self.hops[index].is_server()
+            && self.core.hops[index].is_server()
             && routed.message.kind() == Kind::Request
             && routed.boundary == Boundary::Session;
         if !is_setup {
             return;
         }
-        let name = self.hops[index].name.clone();
+        let name = self.core.hops[index].name.clone();
         let declared = declaration::read(routed.message.body());
         let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MAX_SERVERS) else {
             tracing::warn!(
@@ -160,7 +162,7 @@ impl Router {
         dialect: Option<Dialect>,
         own_id: String,
     ) -> Option<ServerId> {
-        let all = self.servers.all.values();
+        let all = self.mcp.servers.all.values();
         if all.filter(|server| server.provider == provider).count() >= MCP_SERVERS_OF_ONE {
             let whose = self.whose(provider);
             self.tell_once(
@@ -169,7 +171,7 @@ impl Router {
             );
             return None;
         }
-        let id = self.servers.number();
+        let id = self.mcp.servers.number();
         let seat: Box<dyn Seat> = match (dialect, provider) {
             (Some(Dialect::Connected), _) => Box::new(Connected::new(&own_id)),
             (Some(Dialect::Stateless), _) => {
@@ -195,9 +197,9 @@ impl Router {
             },
             questions: HashMap::new(),
             asked: HashMap::new(),
-            charge: self.servers.kept.charge_anyway(0),
+            charge: self.mcp.servers.kept.charge_anyway(0),
         };
-        self.servers.all.insert(id, server);
+        self.mcp.servers.all.insert(id, server);
         Some(id)
     }
 
@@ -222,7 +224,7 @@ impl Router {
         }
         let clients = routed
             .exchange
-            .and_then(|number| self.servers.clients.get(&number));
+            .and_then(|number| self.mcp.servers.clients.get(&number));
         let clients = clients.cloned().unwrap_or_default();
         let is_clients = |servers: &Servers, entry: &Entry| match entry.over_acp {
             false => clients.contains(&entry.name),
@@ -234,7 +236,7 @@ impl Router {
         let mut names = Names::default();
         for entry in entries
             .iter()
-            .filter(|entry| is_clients(&self.servers, entry))
+            .filter(|entry| is_clients(&self.mcp.servers, entry))
         {
             names.take(&entry.name);
         }
@@ -242,12 +244,13 @@ impl Router {
         let mut declared = Vec::new();
         for mut entry in entries.drain(..) {
             let server = entry.server();
-            let provider = server.and_then(|id| Some((id, self.servers.all.get(&id)?.provider)));
+            let provider =
+                server.and_then(|id| Some((id, self.mcp.servers.all.get(&id)?.provider)));
             if entry.over_acp && provider.is_none() {
                 lost.push(quote(&entry.name, MAX_QUOTE));
                 continue;
             }
-            if !is_clients(&self.servers, &entry) && !entry.name.is_empty() {
+            if !is_clients(&self.mcp.servers, &entry) && !entry.name.is_empty() {
                 let name = names.take_free(&entry.name);
                 if name != entry.name {
                     self.tell_renamed(&entry.name, &name, provider.map(|(_, provider)| provider));
@@ -256,7 +259,7 @@ impl Router {
             }
             match provider.filter(|_| entry.over_acp) {
                 None => declared.push(entry),
-                Some((server, _)) if self.servers.agent.acp => {
+                Some((server, _)) if self.mcp.servers.agent.acp => {
                     entry.set_server(server);
                     declared.push(entry);
                 }
@@ -267,7 +270,7 @@ impl Router {
                     }
                     Err(error) => {
                         let name = quote(&entry.name, MAX_QUOTE);
-                        self.tell_user(&format!(
+                        self.core.tell_user(&format!(
                             "the agent cannot be given the MCP server {name}: {error}."
                         ));
                     }
@@ -277,7 +280,7 @@ impl Router {
         if !lost.is_empty() {
             lost.truncate(8);
             let lost = lost.join(", ");
-            self.tell_user(&format!(
+            self.core.tell_user(&format!(
                 "these MCP servers are not declared to the agent: {lost}. Over ACP a server needs an \
                  `id` or a `serverId` of its own, and a name of at most {} bytes.",
                 declaration::LONGEST_NAME
@@ -288,10 +291,10 @@ impl Router {
 
     /// The entry by which an agent without MCP over ACP reaches a server.
     fn bridge(&mut self, server: ServerId, name: &str) -> io::Result<String> {
-        let agent = self.servers.agent;
+        let agent = self.mcp.servers.agent;
         let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
-        let transport = agent.bridge(self.servers.bridge).ok_or_else(none)?;
-        let mut entry = self.door.offer(server, name, transport)?;
+        let transport = agent.bridge(self.mcp.servers.bridge).ok_or_else(none)?;
+        let mut entry = self.mcp.door.offer(server, name, transport)?;
         if agent.typed && transport == Transport::Stdio {
             entry["type"] = "stdio".into();
         }
@@ -301,14 +304,16 @@ impl Router {
     fn name_of(&self, provider: Provider) -> String {
         match provider {
             Provider::Client => "client".to_owned(),
-            Provider::Proxy(index) | Provider::Component(index) => self.hops[index].name.clone(),
+            Provider::Proxy(index) | Provider::Component(index) => {
+                self.core.hops[index].name.clone()
+            }
         }
     }
 
     /// What a component has that the host is the server of.
     fn offers_of(&self, provider: Provider) -> Offers {
         match provider {
-            Provider::Component(index) => self.hops[index].offers(),
+            Provider::Component(index) => self.core.hops[index].offers(),
             Provider::Client | Provider::Proxy(_) => Offers::default(),
         }
     }
@@ -341,9 +346,9 @@ impl Router {
     pub(super) fn tell_once(&mut self, thing: &str, text: &str) {
         /// How many things are remembered.
         const THINGS: usize = 256;
-        if self.servers.told.len() < THINGS && self.servers.told.insert(thing.to_owned()) {
+        if self.mcp.servers.told.len() < THINGS && self.mcp.servers.told.insert(thing.to_owned()) {
             tracing::info!("{text}");
-            self.tell_user(text);
+            self.core.tell_user(text);
         }
     }
 }

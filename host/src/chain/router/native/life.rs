@@ -10,20 +10,16 @@ use crate::chain::route::{HopIndex, Place};
 use crate::chain::routed::Routed;
 use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
+use crate::chain::router::core::Core;
 use crate::chain::timers::Timer;
 use crate::channel::{Failure, Peer};
 use crate::native::Dialect;
 use crate::rpc::{Error, Kind, Message, code, member};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-impl Router {
+impl Core {
     /// Tells a native proxy that it begins.
-    pub(super) fn introduce(
-        &mut self,
-        index: HopIndex,
-        number: ExchangeId,
-        routed: Option<Routed>,
-    ) {
+    pub fn introduce(&mut self, index: HopIndex, number: ExchangeId, routed: Option<Routed>) {
         let due = self.now + START_UP;
         let Some(native) = self.hops[index].native_mut() else {
             return;
@@ -45,9 +41,19 @@ impl Router {
         }
     }
 
+    /// Whether a message is an answer that its native proxy needs in order to begin again.
+    pub fn is_awaited_to_begin(&self, index: HopIndex, routed: &Routed) -> bool {
+        routed.home == Some(index)
+            && matches!(self.hops[index].life, Life::Busy)
+            && self.hops[index].native().is_some()
+            && routed.route.place(routed.at) == Place::Hop(index)
+    }
+}
+
+impl Router {
     /// A native proxy has answered that it begins, or refused to.
     pub(super) fn introduced(&mut self, index: HopIndex, number: ExchangeId, message: Message) {
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         let name = hop.name.clone();
         let Some(native) = hop.native_mut() else {
             return;
@@ -85,12 +91,12 @@ impl Router {
         native.introduction = None;
         native.is_settled = true;
         let dialect = native.dialect.as_str();
-        self.timers.clear(due, Timer::Introduction(index));
+        self.core.timers.clear(due, Timer::Introduction(index));
         tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
         if is_repeated {
-            self.exchanges.remove(&number);
-            self.hops[index].life = Life::Runs;
-            self.make_ready(index);
+            self.core.exchanges.remove(number);
+            self.core.hops[index].life = Life::Runs;
+            self.core.make_ready(index);
             return self.provider_restarted(index);
         }
         self.answer_from_native(index, number, message);
@@ -98,8 +104,8 @@ impl Router {
 
     /// A native proxy ought to have answered by now that it begins.
     pub(in crate::chain::router) fn introduction_is_due(&mut self, index: HopIndex) {
-        let now = self.now;
-        let Some(native) = self.hops[index].native_mut() else {
+        let now = self.core.now;
+        let Some(native) = self.core.hops[index].native_mut() else {
             return;
         };
         let Some(introduction) = &mut native.introduction else {
@@ -112,7 +118,9 @@ impl Router {
         }
         // It is others that it waits for.
         introduction.due = now + START_UP;
-        self.timers.set(now + START_UP, Timer::Introduction(index));
+        self.core
+            .timers
+            .set(now + START_UP, Timer::Introduction(index));
     }
 
     /// The program of a native proxy runs again, or does not.
@@ -120,22 +128,25 @@ impl Router {
         if let Err(failure) = launched {
             return self.proxy_broke(index, &failure);
         }
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         let initialize = hop.native().and_then(|native| native.initialize.clone());
         let Some(initialize) = initialize else {
             hop.life = Life::Runs;
-            return self.make_ready(index);
+            return self.core.make_ready(index);
         };
         // What waits for it goes on waiting until it has begun.
-        let route = self.route(None);
-        let number = self.open(Origin::Introduction, Peer::Agent, route, &initialize, None);
-        self.stage(number, Stage::Native(index));
-        self.introduce(index, number, None);
+        let route = self.core.route(None);
+        let number =
+            self.core
+                .exchanges
+                .open(Origin::Introduction, Peer::Agent, route, &initialize, None);
+        self.core.exchanges.stage(number, Stage::Native(index));
+        self.core.introduce(index, number, None);
     }
 
     /// The program of a native proxy has ended.
     pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
-        if matches!(self.hops[index].life, Life::Runs | Life::Busy) {
+        if matches!(self.core.hops[index].life, Life::Runs | Life::Busy) {
             self.proxy_broke(index, failure);
         }
         self.end_due();
@@ -143,13 +154,14 @@ impl Router {
 
     /// Ends a native proxy that does not keep up.
     pub fn native_stalled(&mut self, index: HopIndex) {
-        self.end_soon(index, "it does not read what it is sent");
+        self.core
+            .end_soon(index, "it does not read what it is sent");
         self.end_due();
     }
 
     /// Cuts off a native proxy that broke: what it was asked is answered, what it asked withdrawn.
     pub(in crate::chain::router) fn cut(&mut self, index: HopIndex, failure: &Failure) {
-        let hop = &mut self.hops[index];
+        let hop = &mut self.core.hops[index];
         let name = hop.name.clone();
         let Some(native) = hop.native_mut() else {
             return;
@@ -158,19 +170,20 @@ impl Router {
         let introduction = native.introduction.take();
         let mut own: Vec<_> = native.open.drain().map(|(_, number)| number).collect();
         own.sort_unstable();
-        self.orders.push(Order::End(index));
+        self.core.orders.push(Order::End(index));
         let mut first = None;
         if let Some(introduction) = introduction {
-            self.timers
+            self.core
+                .timers
                 .clear(introduction.due, Timer::Introduction(index));
             first = introduction.routed;
         }
         for number in own {
             self.withdraw(number, new_cancel());
         }
-        let staged = self.exchanges.iter();
+        let staged = self.core.exchanges.iter();
         let staged = staged.filter(|(_, exchange)| exchange.stage == Stage::Native(index));
-        let mut staged: Vec<_> = staged.map(|(number, _)| *number).collect();
+        let mut staged: Vec<_> = staged.map(|(number, _)| number).collect();
         staged.sort_unstable();
         for number in staged {
             // It went no further, so it may go on if the user wants that.
@@ -178,7 +191,7 @@ impl Router {
                 self.fail(index, routed, &failure.to_string());
                 continue;
             }
-            let Some(exchange) = self.exchanges.get(&number) else {
+            let Some(exchange) = self.core.exchanges.get(number) else {
                 continue;
             };
             let method = quote(&exchange.method, MAX_QUOTE);
@@ -186,17 +199,5 @@ impl Router {
             let error = Error::new(code::INTERNAL_ERROR, text);
             self.answer_from_native(index, number, Message::error(&error));
         }
-    }
-
-    /// Whether a message is an answer that its native proxy needs in order to begin again.
-    pub(in crate::chain::router) fn is_awaited_to_begin(
-        &self,
-        index: HopIndex,
-        routed: &Routed,
-    ) -> bool {
-        routed.home == Some(index)
-            && matches!(self.hops[index].life, Life::Busy)
-            && self.hops[index].native().is_some()
-            && routed.route.place(routed.at) == Place::Hop(index)
     }
 }

@@ -18,7 +18,7 @@ fn whoever_asks_for_more_than_is_kept_for_a_connection_is_refused() {
         _ => Says::Told,
     });
     let mut router = Router::new(vec![holds], None);
-    let others = router.kept.charge(KEPT - 10_000);
+    let others = router.core.kept.charge(KEPT - 10_000);
 
     client(&mut router, &request(1, "hold", 20_000));
     let refused = heard(&mut router, Peer::Client).concat();
@@ -34,10 +34,10 @@ fn whoever_asks_for_more_than_is_kept_for_a_connection_is_refused() {
 
     client(&mut router, &request(3, "hold", 2000));
     assert!(heard(&mut router, Peer::Client).is_empty(), "there is room");
-    assert!(router.kept.kept() > KEPT - 8000);
+    assert!(router.core.kept.kept() > KEPT - 8000);
     drop(others);
     client(&mut router, &request(4, "hold", 20_000));
     assert!(heard(&mut router, Peer::Client).is_empty());
-    let kept = router.kept.kept();
+    let kept = router.core.kept.kept();
     assert!((22_000..30_000).contains(&kept), "{kept}");
 }

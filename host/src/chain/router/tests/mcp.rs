@@ -16,7 +16,7 @@ fn visited(link: LinkId) -> Router {
     let passes = scripted("passes", "*", |_, _| Says::Decided(Decision::Forward));
     let mut router = Router::new(vec![passes], None);
     client(&mut router, SETUP);
-    let server = *router.servers.all.keys().next().expect("a server");
+    let server = *router.mcp.servers.all.keys().next().expect("a server");
     router.receive_from_door(Arrival::Opened {
         link,
         server,
@@ -43,13 +43,13 @@ async fn what_waits_for_connections_to_servers_has_a_bound() {
     for _ in 0..MCP_CONNECTING >> 19 {
         says(&mut router, 7, "m", 1 << 20);
     }
-    let kept = router.servers.connecting.kept();
+    let kept = router.mcp.servers.connecting.kept();
     assert!(
         (MCP_CONNECTING / 2..=MCP_CONNECTING).contains(&kept),
         "{kept}"
     );
     router.receive_from_door(Arrival::Closed { link: 7 });
-    assert_eq!(router.servers.connecting.kept(), 0);
+    assert_eq!(router.mcp.servers.connecting.kept(), 0);
 }
 
 #[tokio::test]
@@ -60,7 +60,7 @@ async fn a_seat_is_given_nothing_while_all_of_them_keep_as_much_as_they_may() {
     assert!(asked.contains("mcp/connect"), "{asked}");
     let id = asked.split(r#""id":"#).nth(1).expect("an id");
     let id = id.split(',').next().expect("an id");
-    let others = router.servers.kept.charge(MCP_KEPT_OF_ALL - 100);
+    let others = router.mcp.servers.kept.charge(MCP_KEPT_OF_ALL - 100);
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"connectionId":"c"}}}}"#);
     client(&mut router, &answer);
     heard(&mut router, Peer::Client);
