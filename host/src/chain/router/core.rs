@@ -2,20 +2,23 @@
 //! handler, so any of them may call it.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
-use super::calls::Busy;
-use super::cancel::CANCEL;
+use super::busy::Busy;
+use super::cancel::{CANCEL, with_cancelled_id};
 use super::exchanges::Exchanges;
-use super::notice::Notices;
+use super::notices::Notices;
+use super::sessions::shown;
+use super::steps::Answer;
 use crate::chain::edge::Edge;
-use crate::chain::exchange::{Exchange, ExchangeId, Origin};
-use crate::chain::hop::{Hop, Life, Member};
-use crate::chain::native_peer::Order;
+use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::chain::hop::{Hop, Item, Life, Member};
+use crate::chain::native_peer::{NativePeer, Order};
 use crate::chain::route::{HopIndex, Route};
 use crate::chain::routed::Routed;
 use crate::chain::timers::{Timer, Timers};
@@ -24,7 +27,7 @@ use crate::limits::{Account, FLOOD, KEPT};
 use crate::native::Dialect;
 use crate::rpc::{Error, Id, Message};
 use crate::trace::Trace;
-use crate::untrusted::{MAX_QUOTE, quote};
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 pub(super) struct Core {
     pub client: Edge,
@@ -49,6 +52,8 @@ pub(super) struct Core {
     pub now: Instant,
     /// What the user is to be told in the next turn.
     pub notices: Notices,
+    /// How many messages of MCP over ACP were for nobody.
+    pub dropped: u64,
     /// How many notices there were.
     pub told: u64,
     /// The version of ACP that was agreed on with the client.
@@ -81,6 +86,7 @@ impl Core {
             now: Instant::now(),
             notices: Notices::new(&kept),
             kept,
+            dropped: 0,
             told: 0,
             version: 1,
             log: None,
@@ -192,17 +198,90 @@ impl Core {
         Some(held.routed)
     }
 
-    /// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
-    pub fn charge(&mut self, routed: &mut Routed) {
-        let Some(maker) = routed.maker else { return };
-        let account = &self.hops[maker].in_flight;
-        // Whatever its size, one message may always wait.
-        let too_much = account.kept() > 0 && account.is_full();
-        routed.charge = Some(account.charge_anyway(routed.cost()));
-        if too_much {
-            let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
-                          that of all that is kept, lets";
-            self.end_soon(maker, reason);
+    /// Tells whoever has a request that it is withdrawn, if it is: the far side, or a native proxy.
+    pub fn send_cancel(&mut self, number: ExchangeId) {
+        let Some(exchange) = self.exchanges.get(number) else {
+            return;
+        };
+        let Some(cancel) = &exchange.cancel else {
+            return;
+        };
+        let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
+        match exchange.stage {
+            // Plain on every hop, whichever way the request went.
+            Stage::Native(index) => {
+                if let Some(native) = self.hops[index].native_mut() {
+                    cancel.write(None, &mut native.outbox);
+                }
+            }
+            _ => self.send(toward, &cancel, None),
         }
     }
+
+    /// Lets something wait for a proxy.
+    pub fn enqueue(&mut self, index: HopIndex, item: Item) {
+        self.hops[index].push(item);
+        self.make_ready(index);
+    }
+
+    /// A proxy that is to be ended and can be, and why.
+    pub fn next_due_to_end(&mut self) -> Option<(HopIndex, Failure)> {
+        while let Some(index) = self.due_to_end.pop() {
+            let hop = &mut self.hops[index];
+            if (!matches!(hop.life, Life::Busy) || hop.native().is_some())
+                && let Some(failure) = hop.ending.take()
+            {
+                return Some((index, failure));
+            }
+        }
+        None
+    }
+
+    /// Counts a message of MCP over ACP that is for nobody; the log gets the first, and ever fewer of
+    /// the others.
+    pub fn note_dropped(&mut self, why: &dyn Display) {
+        self.dropped += 1;
+        let count = self.dropped;
+        if count.is_power_of_two() {
+            let why = Untrusted::within(why, MAX_QUOTE);
+            tracing::warn!(count, "dropped a message: {why}");
+        }
+    }
+
+    /// How many bytes wait for native proxies: the most that wait for one of them but this.
+    pub fn most_for_natives(&self, but: Option<HopIndex>) -> usize {
+        let others = self.peers().filter(|(index, _)| Some(*index) != but);
+        let waits = others.map(|(_, native)| native.outbox.len());
+        waits.max().unwrap_or_default()
+    }
+
+    pub fn peers(&self) -> impl Iterator<Item = (HopIndex, &NativePeer)> {
+        let all = self.natives.iter();
+        all.filter_map(|index| Some((*index, self.hops[*index].native()?)))
+    }
+}
+
+/// An answer to an open request, on its way back through these proxies.
+pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Routed {
+    let Answer {
+        number,
+        at,
+        message,
+        maker,
+    } = answer;
+    let toward = exchange.toward.opposite();
+    let message = shown(exchange.boundary, toward, message);
+    let mut routed = Routed::new(message, exchange.route.clone(), at, toward);
+    routed.exchange = Some(number);
+    routed.method = exchange.method.clone();
+    routed.boundary = exchange.boundary;
+    routed.request_session = match exchange.renamed.last() {
+        Some((_, session)) => session.clone(),
+        None => exchange.session.clone(),
+    };
+    routed.renamed.clone_from(&exchange.renamed);
+    routed.maker = maker;
+    // A guard's answer, or what the host says in its place.
+    routed.sealed = maker.is_some_and(|maker| hops[maker].is_guard());
+    routed
 }

@@ -1,23 +1,26 @@
 //! The requests that are open, by number. Numbers are given in the order in which requests are opened, and
 //! never twice: they are the ids of what leaves.
 
-use foldhash::{HashMap, HashMapExt};
+use std::collections::HashMap;
 
+use foldhash::HashMapExt;
+
+use super::steps::{Answer, Step};
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
-use crate::chain::route::Route;
+use crate::chain::route::{HopIndex, Route};
 use crate::channel::Peer;
-use crate::limits::Charge;
-use crate::rpc::Message;
+use crate::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
+use crate::rpc::{Error, Id, Message, code};
 
 pub(super) struct Exchanges {
-    open: HashMap<ExchangeId, Exchange>,
+    open: foldhash::HashMap<ExchangeId, Exchange>,
     next: ExchangeId,
 }
 
 impl Exchanges {
     pub fn new() -> Self {
         Self {
-            open: HashMap::new(),
+            open: foldhash::HashMap::new(),
             next: 1,
         }
     }
@@ -53,11 +56,6 @@ impl Exchanges {
         number
     }
 
-    /// The number of the next one.
-    pub fn next(&self) -> ExchangeId {
-        self.next
-    }
-
     pub fn get(&self, number: ExchangeId) -> Option<&Exchange> {
         self.open.get(&number)
     }
@@ -86,4 +84,54 @@ impl Exchanges {
     pub fn len(&self) -> usize {
         self.open.len()
     }
+
+    /// The answer of one end to an open request; nothing if it is not open.
+    pub fn answer_of_end(&self, number: ExchangeId, end: Peer, message: Message) -> Option<Step> {
+        let at = self.get(number)?.route.edge(end);
+        Some(Step::Answer(Answer::new(number, at, message)))
+    }
+
+    /// The same of a proxy.
+    pub fn answer_of_proxy(
+        &self,
+        number: ExchangeId,
+        index: HopIndex,
+        message: Message,
+    ) -> Option<Step> {
+        let at = self.get(number)?.route.position(index)?;
+        Some(Step::Answer(Answer::new(number, at, message)))
+    }
+}
+
+/// What a request is to be charged for that somebody opens who has these open, and is kept on this
+/// account. An error if it cannot be taken.
+pub(super) fn admit(
+    id: &Id,
+    request: &Message,
+    open: &HashMap<Id, ExchangeId>,
+    kept: &Account,
+) -> Result<Charge, Error> {
+    let refused = |reason| Error::new(code::INVALID_REQUEST, reason);
+    if id.as_str().len() > LONGEST_ID {
+        return Err(refused(format!("an id may have {LONGEST_ID} bytes")));
+    }
+    if open.len() >= OPEN {
+        return Err(refused(format!("{OPEN} requests are open already")));
+    }
+    if open.contains_key(id) {
+        let id = id.as_str();
+        let reason = format!("the id {id} belongs to a request that is still open");
+        return Err(refused(reason));
+    }
+    let cost = Exchange::cost(Some(id), request);
+    kept.charge(cost).ok_or_else(|| {
+        let show = |limit| Quantity::Size.show(limit as u64);
+        refused(match kept.kept() + cost > OPEN_KEPT {
+            true => {
+                let limit = show(OPEN_KEPT);
+                format!("the requests that are open have ids, methods and sessions of {limit}")
+            }
+            false => format!("{} are kept for the connection already", show(KEPT)),
+        })
+    })
 }

@@ -4,49 +4,58 @@
 
 use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
 
-use super::Router;
+use std::ops::ControlFlow;
+
+use super::core::Core;
+use super::steps::Steps;
 use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
 use crate::channel::subject;
 use crate::rpc::{Error, Message, canonical, code};
 
-impl Router {
-    /// Lets a message come to a guard, as it is or as an error; none if it was refused.
-    pub(super) fn admit(&mut self, index: HopIndex, mut routed: Routed) -> Option<Routed> {
-        let Err(why) = self.judge(index, &mut routed) else {
-            return Some(routed);
-        };
-        let name = &self.core.hops[index].name;
-        let method = crate::untrusted::quote(&routed.method, crate::untrusted::MAX_QUOTE);
-        let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
-        self.core.note_discarded(routed.toward.opposite(), &text);
-        let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-        if routed.is_response() {
-            routed.message = error;
-            return Some(routed);
-        }
-        self.answer_here(routed, error);
-        None
+/// Lets a message come to a proxy; to a guard as it is or as an error, unless it is refused.
+pub(super) fn admit(
+    core: &mut Core,
+    index: HopIndex,
+    mut routed: Routed,
+    steps: &mut Steps,
+) -> ControlFlow<(), Routed> {
+    if !core.hops[index].is_guard() {
+        return ControlFlow::Continue(routed);
     }
+    let Err(why) = judge(core, index, &mut routed) else {
+        return ControlFlow::Continue(routed);
+    };
+    let name = &core.hops[index].name;
+    let method = crate::untrusted::quote(&routed.method, crate::untrusted::MAX_QUOTE);
+    let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
+    core.note_discarded(routed.toward.opposite(), &text);
+    let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
+    if routed.is_response() {
+        routed.message = error;
+        return ControlFlow::Continue(routed);
+    }
+    steps.answer_here(&routed, error);
+    ControlFlow::Break(())
+}
 
-    fn judge(&self, index: HopIndex, routed: &mut Routed) -> Result<(), String> {
-        if routed.canonical {
-            return Ok(());
-        }
-        let sender = routed.toward.opposite();
-        if !is_of_protocol(&subject(&routed.message, sender, &routed.method)) {
-            return Err(format!(
-                "the protocol has no such message from the {}",
-                sender.as_str()
-            ));
-        }
-        if let Some(known) = is_like_one_of_protocol(&routed.method) {
-            return Err(format!("some readers take its name for `{known}`"));
-        }
-        if routed.message.is_ambiguous() || self.core.hops[index].subscription(routed).is_some() {
-            canonical(&routed.message).map_err(|why| why.to_string())?;
-            routed.canonical = true;
-        }
-        Ok(())
+fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String> {
+    if routed.canonical {
+        return Ok(());
     }
+    let sender = routed.toward.opposite();
+    if !is_of_protocol(&subject(&routed.message, sender, &routed.method)) {
+        return Err(format!(
+            "the protocol has no such message from the {}",
+            sender.as_str()
+        ));
+    }
+    if let Some(known) = is_like_one_of_protocol(&routed.method) {
+        return Err(format!("some readers take its name for `{known}`"));
+    }
+    if routed.message.is_ambiguous() || core.hops[index].subscription(routed).is_some() {
+        canonical(&routed.message).map_err(|why| why.to_string())?;
+        routed.canonical = true;
+    }
+    Ok(())
 }

@@ -1,45 +1,64 @@
 //! The router: a state machine that takes messages in at the ends, carries them through the
 //! proxies, and puts them out at the other end. It does no input or output of its own.
 
-mod calls;
+mod answers;
+mod busy;
 mod cancel;
 mod core;
+mod drive;
+mod effects;
 mod exchanges;
 mod failure;
 mod guards;
 mod intake;
 mod mcp;
 mod native;
-mod notice;
+mod notices;
+mod out;
 mod scope;
+mod sessions;
+mod setup;
 mod sides;
+mod steps;
 mod trace;
-mod travel;
 mod turns;
+mod user;
 mod verdict;
+mod waiting;
+mod way;
+mod withdraw;
+mod work;
 
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 
-pub use calls::{Finished, RUN};
+use futures_util::stream::StreamExt;
+use tokio::time::Instant;
+
+pub use busy::Finished;
+pub use drive::RUN;
 
 use self::core::Core;
 use self::mcp::Mcp;
-use super::hop::{Hop, Member};
+use self::steps::Steps;
+use super::exchange::Stage;
+use super::hop::{Hop, Life, Member};
+use super::native_peer::Order;
 use super::route::HopIndex;
 use crate::channel::Peer;
-use crate::mcp::door::{Door, Transport};
+use crate::mcp::door::{Arrival, Door, Transport};
 use crate::native::Dialect;
 use crate::native::Supervisor;
-use crate::rpc::{Error, Id, Outbox};
+use crate::rpc::{Error, Id, Kind, Message, Outbox};
 use crate::trace::Trace;
 
 /// Carries messages between a client and an agent through proxies.
 pub struct Router {
     core: Core,
     mcp: Mcp,
+    steps: Steps,
 }
 
 impl Router {
@@ -50,6 +69,7 @@ impl Router {
         Self {
             mcp: Mcp::new(&core.kept),
             core,
+            steps: Steps::new(),
         }
     }
 
@@ -109,6 +129,120 @@ impl Router {
     /// of the others.
     pub fn note_discarded(&mut self, from: Peer, why: &str) {
         self.core.note_discarded(from, why);
+    }
+
+    /// Whether there is something to [`Router::pump`].
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.core.due_to_end.is_empty() || !self.core.ready.is_empty() && !self.core.is_flooded()
+    }
+
+    /// Whether no proxy has anything to do.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.core.ready.is_empty() && self.core.busy.is_empty()
+    }
+
+    /// What waits for the client, what waits for the agent, a future that is done when a busy proxy
+    /// is, for [`Router::finished`], one that is done when something comes by the door, for
+    /// [`Router::receive_from_door`], and what waits for each native proxy. The futures are cancel safe, and do not return while no proxy is
+    /// busy, and nothing comes.
+    pub fn split(
+        &mut self,
+    ) -> (
+        &mut Outbox,
+        &mut Outbox,
+        impl Future<Output = Finished>,
+        impl Future<Output = Arrival>,
+        Vec<(HopIndex, &mut Outbox)>,
+    ) {
+        let busy = &mut self.core.busy;
+        let finished = async {
+            match busy.next().await {
+                Some(finished) => finished,
+                None => std::future::pending().await,
+            }
+        };
+        let arrival = self.mcp.door.next();
+        let hops = self.core.hops.iter_mut().enumerate();
+        let natives = hops.filter_map(|(index, hop)| Some((index, &mut hop.native_mut()?.outbox)));
+        (
+            &mut self.core.client.outbox,
+            &mut self.core.agent.outbox,
+            finished,
+            arrival,
+            natives.collect(),
+        )
+    }
+
+    /// Whether the version that was agreed on has batches (RFD v2: overview).
+    pub fn has_batches(&self) -> bool {
+        self.core.version >= 2
+    }
+
+    /// The messages of a batch are received from here on, up to its end: the answers to its requests
+    /// leave together.
+    pub fn begin_batch<'m>(&mut self, from: Peer, batch: impl Iterator<Item = &'m Message>) {
+        let requests = batch.filter(|message| message.kind() == Kind::Request);
+        self.core
+            .edge(from)
+            .batches
+            .begin(requests.filter_map(Message::id));
+    }
+
+    /// All of a batch has been received.
+    pub fn end_batch(&mut self, from: Peer) {
+        let edge = self.core.edge(from);
+        edge.batches.end(&mut edge.outbox);
+    }
+
+    /// The native proxies.
+    #[must_use]
+    pub fn natives(&self) -> Vec<HopIndex> {
+        self.core.natives.clone()
+    }
+
+    /// What is to be done to the programs of native proxies.
+    pub fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.core.orders)
+    }
+
+    /// How many bytes wait for native proxies: the most that wait for one of them but this.
+    #[must_use]
+    pub fn most_for_natives(&self, but: Option<HopIndex>) -> usize {
+        self.core.most_for_natives(but)
+    }
+
+    /// How many bytes native proxies ever took.
+    #[must_use]
+    pub fn taken_by_natives(&self) -> u64 {
+        self.core
+            .peers()
+            .map(|(_, native)| native.outbox.taken())
+            .sum()
+    }
+
+    /// Whether native proxies have yet to answer something.
+    #[must_use]
+    pub fn waits_for_natives(&self) -> bool {
+        let mut open = self.core.exchanges.iter();
+        open.any(|(_, exchange)| matches!(exchange.stage, Stage::Native(_)))
+    }
+
+    /// When there is something to [`Router::advance`] to.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.core.timers.next()
+    }
+
+    /// Writes down what the proxies did that they had no right to.
+    pub fn log_tallies(&self) {
+        for hop in &self.core.hops {
+            if let Life::Idle(part) = &hop.life {
+                let (tally, refused) = (part.tally(), hop.refused);
+                tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);
+            }
+        }
     }
 
     /// Whether a request of this end still has no answer.

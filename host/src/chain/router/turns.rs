@@ -2,7 +2,6 @@
 //! goes no further, and its proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
 
 use super::core::Core;
-use crate::chain::exchange::Boundary;
 use crate::chain::hop::Item;
 use crate::chain::route::Place;
 use crate::chain::routed::Routed;
@@ -80,14 +79,6 @@ impl Core {
         match withdrawn || self.version >= ACKNOWLEDGED {
             false => Message::result(r#"{"stopReason":"cancelled"}"#),
             true => Message::error(&Error::cancelled()),
-        }
-    }
-
-    /// Looks at what the client is told in answer to its `initialize`: the version that was agreed on.
-    pub(super) fn note_version(&mut self, of: Boundary, answer: &Message) {
-        if of == Boundary::Connection && answer.kind() == Kind::Result {
-            let version = member(answer.body(), "protocolVersion");
-            self.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
         }
     }
 }

@@ -2,52 +2,66 @@
 
 use std::collections::BTreeMap;
 
-use super::providers::position;
+use super::Mcp;
+use super::providers::{called_by, position};
 use super::servers::Provider;
 use crate::chain::exchange::Stage;
 use crate::chain::route::HopIndex;
-use crate::chain::router::Router;
+use crate::chain::router::core::Core;
+use crate::chain::router::steps::{Step, Steps, Task};
 use crate::channel::{MessageId, Peer};
-use crate::mcp::seat::{Ask, Input};
+use crate::mcp::ServerId;
+use crate::mcp::seat::{Ask, Input, Question};
 use crate::rpc::{Error, Message};
 
-impl Router {
+impl Mcp {
     /// A component asks, each under a number of its own, and in a call. What it asks for one call at
     /// once goes to the seat at once: a client that has to come again with the answers comes once.
     pub(in crate::chain::router) fn component_asks(
         &mut self,
+        core: &mut Core,
         index: HopIndex,
         asks: Vec<(MessageId, MessageId, Message)>,
+        steps: &mut Steps,
     ) {
         let mut by_call = BTreeMap::<_, Vec<_>>::new();
         for (id, call, message) in asks {
-            let called = self.called_by(index, call);
-            let server = called.and_then(|(server, _)| self.mcp.servers.all.get(&server));
+            let called = called_by(core, index, call);
+            let server = called.and_then(|(server, _)| self.servers.all.get(&server));
             let route = match server {
                 Some(server) => server.route.clone(),
-                None => self.core.route(None),
+                None => core.route(None),
             };
-            let Some(ask) = self.core.open_own(index, id, Peer::Agent, &route, &message) else {
+            let Some(ask) = core.open_own(index, id, Peer::Agent, &route, &message) else {
                 return;
             };
             let Some((server, question)) = called else {
                 // It has settled the call in the same breath.
                 let at = position(&route, Provider::Component(index)).unwrap_or_default();
                 let error = Message::error(&Error::cancelled());
-                self.answer_at(ask, at + 1, error, None);
+                steps.answer_at(ask, at + 1, error);
                 continue;
             };
-            self.core.exchanges.stage(ask, Stage::Seat(server));
+            core.exchanges.stage(ask, Stage::Seat(server));
             self.asks(server, ask, None);
             let asks = by_call.entry((server, question)).or_default();
             asks.push(Ask { ask, message });
         }
-        for ((server, call), asks) in by_call {
-            let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
-            self.seat_takes(server, Input::Asks { call, asks });
-            for number in numbers {
-                self.catch_up_with_cancel(number);
-            }
-        }
+        let calls = by_call.into_iter();
+        let asks = calls.map(|((server, call), asks)| Task::GiveAsks(server, call, asks));
+        steps.extend(asks.map(Step::Mcp));
+    }
+
+    /// What a component asks the caller in a call is at the seat.
+    pub(super) fn give_asks(
+        &mut self,
+        server: ServerId,
+        call: Question,
+        asks: Vec<Ask>,
+        steps: &mut Steps,
+    ) {
+        let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
+        self.give(server, Input::Asks { call, asks }, steps);
+        steps.extend(numbers.into_iter().map(|ask| Step::Mcp(Task::CatchUp(ask))));
     }
 }

@@ -2,30 +2,32 @@
 
 use std::sync::Arc;
 
+use super::Mcp;
 use super::servers::Connection;
 use super::{CONNECT, DISCONNECT, MESSAGE, seats, unavailable};
 use crate::chain::exchange::{Origin, Stage};
 use crate::chain::route::{Target, Via};
 use crate::chain::routed::Routed;
-use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
+use crate::chain::router::core::Core;
+use crate::chain::router::steps::{Step, Steps, Task};
 use crate::limits::LONGEST_ID;
 use crate::mcp::protocol::{OPEN, code};
-use crate::mcp::seat::{Asked, Caller, Input};
-use crate::mcp::wire::Wrapped;
+use crate::mcp::seat::{Asked, Caller, ConnectionId, Input};
+use crate::mcp::wire::{self, Wrapped};
 use crate::mcp::{ServerId, declaration};
 use crate::rpc::{Error, Message, code as rpc_code};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-impl Router {
+impl Mcp {
     /// Where a message of a caller's goes: the seat of the server, or of the connection, that it names.
-    pub(in crate::chain::router) fn seat_of(&self, message: &Message) -> Result<Target, Error> {
+    pub(in crate::chain::router) fn target(&self, message: &Message) -> Result<Target, Error> {
         let wrapped = Wrapped::read(message.body());
         let connection = wrapped.connection.as_deref();
         let id = match (connection, wrapped.server.as_deref()) {
             (Some(connection), _) => {
                 let open = connection.parse().ok();
-                let open = open.and_then(|id: u64| self.mcp.servers.connections.get(&id));
+                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
                 open.map(|open| open.server).ok_or_else(|| {
                     let connection = quote(connection, MAX_QUOTE);
                     let text = format!("acp-chain: no MCP connection `{connection}` is open");
@@ -40,45 +42,58 @@ impl Router {
                 return Err(Error::new(rpc_code::INVALID_PARAMS, text));
             }
         };
-        match self.mcp.servers.all.get(&id) {
+        match self.servers.all.get(&id) {
             Some(server) => Ok(Target::Seat(id, server.at)),
             None => Err(unavailable(&declaration::chain_id(id))),
         }
     }
 
     /// Takes a message off its way at the seat that it is for.
-    pub(in crate::chain::router) fn arrive(&mut self, id: ServerId, mut routed: Routed) {
-        self.core.trace(&routed);
+    pub(in crate::chain::router) fn arrive(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        mut routed: Routed,
+        steps: &mut Steps,
+    ) {
+        core.trace(&routed);
         let message = routed.message.clone();
         if routed.is_response() {
             // A caller's answer to the seat.
             let exchange = routed
                 .exchange
-                .and_then(|number| self.core.exchanges.remove(number));
+                .and_then(|number| core.exchanges.remove(number));
             if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
-                self.seat_is_answered(server, question, message);
+                self.seat_is_answered(server, question, message, steps);
             }
             return;
         }
         let Some(number) = routed.exchange else {
-            return self.arrive_notification(id, &routed);
+            return self.arrive_notification(core, id, &routed, steps);
         };
         // Whoever answers stands where the seat is.
         routed.from = routed.at;
-        self.core.exchanges.stage(number, Stage::Seat(id));
-        if let Err(error) = self.ask_seat(id, number, &routed) {
-            self.answer_at(number, routed.at, Message::error(&error), None);
+        core.exchanges.stage(number, Stage::Seat(id));
+        if let Err(error) = self.ask_seat(core, id, number, &routed, steps) {
+            steps.answer_at(number, routed.at, Message::error(&error));
         } else {
-            self.catch_up_with_cancel(number);
+            steps.push(Step::Mcp(Task::CatchUp(number)));
         }
     }
 
-    fn ask_seat(&mut self, id: ServerId, ask: Asked, routed: &Routed) -> Result<(), Error> {
+    fn ask_seat(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        ask: Asked,
+        routed: &Routed,
+        steps: &mut Steps,
+    ) -> Result<(), Error> {
         let message = routed.message.clone();
         let wrapped = Wrapped::read(message.body());
         let connection = wrapped.connection.as_deref();
         let connection = connection.and_then(|connection| connection.parse().ok());
-        let Some(server) = self.mcp.servers.all.get(&id) else {
+        let Some(server) = self.servers.all.get(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
         };
         if server.asked.len() >= OPEN {
@@ -87,18 +102,18 @@ impl Router {
         }
         match &*routed.method {
             CONNECT => {
-                let of = self.mcp.servers.connections.values();
+                let of = self.servers.connections.values();
                 if of.filter(|connection| connection.server == id).count() >= OPEN {
                     let text = format!("acp-chain: the MCP server has {OPEN} connections already");
                     return Err(Error::new(code::LIMIT, text));
                 }
-                let connection = self.mcp.servers.number();
+                let connection = self.servers.number();
                 let new = Connection {
                     server: id,
                     via: routed.via,
                     open: [ask].into(),
                 };
-                self.mcp.servers.connections.insert(connection, new);
+                self.servers.connections.insert(connection, new);
                 let caller = Some(Caller::Connection(connection));
                 self.asks(id, ask, caller);
                 let meta = wrapped.meta;
@@ -107,27 +122,28 @@ impl Router {
                     connection,
                     meta,
                 };
-                self.seat_takes(id, input);
+                self.give(id, input, steps);
             }
             DISCONNECT => {
                 let connection = self.own_connection(id, connection, routed.via)?;
-                self.disconnect(connection, Some(ask), wrapped.meta);
+                self.disconnect(connection, Some(ask), Some(&message), steps);
             }
             _ => {
-                if !self.mcp.servers.have_room(routed.message.len()) {
+                if !self.servers.have_room(routed.message.len()) {
                     return Err(seats::full());
                 }
                 let method = wrapped.method.as_deref().ok_or_else(no_method)?;
                 let caller = match (connection, wrapped.request.as_deref()) {
                     (Some(_), _) => {
                         let connection = self.own_connection(id, connection, routed.via)?;
-                        if let Some(connection) = self.mcp.servers.connections.get_mut(&connection)
-                        {
+                        if let Some(connection) = self.servers.connections.get_mut(&connection) {
                             connection.open.insert(ask);
                         }
                         Caller::Connection(connection)
                     }
-                    (None, Some(request)) => self.stand_alone(id, ask, request, routed.via)?,
+                    (None, Some(request)) => {
+                        self.stand_alone(core, id, ask, request, routed.via)?
+                    }
                     (None, None) => {
                         let text =
                             "acp-chain: the message has neither a connectionId nor a requestId";
@@ -135,7 +151,7 @@ impl Router {
                     }
                 };
                 self.asks(id, ask, Some(caller.clone()));
-                let own = self.callers_id(ask, wrapped.request.as_deref());
+                let own = callers_id(core, ask, wrapped.request.as_deref());
                 let input = Input::Request {
                     ask,
                     caller,
@@ -145,7 +161,7 @@ impl Router {
                     falls_back: matches!(routed.via, Via::Link(_)),
                     meta: wrapped.meta,
                 };
-                self.seat_takes(id, input);
+                self.give(id, input, steps);
             }
         }
         Ok(())
@@ -154,6 +170,7 @@ impl Router {
     /// Enters a request that stands alone.
     fn stand_alone(
         &mut self,
+        core: &mut Core,
         id: ServerId,
         ask: Asked,
         request: &str,
@@ -165,35 +182,17 @@ impl Router {
         }
         let request: Arc<str> = request.into();
         let key = (id, request.clone());
-        if self.mcp.servers.alone.contains_key(&key) {
+        if self.servers.alone.contains_key(&key) {
             let text = format!(
                 "acp-chain: the requestId {request:?} belongs to a request that is still open"
             );
             return Err(Error::new(rpc_code::INVALID_PARAMS, text));
         }
-        self.mcp.servers.alone.insert(key, via);
-        if let Some(exchange) = self.core.exchanges.get_mut(ask) {
+        self.servers.alone.insert(key, via);
+        if let Some(exchange) = core.exchanges.get_mut(ask) {
             exchange.stands_alone = true;
         }
         Ok(Caller::Request(request))
-    }
-
-    /// The id by which whoever asks knows the request.
-    fn callers_id(&self, ask: Asked, request: Option<&str>) -> String {
-        let origin = self
-            .core
-            .exchanges
-            .get(ask)
-            .map(|exchange| &exchange.origin);
-        match (origin, request) {
-            (Some(Origin::Edge(..) | Origin::Native(..)), Some(request)) => {
-                serde_json::json!(request).to_string()
-            }
-            (Some(Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id)), _) => {
-                id.as_str().to_owned()
-            }
-            _ => "null".to_owned(),
-        }
     }
 
     /// The connection that a caller names, if it is one of its own to this server.
@@ -203,7 +202,7 @@ impl Router {
         connection: Option<u64>,
         via: Via,
     ) -> Result<u64, Error> {
-        let open = connection.and_then(|id| self.mcp.servers.connections.get(&id));
+        let open = connection.and_then(|id| self.servers.connections.get(&id));
         let own = open.filter(|open| open.server == id && open.via == via);
         connection.filter(|_| own.is_some()).ok_or_else(|| {
             let text = "acp-chain: the MCP connection is closed, or another's";
@@ -211,38 +210,64 @@ impl Router {
         })
     }
 
-    /// Ends a connection. What is open on it is withdrawn.
-    pub(in crate::chain::router) fn disconnect(
+    /// Ends a connection, by this message if somebody says so. What is open on it is withdrawn.
+    pub(super) fn disconnect(
         &mut self,
-        connection: u64,
+        connection: ConnectionId,
         ask: Option<Asked>,
-        meta: Option<&str>,
+        said: Option<&Message>,
+        steps: &mut Steps,
     ) {
-        let Some(gone) = self.mcp.servers.connections.remove(&connection) else {
+        let Some(gone) = self.servers.connections.remove(&connection) else {
             return;
         };
-        for open in gone.open {
-            self.withdraw(open, new_cancel());
+        if gone.open.is_empty() {
+            return self.disconnected(gone.server, connection, ask, said, steps);
         }
+        let open = gone.open.into_iter();
+        steps.extend(open.map(|open| Step::Withdraw(open, new_cancel())));
+        steps.push(Step::Mcp(Task::Disconnected {
+            server: gone.server,
+            connection,
+            ask,
+            said: said.cloned(),
+        }));
+    }
+
+    /// Nothing is open any more on a connection that is over: its seat is told.
+    pub(super) fn disconnected(
+        &mut self,
+        server: ServerId,
+        connection: ConnectionId,
+        ask: Option<Asked>,
+        said: Option<&Message>,
+        steps: &mut Steps,
+    ) {
         if let Some(ask) = ask {
-            self.asks(gone.server, ask, None);
+            self.asks(server, ask, None);
         }
         let input = Input::Disconnect {
             ask,
             connection,
-            meta,
+            meta: said.and_then(|said| wire::meta(said.body())),
         };
-        self.seat_takes(gone.server, input);
+        self.give(server, input, steps);
     }
 
-    fn arrive_notification(&mut self, id: ServerId, routed: &Routed) {
+    fn arrive_notification(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        routed: &Routed,
+        steps: &mut Steps,
+    ) {
         let wrapped = Wrapped::read(routed.message.body());
         let connection = wrapped.connection.as_deref();
         let connection = connection.and_then(|connection| connection.parse().ok());
         let connection = self.own_connection(id, connection, routed.via);
         match (connection, wrapped.method.as_deref(), &*routed.method) {
-            (Ok(_), Some(_), MESSAGE) if !self.mcp.servers.have_room(routed.message.len()) => {
-                self.dropped(&seats::full());
+            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
+                core.note_dropped(&seats::full());
             }
             (Ok(connection), Some(method), MESSAGE) => {
                 let input = Input::Notification {
@@ -251,11 +276,27 @@ impl Router {
                     params: wrapped.params,
                     meta: wrapped.meta,
                 };
-                self.seat_takes(id, input);
+                self.give(id, input, steps);
             }
-            (Ok(connection), _, DISCONNECT) => self.disconnect(connection, None, wrapped.meta),
-            _ => self.dropped(&"a caller tells it on no MCP connection of its own"),
+            (Ok(connection), _, DISCONNECT) => {
+                self.disconnect(connection, None, Some(&routed.message), steps);
+            }
+            _ => core.note_dropped(&"a caller tells it on no MCP connection of its own"),
         }
+    }
+}
+
+/// The id by which whoever asks knows the request.
+fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> String {
+    let origin = core.exchanges.get(ask).map(|exchange| &exchange.origin);
+    match (origin, request) {
+        (Some(Origin::Edge(..) | Origin::Native(..)), Some(request)) => {
+            serde_json::json!(request).to_string()
+        }
+        (Some(Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id)), _) => {
+            id.as_str().to_owned()
+        }
+        _ => "null".to_owned(),
     }
 }
 

@@ -8,18 +8,21 @@
 
 use std::collections::HashMap;
 
-use super::servers::{Line, Link};
+use super::Mcp;
+use super::servers::{Link, LinkState};
 use super::{CONNECT, DISCONNECT, MESSAGE};
 use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::chain::route::{Target, Via};
 use crate::chain::routed::Routed;
-use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
+use crate::chain::router::core::Core;
+use crate::chain::router::steps::{Step, Steps, Task};
 use crate::channel::Peer;
 use crate::limits::LONGEST_ID;
 use crate::mcp::door::Arrival;
 use crate::mcp::mirrored::Mirrored;
 use crate::mcp::protocol::{self, CANCELLED, Version};
+use crate::mcp::seat::ConnectionId;
 use crate::mcp::wire::{self, Wrapped};
 use crate::mcp::{Dialect, LinkId, declaration};
 use crate::rpc::{Error, Id, Kind, Message, code, member};
@@ -30,9 +33,14 @@ const OPEN: usize = 1024;
 /// The most that may wait for a client's connection.
 const WAITING: usize = 256;
 
-impl Router {
+impl Mcp {
     /// Takes in what came by the door.
-    pub fn receive_from_door(&mut self, arrival: Arrival) {
+    pub(in crate::chain::router) fn receive_from_door(
+        &mut self,
+        core: &mut Core,
+        arrival: Arrival,
+        steps: &mut Steps,
+    ) {
         match arrival {
             Arrival::Opened {
                 link,
@@ -42,29 +50,36 @@ impl Router {
                 let new = Link {
                     server,
                     stands_alone,
-                    line: Line::Idle,
+                    state: LinkState::Idle,
                     open: HashMap::new(),
                     alone: 0,
                 };
-                self.mcp.servers.links.insert(link, new);
+                self.servers.links.insert(link, new);
             }
             Arrival::Message {
                 link,
                 message,
                 mirrored,
             } => match message.kind() {
-                Kind::Request => self.link_asks(link, message, &mirrored),
-                Kind::Notification => self.link_tells(link, message),
-                Kind::Result | Kind::Error => self.link_answers(link, message),
+                Kind::Request => self.link_asks(core, link, message, &mirrored, steps),
+                Kind::Notification => self.link_tells(core, link, message, steps),
+                Kind::Result | Kind::Error => link_answers(core, link, message, steps),
             },
-            Arrival::Closed { link } => self.lose_link(link),
+            Arrival::Closed { link } => lose_link(core, link, steps),
         }
     }
 
-    fn link_asks(&mut self, link: LinkId, message: Message, mirrored: &Mirrored) {
+    fn link_asks(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: Message,
+        mirrored: &Mirrored,
+        steps: &mut Steps,
+    ) {
         // A request has an id.
         let id = message.id().unwrap_or_else(Id::null);
-        let Some(entry) = self.mcp.servers.links.get(&link) else {
+        let Some(entry) = self.servers.links.get(&link) else {
             return;
         };
         let wrong = if id.as_str().len() > LONGEST_ID {
@@ -81,19 +96,18 @@ impl Router {
         };
         if let Some(wrong) = wrong {
             let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
-            return self.mcp.door.send(link, &error, Some(id.as_str()));
+            return self.door.send(link, &error, Some(id.as_str()));
         }
         if let Err(error) = self.check_headers(link, &message, mirrored) {
             return self
-                .mcp
                 .door
                 .send(link, &Message::error(&error), Some(id.as_str()));
         }
         if self.stands_alone(link, &message) {
-            return self.ask_alone(link, id, &message);
+            return self.ask_alone(core, link, id, &message, steps);
         }
-        if let Some(message) = self.on_the_line(link, message) {
-            self.ask_connected(link, id, &message);
+        if let Some(message) = self.when_connected(core, link, message, steps) {
+            self.ask_connected(core, link, id, &message, steps);
         }
     }
 
@@ -105,12 +119,11 @@ impl Router {
         mirrored: &Mirrored,
     ) -> Result<(), Error> {
         let link = self
-            .mcp
             .servers
             .links
             .get(&link)
             .filter(|link| link.stands_alone);
-        let server = link.and_then(|link| self.mcp.servers.all.get(&link.server));
+        let server = link.and_then(|link| self.servers.all.get(&link.server));
         match server.filter(|_| &**message.method() == "tools/call") {
             Some(server) => server.seat.check_headers(message.body(), mirrored),
             None => Ok(()),
@@ -120,25 +133,32 @@ impl Router {
     /// Whether a request needs no connection of its client's own. On one that it has, a provider that
     /// is connected to says itself whether it knows the version.
     fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
-        let Some(link) = self.mcp.servers.links.get(&link) else {
+        let Some(link) = self.servers.links.get(&link) else {
             return false;
         };
         if link.stands_alone {
             return true;
         }
-        let server = self.mcp.servers.all.get(&link.server);
+        let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
         let version = protocol::meta(params(message), protocol::key::VERSION);
         // Some that have introduced themselves go on to name the version that was agreed on.
         dialect != Some(Dialect::Connected)
             && version.is_some_and(|version| {
-                matches!(link.line, Line::Idle)
+                matches!(link.state, LinkState::Idle)
                     || version == format!("{:?}", Version::Stateless.as_str())
             })
     }
 
-    fn ask_alone(&mut self, link: LinkId, id: Id, message: &Message) {
-        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
+    fn ask_alone(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        id: Id,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
             return;
         };
         entry.alone += 1;
@@ -150,18 +170,25 @@ impl Router {
             params(message),
             None,
         );
-        self.ask_from(link, Origin::Link(link, id), true, &params);
+        self.ask_from(core, link, Origin::Link(link, id), true, &params, steps);
     }
 
-    fn ask_connected(&mut self, link: LinkId, id: Id, message: &Message) {
+    fn ask_connected(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        id: Id,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
         if let Some(params) = self.wrapped(link, message) {
-            self.ask_from(link, Origin::Link(link, id), false, &params);
+            self.ask_from(core, link, Origin::Link(link, id), false, &params, steps);
         }
     }
 
     /// What a client says, on its connection.
     fn wrapped(&self, link: LinkId, message: &Message) -> Option<String> {
-        let Line::Connected(connection) = self.mcp.servers.links.get(&link)?.line else {
+        let LinkState::Connected(connection) = self.servers.links.get(&link)?.state else {
             return None;
         };
         let (connection, method) = (connection.to_string(), message.method());
@@ -174,49 +201,61 @@ impl Router {
     }
 
     /// The message, if there is a connection for it. Else it waits until there is.
-    fn on_the_line(&mut self, link: LinkId, message: Message) -> Option<Message> {
-        let entry = self.mcp.servers.links.get_mut(&link)?;
-        match &mut entry.line {
-            Line::Connected(_) => Some(message),
-            Line::Connecting(_, waiting) => {
-                match self.mcp.servers.connecting.charge(message.cost()) {
+    fn when_connected(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: Message,
+        steps: &mut Steps,
+    ) -> Option<Message> {
+        let entry = self.servers.links.get_mut(&link)?;
+        match &mut entry.state {
+            LinkState::Connected(_) => return Some(message),
+            LinkState::Connecting(_, waiting) => {
+                match self.servers.connecting.charge(message.cost()) {
                     Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
                     _ => self.says_too_much(link),
                 }
-                None
             }
-            Line::Idle if !self.mcp.servers.all.contains_key(&entry.server) => {
+            LinkState::Idle if !self.servers.all.contains_key(&entry.server) => {
                 // It went with its session; the door is about to say so.
-                self.mcp.door.hang_up(link);
-                None
+                self.door.hang_up(link);
             }
-            Line::Idle => {
-                let Some(charge) = self.mcp.servers.connecting.charge(message.cost()) else {
+            LinkState::Idle => {
+                let Some(charge) = self.servers.connecting.charge(message.cost()) else {
                     self.says_too_much(link);
                     return None;
                 };
                 let params = wire::connect(&declaration::chain_id(entry.server));
-                // Nothing answers before it is on its way.
-                entry.line = Line::Connecting(self.core.exchanges.next(), vec![(message, charge)]);
-                self.ask_from(link, Origin::Connecting(link), false, &params);
-                None
+                let connects = Origin::Connecting(link);
+                let number = self.ask_from(core, link, connects, false, &params, steps)?;
+                let entry = self.servers.links.get_mut(&link)?;
+                entry.state = LinkState::Connecting(number, vec![(message, charge)]);
             }
         }
+        None
     }
 
     fn says_too_much(&mut self, link: LinkId) {
         tracing::warn!("an MCP client says too much before it is connected");
-        self.mcp.door.hang_up(link);
+        self.door.hang_up(link);
     }
 
-    /// Sends off a request of a client's, as if the agent had.
-    fn ask_from(&mut self, link: LinkId, origin: Origin, stands_alone: bool, params: &str) {
-        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
-            return;
-        };
-        let Some(server) = self.mcp.servers.all.get(&entry.server) else {
+    /// Sends off a request of a client's, as if the agent had. Gives its number, if it has become one.
+    fn ask_from(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        origin: Origin,
+        stands_alone: bool,
+        params: &str,
+        steps: &mut Steps,
+    ) -> Option<ExchangeId> {
+        let entry = self.servers.links.get_mut(&link)?;
+        let Some(server) = self.servers.all.get(&entry.server) else {
             // It went with its session; the door is about to say so.
-            return self.mcp.door.hang_up(link);
+            self.door.hang_up(link);
+            return None;
         };
         let (route, target) = (server.route.clone(), Target::Seat(entry.server, server.at));
         let method = match &origin {
@@ -225,59 +264,65 @@ impl Router {
             _ => MESSAGE,
         };
         let message = Message::request(method, params);
+        let mut own = None;
         let mut charge = None;
         if let Origin::Link(_, id) = &origin {
             let cost = Exchange::cost(Some(id), &message);
-            charge = self.core.agent.kept.charge(cost);
+            charge = core.agent.kept.charge(cost);
             if charge.is_none() {
                 let text = "acp-chain: too much is kept of the requests that are open";
                 let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-                return self.mcp.door.send(link, &error, Some(id.as_str()));
+                self.door.send(link, &error, Some(id.as_str()));
+                return None;
             }
-            entry.open.insert(id.clone(), self.core.exchanges.next());
+            own = Some(id.clone());
         }
-        let number =
-            self.core
-                .exchanges
-                .open(origin, Peer::Client, route.clone(), &message, charge);
-        if let Some(exchange) = self.core.exchanges.get_mut(number) {
+        let toward = Peer::Client;
+        let number = core
+            .exchanges
+            .open(origin, toward, route.clone(), &message, charge);
+        if let Some(id) = own {
+            entry.open.insert(id, number);
+        }
+        if let Some(exchange) = core.exchanges.get_mut(number) {
             // Whoever answers, be it on the way, carries the outcome.
             exchange.stands_alone = stands_alone;
         }
         let at = route.edge(Peer::Agent);
-        let mut routed = Routed::new(message, route, at, Peer::Client);
+        let mut routed = Routed::new(message, route, at, toward);
         routed.exchange = Some(number);
         routed.target = target;
         routed.via = Via::Link(link);
-        self.travel(routed);
+        steps.push(Step::Send(routed));
+        Some(number)
     }
 
-    fn link_tells(&mut self, link: LinkId, message: Message) {
+    fn link_tells(&mut self, core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
         if &**message.method() == CANCELLED {
             let id = member(message.body(), "requestId").and_then(Id::parse);
-            let entry = self.mcp.servers.links.get_mut(&link);
+            let entry = self.servers.links.get_mut(&link);
             // A request that was withdrawn has no answer.
             let number = entry.and_then(|entry| entry.take(&id?));
             if let Some(number) = number {
-                self.withdraw(number, new_cancel());
+                steps.push(Step::Withdraw(number, new_cancel()));
             }
             return;
         }
-        let entry = self.mcp.servers.links.get(&link);
+        let entry = self.servers.links.get(&link);
         if entry.is_some_and(|entry| entry.stands_alone) {
             return tracing::debug!("dropped a notification that is of no connection");
         }
-        if let Some(message) = self.on_the_line(link, message) {
-            self.tell_connected(link, &message);
+        if let Some(message) = self.when_connected(core, link, message, steps) {
+            self.tell_connected(link, &message, steps);
         }
     }
 
-    fn tell_connected(&mut self, link: LinkId, message: &Message) {
+    fn tell_connected(&self, link: LinkId, message: &Message, steps: &mut Steps) {
         let Some(params) = self.wrapped(link, message) else {
             return;
         };
-        let server = self.mcp.servers.links.get(&link).map(|link| link.server);
-        let Some((id, server)) = server.and_then(|id| Some((id, self.mcp.servers.all.get(&id)?)))
+        let server = self.servers.links.get(&link).map(|link| link.server);
+        let Some((id, server)) = server.and_then(|id| Some((id, self.servers.all.get(&id)?)))
         else {
             return;
         };
@@ -287,50 +332,45 @@ impl Router {
         let mut routed = Routed::new(message, route, at, Peer::Client);
         routed.target = target;
         routed.via = Via::Link(link);
-        self.travel(routed);
-    }
-
-    fn link_answers(&mut self, link: LinkId, message: Message) {
-        let id = message.id();
-        let number = id.and_then(|id| id.as_str().parse().ok());
-        let exchange = number.and_then(|number: ExchangeId| self.core.exchanges.get(number));
-        match exchange.map(|exchange| exchange.stage) {
-            Some(Stage::Link(asked)) if asked == link => {
-                self.answer(number.unwrap_or_default(), Peer::Agent, message);
-            }
-            _ => tracing::debug!("dropped a response of an MCP client to no open request"),
-        }
+        steps.push(Step::Send(routed));
     }
 
     /// Lets a message leave to the client that it is for.
-    pub(in crate::chain::router) fn leave_to_link(&mut self, link: LinkId, routed: &Routed) {
+    pub(in crate::chain::router) fn leave_to_link(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        routed: &Routed,
+        steps: &mut Steps,
+    ) {
         let wrapped = Wrapped::read(routed.message.body());
         // Proxies that it passed may have made anything of it.
         let method = wrapped.method.as_deref().unwrap_or_default();
         let params = wrapped.params.unwrap_or("null");
         let Some(number) = routed.exchange else {
             return self
-                .mcp
                 .door
                 .send(link, &Message::notification(method, params), None);
         };
-        if !self.mcp.servers.links.contains_key(&link) {
-            return self.answer(number, Peer::Agent, gone());
+        if !self.servers.links.contains_key(&link) {
+            return steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, gone()));
         }
-        self.mcp.door.send(
+        self.door.send(
             link,
             &Message::request(method, params),
             Some(&number.to_string()),
         );
-        self.core.exchanges.stage(number, Stage::Link(link));
-        self.send_cancel(number);
+        core.exchanges.stage(number, Stage::Link(link));
+        let exchange = core.exchanges.get(number);
+        if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
+            self.cancel_at_link(link, number);
+        }
     }
 
     /// Tells a client that what it is asked is withdrawn.
     pub(in crate::chain::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = format!(r#"{{"requestId":{number}}}"#);
-        self.mcp
-            .door
+        self.door
             .send(link, &Message::notification(CANCELLED, &params), None);
     }
 
@@ -343,7 +383,7 @@ impl Router {
         alone: bool,
         message: &Message,
     ) {
-        let entry = self.mcp.servers.links.get_mut(&link);
+        let entry = self.servers.links.get_mut(&link);
         let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
         // It may have withdrawn the request, and used its id again.
         let Some(entry) = open else { return };
@@ -352,81 +392,122 @@ impl Router {
             true => opened(message),
             false => message.clone(),
         };
-        self.mcp.door.send(link, &outcome, Some(id.as_str()));
+        self.door.send(link, &outcome, Some(id.as_str()));
     }
 
     /// Goes on with a client that is connected now, or is not.
-    pub(in crate::chain::router) fn link_connected(&mut self, link: LinkId, answer: &Message) {
-        if !self.mcp.servers.links.contains_key(&link) {
-            return self.drop_connections(link);
+    pub(in crate::chain::router) fn link_connected(
+        &mut self,
+        core: &Core,
+        link: LinkId,
+        answer: &Message,
+        steps: &mut Steps,
+    ) {
+        if !self.servers.links.contains_key(&link) {
+            return self.drop_connections(link, steps);
         }
         // Proxies that the answer passed may have made anything of it.
         let connection = member(answer.body(), "connectionId");
         let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
         let connection = connection.and_then(|id| id.parse().ok());
         if let Some(id) = connection {
-            self.claim(id, link);
+            self.claim(core, id, link);
         }
-        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
             return;
         };
-        let own = connection.and_then(|id| self.mcp.servers.connections.get(&id));
+        let own = connection.and_then(|id| self.servers.connections.get(&id));
         let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
         let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
-        let now = connection.map_or(Line::Idle, Line::Connected);
-        let Line::Connecting(_, waiting) = std::mem::replace(&mut entry.line, now) else {
+        let now = connection.map_or(LinkState::Idle, LinkState::Connected);
+        let LinkState::Connecting(_, waiting) = std::mem::replace(&mut entry.state, now) else {
             return;
         };
-        if connection.is_none() {
-            self.drop_connections(link);
+        let waiting = waiting.into_iter().map(|(message, _)| message);
+        if connection.is_some() {
+            return steps.extend(waiting.map(|message| Step::Mcp(Task::Say(link, message))));
         }
-        for (message, _) in waiting {
-            match (message.id(), connection) {
-                (Some(id), Some(_)) => self.ask_connected(link, id, &message),
-                (None, Some(_)) => self.tell_connected(link, &message),
-                (Some(id), None) => {
-                    let error = match answer.kind() {
-                        Kind::Error => answer.clone(),
-                        _ => gone(),
-                    };
-                    self.mcp.door.send(link, &error, Some(id.as_str()));
-                }
-                (None, None) => {}
-            }
+        self.drop_connections(link, steps);
+        let error = match answer.kind() {
+            Kind::Error => answer.clone(),
+            _ => gone(),
+        };
+        for id in waiting.filter_map(|message| message.id()) {
+            self.door.send(link, &error, Some(id.as_str()));
         }
     }
 
-    fn lose_link(&mut self, link: LinkId) {
-        let asked = self.core.exchanges.iter();
-        let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
-        for number in asked.map(|(number, _)| number).collect::<Vec<_>>() {
-            self.answer(number, Peer::Agent, gone());
+    /// Says what has waited for a client's connection.
+    pub(super) fn say_connected(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
+        match message.id() {
+            Some(id) => self.ask_connected(core, link, id, message, steps),
+            None => self.tell_connected(link, message, steps),
         }
-        let Some(entry) = self.mcp.servers.links.get_mut(&link) else {
+    }
+
+    /// A client has left: what it asked is withdrawn, and it says good-bye to its server.
+    pub(super) fn withdraw_all_of_link(&mut self, link: LinkId, steps: &mut Steps) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
             return;
         };
         let mut open: Vec<_> = entry.open.drain().map(|(_, number)| number).collect();
-        let was = std::mem::take(&mut entry.line);
-        if let Line::Connecting(number, _) = was {
+        let was = std::mem::take(&mut entry.state);
+        if let LinkState::Connecting(number, _) = was {
             open.push(number);
         }
-        for number in open {
-            self.withdraw(number, new_cancel());
-        }
-        if let Line::Connected(connection) = was {
-            // As the agent would say it, for whoever listens on the way.
-            let params = wire::disconnect(&connection.to_string());
-            self.ask_from(link, Origin::Leaving(link), false, &params);
-        }
-        self.mcp.servers.links.remove(&link);
+        let open = open.into_iter();
+        steps.extend(open.map(|number| Step::Withdraw(number, new_cancel())));
+        steps.push(Step::Mcp(match was {
+            LinkState::Connected(connection) => Task::Leave(link, connection),
+            _ => Task::Forget(link),
+        }));
+    }
+
+    /// Says good-bye for a client as the agent would, for whoever listens on the way.
+    pub(super) fn leave(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        connection: ConnectionId,
+        steps: &mut Steps,
+    ) {
+        let params = wire::disconnect(&connection.to_string());
+        self.ask_from(core, link, Origin::Leaving(link), false, &params, steps);
+        steps.push(Step::Mcp(Task::Forget(link)));
     }
 
     /// Ends what connections a client still has that is gone, whatever became of its good-bye.
-    pub(in crate::chain::router) fn drop_connections(&mut self, link: LinkId) {
-        for connection in self.connections(|connection| connection.via == Via::Link(link)) {
-            self.disconnect(connection, None, None);
-        }
+    pub(in crate::chain::router) fn drop_connections(&self, link: LinkId, steps: &mut Steps) {
+        let connections = self.servers.connections_by(Via::Link(link)).into_iter();
+        steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));
     }
+}
+
+fn link_answers(core: &Core, link: LinkId, message: Message, steps: &mut Steps) {
+    let number = message.id().and_then(|id| id.as_str().parse().ok());
+    let exchange = number.and_then(|number: ExchangeId| core.exchanges.get(number));
+    match (number, exchange.map(|exchange| exchange.stage)) {
+        (Some(number), Some(Stage::Link(asked))) if asked == link => {
+            steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, message));
+        }
+        _ => tracing::debug!("dropped a response of an MCP client to no open request"),
+    }
+}
+
+/// A client is gone: what it was asked is answered, then all else of it ends.
+fn lose_link(core: &Core, link: LinkId, steps: &mut Steps) {
+    let asked = core.exchanges.iter();
+    let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
+    steps.extend(
+        asked.filter_map(|(number, _)| core.exchanges.answer_of_end(number, Peer::Agent, gone())),
+    );
+    steps.push(Step::Mcp(Task::LinkLost(link)));
 }
 
 /// The params of a client's message as they came.

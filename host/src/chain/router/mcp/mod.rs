@@ -6,21 +6,27 @@
 
 mod asks;
 mod callers;
+mod closing;
+mod declare;
 mod links;
 mod natives;
 mod providers;
 mod seats;
 mod servers;
-mod sessions;
-mod setup;
 
 pub(super) use servers::Provider;
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use self::servers::Servers;
+use super::core::Core;
+use super::steps::{Steps, Task};
 use crate::limits::Account;
+use crate::mcp::ServerId;
+use crate::mcp::capabilities::Capabilities;
 use crate::mcp::door::Door;
+use crate::mcp::seat::{Input, Output};
 
 use crate::mcp::protocol::code;
 use crate::rpc::Error;
@@ -31,6 +37,12 @@ pub(super) struct Mcp {
     pub servers: Servers,
     /// By which an agent without MCP over ACP reaches them.
     pub door: Door,
+    /// What the agent can.
+    pub agent: Capabilities,
+    /// What seats want, in the order in which they said so.
+    wanted: VecDeque<(ServerId, Output)>,
+    /// Whether the steps have it that this is to be done.
+    is_due: bool,
 }
 
 impl Mcp {
@@ -39,6 +51,37 @@ impl Mcp {
         Self {
             servers: Servers::new(kept),
             door: Door::new(PathBuf::new(), kept),
+            agent: Capabilities::default(),
+            wanted: VecDeque::new(),
+            is_due: false,
+        }
+    }
+
+    /// Goes on with what was left to be done.
+    pub fn go_on(&mut self, core: &mut Core, task: Task, steps: &mut Steps) {
+        match task {
+            Task::Wanted => self.carry_out_next(core, steps),
+            Task::CatchUp(ask) => self.catch_up_with_cancel(core, ask, steps),
+            Task::Withdrawn(server, ask) => self.end_withdrawn(core, server, ask, steps),
+            Task::Disconnect(connection) => self.disconnect(connection, None, None, steps),
+            Task::Disconnected {
+                server,
+                connection,
+                ask,
+                said,
+            } => self.disconnected(server, connection, ask, said.as_ref(), steps),
+            Task::Close(server) => self.close_server(core, server, steps),
+            Task::CloseConnections(server) => self.close_connections(server, steps),
+            Task::Over(server) => self.give(server, Input::Over, steps),
+            Task::Remove(server) => self.remove_server(server),
+            Task::Say(link, message) => self.say_connected(core, link, &message, steps),
+            Task::LinkLost(link) => self.withdraw_all_of_link(link, steps),
+            Task::Leave(link, connection) => self.leave(core, link, connection, steps),
+            Task::Forget(link) => drop(self.servers.links.remove(&link)),
+            Task::Changed(index, change, after) => self.tell_changed(index, change, after, steps),
+            Task::ProviderLost(index, after) => self.tell_provider_lost(index, after, steps),
+            Task::ForgetConnections(server) => self.forget_connections(server),
+            Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks, steps),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! The seats of servers: what they take in, and what they want done.
 
-use std::collections::VecDeque;
-
+use super::Mcp;
 use super::servers::{Provider, Server};
 use super::{CONNECT, DISCONNECT, MESSAGE};
 use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::chain::hop::Item;
 use crate::chain::route::{HopIndex, Place, Target, Via};
 use crate::chain::routed::Routed;
-use crate::chain::router::Router;
 use crate::chain::router::cancel::new_cancel;
+use crate::chain::router::core::{Core, returning};
+use crate::chain::router::steps::{Answer, Step, Steps, Task};
 use crate::channel::Peer;
 use crate::limits::{MCP_KEPT_OF_ALL, Quantity};
 use crate::mcp::protocol::{TOKEN, code};
@@ -17,120 +17,127 @@ use crate::mcp::seat::{Asked, Caller, Input, Output, Question};
 use crate::mcp::{ServerId, declaration, wire};
 use crate::rpc::{Error, Kind, Message, code as rpc_code, member};
 
-impl Router {
-    /// Lets a seat take something in, and does what it wants done: now, or after what other seats
-    /// wanted before, which this may be a part of.
-    pub(in crate::chain::router) fn seat_takes(&mut self, id: ServerId, input: Input) {
-        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
+impl Mcp {
+    /// Lets a seat take something in. What it wants done is done after what seats wanted before, which this
+    /// may be a part of; so a handler gives one thing, and whoever has more says so by tasks.
+    pub(super) fn give(&mut self, id: ServerId, input: Input, steps: &mut Steps) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
             return;
         };
         let outputs = server.seat.take(input).into_iter();
-        server.charge = self.mcp.servers.kept.charge_anyway(server.seat.weight());
-        let waiting = &mut self.mcp.servers.wanted;
-        let is_first = waiting.is_none();
-        let waiting = waiting.get_or_insert_default();
-        waiting.extend(outputs.map(|output| (id, output)));
-        if is_first {
-            while let Some((id, output)) = self
-                .mcp
-                .servers
-                .wanted
-                .as_mut()
-                .and_then(VecDeque::pop_front)
-            {
-                self.carry_out(id, output);
+        server.charge = self.servers.kept.charge_anyway(server.seat.weight());
+        self.wanted.extend(outputs.map(|output| (id, output)));
+        if !std::mem::replace(&mut self.is_due, true) {
+            steps.push(Step::Mcp(Task::Wanted));
+        }
+    }
+
+    /// Does what a seat wanted first, with all that comes of it; then what comes behind that.
+    pub(super) fn carry_out_next(&mut self, core: &mut Core, steps: &mut Steps) {
+        match self.wanted.pop_front() {
+            Some((id, output)) => {
+                self.carry_out(core, id, output, steps);
+                steps.push(Step::Mcp(Task::Wanted));
             }
-            self.mcp.servers.wanted = None;
+            None => self.is_due = false,
+        }
+    }
+
+    /// A question of a seat has an answer, which sets out to it.
+    pub(in crate::chain::router) fn seat_answered(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        question: Question,
+        answer: Answer,
+        steps: &mut Steps,
+    ) {
+        let Some(server) = self.servers.all.get(&id) else {
+            return answered_late(core, answer, steps);
+        };
+        let Some(exchange) = core.exchanges.get(answer.number) else {
+            return;
+        };
+        match exchange.toward {
+            Peer::Agent => {
+                let target = Target::Seat(id, server.at);
+                let mut routed = returning(exchange, &core.hops, answer);
+                routed.target = target;
+                steps.push(Step::Send(routed));
+            }
+            // Its provider is next to it.
+            Peer::Client => {
+                core.exchanges.remove(answer.number);
+                self.seat_is_answered(id, question, answer.message, steps);
+            }
         }
     }
 
     /// Gives a seat the answer to a question of its own.
-    pub(in crate::chain::router) fn seat_is_answered(
+    pub(super) fn seat_is_answered(
         &mut self,
         id: ServerId,
         question: Question,
         outcome: Message,
+        steps: &mut Steps,
     ) {
-        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.remove(&question);
         }
-        let outcome = match self.mcp.servers.have_room(outcome.len()) {
+        let outcome = match self.servers.have_room(outcome.len()) {
             true => outcome,
             false => Message::error(&full()),
         };
-        self.seat_takes(id, Input::Answered { question, outcome });
-    }
-
-    /// A question of a seat is answered whose server is gone. If its provider has made a connection all
-    /// the same, that is closed again; the answer to this comes here too, and means nothing.
-    pub(in crate::chain::router) fn answered_late(
-        &mut self,
-        number: ExchangeId,
-        at: usize,
-        outcome: &Message,
-    ) {
-        let Some(exchange) = self.core.exchanges.remove(number) else {
-            return;
-        };
-        let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
-        let connection = member(outcome.body(), "connectionId")
-            .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
-        let Some(connection) = connection else {
-            return;
-        };
-        let params = format!(r#"{{"connectionId":{connection}}}"#);
-        let message = Message::request(DISCONNECT, &params);
-        let route = exchange.route;
-        let number =
-            self.core
-                .exchanges
-                .open(exchange.origin, Peer::Client, route.clone(), &message, None);
-        let mut routed = Routed::new(message, route, at + 1, Peer::Client);
-        routed.from = routed.route.edge(Peer::Agent);
-        routed.exchange = Some(number);
-        if let Place::Hop(index) = routed.route.place(at) {
-            routed.target = Target::Provider(index);
-        }
-        self.travel(routed);
+        self.give(id, Input::Answered { question, outcome }, steps);
     }
 
     pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
-        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
             server.asked.insert(ask, caller);
         }
     }
 
-    /// A request was withdrawn before it came to a seat.
-    pub(super) fn catch_up_with_cancel(&mut self, number: ExchangeId) {
-        let exchange = self.core.exchanges.get(number);
-        if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
-            self.withdraw_from_seat(number);
+    /// A request may have been withdrawn before it came to a seat.
+    pub(super) fn catch_up_with_cancel(
+        &mut self,
+        core: &Core,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        let exchange = core.exchanges.get(number);
+        let withdrawn = exchange.filter(|exchange| exchange.cancel.is_some());
+        if let Some(Stage::Seat(id)) = withdrawn.map(|exchange| exchange.stage) {
+            self.withdraw_from_seat(id, number, steps);
         }
     }
 
     /// Tells a seat that nobody waits any more for an answer.
-    pub(in crate::chain::router) fn withdraw_from_seat(&mut self, number: ExchangeId) {
-        let Some(Stage::Seat(id)) = self
-            .core
-            .exchanges
-            .get(number)
-            .map(|exchange| exchange.stage)
-        else {
-            return;
-        };
-        self.seat_takes(id, Input::Withdrawn { ask: number });
-        let stage = self
-            .core
-            .exchanges
-            .get(number)
-            .map(|exchange| exchange.stage);
+    pub(in crate::chain::router) fn withdraw_from_seat(
+        &mut self,
+        id: ServerId,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        self.give(id, Input::Withdrawn { ask: number }, steps);
+        steps.push(Step::Mcp(Task::Withdrawn(id, number)));
+    }
+
+    /// A seat was told that a request is withdrawn: if it has not answered, it is answered in its place.
+    pub(super) fn end_withdrawn(
+        &mut self,
+        core: &Core,
+        id: ServerId,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        let stage = core.exchanges.get(number).map(|exchange| exchange.stage);
         if matches!(stage, Some(Stage::Seat(_))) {
             let error = Error::new(rpc_code::REQUEST_CANCELLED, "the request was cancelled");
-            self.seat_answers(id, number, Message::error(&error));
+            self.seat_answers(core, id, number, Message::error(&error), steps);
         }
     }
 
-    fn carry_out(&mut self, id: ServerId, output: Output) {
+    fn carry_out(&mut self, core: &mut Core, id: ServerId, output: Output, steps: &mut Steps) {
         match output {
             Output::Answer {
                 ask,
@@ -142,7 +149,7 @@ impl Router {
                     true => carried(&outcome, meta.as_deref()),
                     false => outcome,
                 };
-                self.seat_answers(id, ask, outcome);
+                self.seat_answers(core, id, ask, outcome, steps);
             }
             Output::AskProvider {
                 question,
@@ -150,11 +157,11 @@ impl Router {
                 params,
             } => {
                 let message = Message::request(method, &params);
-                self.send_to_provider(id, Some(question), message);
+                self.send_to_provider(core, id, Some(question), message, steps);
             }
             Output::TellProvider { params } => {
                 let message = Message::notification(MESSAGE, &params);
-                self.send_to_provider(id, None, message);
+                self.send_to_provider(core, id, None, message, steps);
             }
             Output::AskCaller {
                 question,
@@ -167,12 +174,11 @@ impl Router {
                 let params = wire::on_connection(&connection.to_string(), &method, params, meta);
                 let message = Message::request(MESSAGE, &params);
                 let via = self
-                    .mcp
                     .servers
                     .connections
                     .get(&connection)
                     .map(|open| open.via);
-                self.send_to_caller(id, via, Some(question), message);
+                self.send_to_caller(core, id, via, Some(question), message, steps);
             }
             Output::TellCaller {
                 caller,
@@ -184,7 +190,6 @@ impl Router {
                 let (via, params) = match caller {
                     Caller::Connection(connection) => {
                         let via = self
-                            .mcp
                             .servers
                             .connections
                             .get(&connection)
@@ -196,24 +201,24 @@ impl Router {
                     Caller::Request(request) => {
                         let server = declaration::chain_id(id);
                         let params = wire::alone(&server, &request, &method, params, meta);
-                        let via = self.mcp.servers.alone.get(&(id, request)).copied();
+                        let via = self.servers.alone.get(&(id, request)).copied();
                         (via, params)
                     }
                 };
                 let message = Message::notification(MESSAGE, &params);
-                self.send_to_caller(id, via, None, message);
+                self.send_to_caller(core, id, via, None, message, steps);
             }
             Output::Withdraw { question } => {
-                let server = self.mcp.servers.all.get(&id);
+                let server = self.servers.all.get(&id);
                 let number = server.and_then(|server| server.questions.get(&question).copied());
                 if let Some(number) = number {
-                    self.withdraw(number, new_cancel());
+                    steps.push(Step::Withdraw(number, new_cancel()));
                 }
             }
-            Output::Notice { text } => self.tell_once(&text, &text),
+            Output::Notice { text } => self.tell_once(core, &text, &text),
             Output::List { question, offer } => {
                 let message = Message::request(offer.list(), "null");
-                self.use_component(id, question, Target::List(offer), message);
+                self.use_component(core, id, question, Target::List(offer), message);
             }
             Output::Call {
                 question,
@@ -221,21 +226,28 @@ impl Router {
                 params,
             } => {
                 let message = Message::request(method, &params);
-                self.use_component(id, question, Target::Call, message);
+                self.use_component(core, id, question, Target::Call, message);
             }
         }
     }
 
     /// Whether a request stands alone, so that MCP's outcome is carried in its answer.
     fn is_carried(&self, id: ServerId, ask: Asked) -> bool {
-        let server = self.mcp.servers.all.get(&id);
+        let server = self.servers.all.get(&id);
         let caller = server.and_then(|server| server.asked.get(&ask));
         matches!(caller, Some(Some(Caller::Request(_))))
     }
 
     /// Answers a request on behalf of a seat.
-    fn seat_answers(&mut self, id: ServerId, ask: Asked, outcome: Message) {
-        let Some(server) = self.mcp.servers.all.get_mut(&id) else {
+    fn seat_answers(
+        &mut self,
+        core: &Core,
+        id: ServerId,
+        ask: Asked,
+        outcome: Message,
+        steps: &mut Steps,
+    ) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
             return;
         };
         let at = server.at;
@@ -245,36 +257,43 @@ impl Router {
         };
         match caller {
             Some(Caller::Connection(connection)) => {
-                if let Some(open) = self.mcp.servers.connections.get_mut(&connection) {
+                if let Some(open) = self.servers.connections.get_mut(&connection) {
                     open.open.remove(&ask);
                 }
-                let exchange = self.core.exchanges.get(ask);
+                let exchange = core.exchanges.get(ask);
                 let connects = exchange.is_some_and(|exchange| &*exchange.method == CONNECT);
                 if connects && outcome.kind() == Kind::Error {
-                    self.mcp.servers.connections.remove(&connection);
+                    self.servers.connections.remove(&connection);
                 }
             }
             Some(Caller::Request(request)) => {
-                self.mcp.servers.alone.remove(&(id, request));
+                self.servers.alone.remove(&(id, request));
             }
             None => {}
         }
-        self.answer_from_seat(ask, at, outcome);
+        self.answer_from_seat(core, ask, at, outcome, steps);
     }
 
     /// Sends an answer off from a seat at a position, to whichever side asked.
-    pub(in crate::chain::router) fn answer_from_seat(
-        &mut self,
+    pub(super) fn answer_from_seat(
+        &self,
+        core: &Core,
         ask: Asked,
         at: usize,
         outcome: Message,
+        steps: &mut Steps,
     ) {
-        if let Some(exchange) = self.core.exchanges.get(ask) {
+        if let Some(exchange) = core.exchanges.get(ask) {
             let (at, maker) = match exchange.toward {
                 Peer::Client => (at, self.maker_at(exchange)),
                 Peer::Agent => (at + 1, None),
             };
-            self.answer_at(ask, at, outcome, maker);
+            steps.push(Step::Answer(Answer {
+                number: ask,
+                at,
+                message: outcome,
+                maker,
+            }));
         }
     }
 
@@ -283,11 +302,18 @@ impl Router {
         let Stage::Seat(id) = exchange.stage else {
             return None;
         };
-        self.mcp.servers.all.get(&id).and_then(Server::proxy)
+        self.servers.all.get(&id).and_then(Server::proxy)
     }
 
-    fn send_to_provider(&mut self, id: ServerId, question: Option<Question>, message: Message) {
-        let Some(server) = self.mcp.servers.all.get(&id) else {
+    fn send_to_provider(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        question: Option<Question>,
+        message: Message,
+        steps: &mut Steps,
+    ) {
+        let Some(server) = self.servers.all.get(&id) else {
             return;
         };
         let (at, route) = (server.at, server.route.clone());
@@ -297,19 +323,21 @@ impl Router {
             routed.target = Target::Provider(index);
         }
         if let Some(question) = question {
-            self.ask(id, question, &mut routed);
+            self.ask(core, id, question, &mut routed);
         }
-        self.travel(routed);
+        steps.push(Step::Send(routed));
     }
 
     fn send_to_caller(
         &mut self,
+        core: &mut Core,
         id: ServerId,
         via: Option<Via>,
         question: Option<Question>,
         message: Message,
+        steps: &mut Steps,
     ) {
-        let Some(server) = self.mcp.servers.all.get(&id) else {
+        let Some(server) = self.servers.all.get(&id) else {
             return;
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
@@ -320,26 +348,27 @@ impl Router {
             (None, Some(question)) => {
                 let text = "acp-chain: the MCP connection is closed";
                 let error = Message::error(&Error::new(rpc_code::INVALID_PARAMS, text));
-                return self.seat_is_answered(id, question, error);
+                return self.seat_is_answered(id, question, error, steps);
             }
             // Nobody is there any more to be told.
             (None, None) => return,
         }
         if let Some(question) = question {
-            self.ask(id, question, &mut routed);
+            self.ask(core, id, question, &mut routed);
         }
-        self.travel(routed);
+        steps.push(Step::Send(routed));
     }
 
     /// Asks a component what it has, or calls something of it.
     fn use_component(
         &mut self,
+        core: &mut Core,
         id: ServerId,
         question: Question,
         target: Target,
         message: Message,
     ) {
-        let Some(server) = self.mcp.servers.all.get(&id) else {
+        let Some(server) = self.servers.all.get(&id) else {
             return;
         };
         let Provider::Component(index) = server.provider else {
@@ -349,25 +378,51 @@ impl Router {
         routed.from = routed.route.edge(Peer::Agent);
         routed.target = target;
         routed.request_session.clone_from(&server.session);
-        routed.arrival = self.core.hops[index].next_arrival();
-        self.ask(id, question, &mut routed);
-        self.core.hops[index].push(Item::Message(routed));
-        self.core.make_ready(index);
+        routed.arrival = core.hops[index].next_arrival();
+        self.ask(core, id, question, &mut routed);
+        core.enqueue(index, Item::Message(routed));
     }
 
     /// Opens a request of a seat's.
-    fn ask(&mut self, id: ServerId, question: Question, routed: &mut Routed) {
+    fn ask(&mut self, core: &mut Core, id: ServerId, question: Question, routed: &mut Routed) {
         let (toward, route) = (routed.toward, routed.route.clone());
         let origin = Origin::Seat(id, question);
-        let number = self
-            .core
+        let number = core
             .exchanges
             .open(origin, toward, route, &routed.message, None);
         routed.exchange = Some(number);
-        if let Some(server) = self.mcp.servers.all.get_mut(&id) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.insert(question, number);
         }
     }
+}
+
+/// A question of a seat is answered whose server is gone. If its provider has made a connection all
+/// the same, that is closed again; the answer to this comes here too, and means nothing.
+fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
+    let (at, outcome) = (answer.at, answer.message);
+    let Some(exchange) = core.exchanges.remove(answer.number) else {
+        return;
+    };
+    let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
+    let connection = member(outcome.body(), "connectionId")
+        .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
+    let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
+    let Some(connection) = connection else {
+        return;
+    };
+    let message = Message::request(DISCONNECT, &wire::disconnect(&connection));
+    let (origin, route) = (exchange.origin, exchange.route);
+    let number = core
+        .exchanges
+        .open(origin, Peer::Client, route.clone(), &message, None);
+    let mut routed = Routed::new(message, route, at + 1, Peer::Client);
+    routed.from = routed.route.edge(Peer::Agent);
+    routed.exchange = Some(number);
+    if let Place::Hop(index) = routed.route.place(at) {
+        routed.target = Target::Provider(index);
+    }
+    steps.push(Step::Send(routed));
 }
 
 /// That seats keep as much as they may.

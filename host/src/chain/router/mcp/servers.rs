@@ -1,14 +1,13 @@
 //! The MCP servers of all sessions, and who is talking to them.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::chain::exchange::ExchangeId;
 use crate::chain::route::{HopIndex, Route, Via};
 use crate::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
-use crate::mcp::capabilities::Capabilities;
 use crate::mcp::door::Transport;
-use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question, Seat};
+use crate::mcp::seat::{Asked, Caller, ConnectionId, Question, Seat};
 use crate::mcp::wire::Wrapped;
 use crate::mcp::{Dialect, LinkId, ServerId};
 use crate::rpc::{Id, Message};
@@ -72,7 +71,7 @@ pub struct Connection {
 
 /// How far an MCP client of the agent's is connected.
 #[derive(Debug, Default)]
-pub enum Line {
+pub enum LinkState {
     /// It has said nothing yet that needs a connection.
     #[default]
     Idle,
@@ -87,7 +86,7 @@ pub struct Link {
     pub server: ServerId,
     /// Whether it is one request, which never needs a connection.
     pub stands_alone: bool,
-    pub line: Line,
+    pub state: LinkState,
     /// Its requests that have no answer yet.
     pub open: HashMap<Id, ExchangeId>,
     /// How many of its requests stood alone.
@@ -97,18 +96,18 @@ pub struct Link {
 impl Link {
     /// Whether an id belongs to something that it asked and that has no answer yet.
     pub fn has(&self, id: &Id) -> bool {
-        let waits = match &self.line {
-            Line::Connecting(_, waiting) => waiting
+        let waits = match &self.state {
+            LinkState::Connecting(_, waiting) => waiting
                 .iter()
                 .any(|(message, _)| message.id().as_ref() == Some(id)),
-            Line::Idle | Line::Connected(_) => false,
+            LinkState::Idle | LinkState::Connected(_) => false,
         };
         waits || self.open.contains_key(id)
     }
 
     /// Takes back what it asked under an id: the request, if that is on its way.
     pub fn take(&mut self, id: &Id) -> Option<ExchangeId> {
-        if let Line::Connecting(_, waiting) = &mut self.line {
+        if let LinkState::Connecting(_, waiting) = &mut self.state {
             waiting.retain(|(message, _)| message.id().as_ref() != Some(id));
         }
         self.open.remove(id)
@@ -117,7 +116,7 @@ impl Link {
     /// The ids of all that it asked and that has no answer yet; nothing of it is open any more.
     pub fn give_up(&mut self) -> Vec<Id> {
         let mut ids: Vec<_> = self.open.drain().map(|(id, _)| id).collect();
-        if let Line::Connecting(_, waiting) = &mut self.line {
+        if let LinkState::Connecting(_, waiting) = &mut self.state {
             ids.extend(waiting.drain(..).filter_map(|(message, _)| message.id()));
         }
         ids
@@ -127,7 +126,6 @@ impl Link {
 /// All of them.
 pub struct Servers {
     last: u64,
-    pub agent: Capabilities,
     /// How agents that do not reach servers over ACP are to get to them.
     pub bridge: Transport,
     pub all: BTreeMap<ServerId, Server>,
@@ -144,10 +142,6 @@ pub struct Servers {
     pub clients: HashMap<ExchangeId, Vec<String>>,
     /// What the user was told of once.
     pub told: HashSet<String>,
-    /// What seats want to be done, while something is being done for one.
-    pub wanted: Option<VecDeque<(ServerId, Output)>>,
-    /// Messages of providers and callers that were for nobody.
-    pub dropped: u64,
 }
 
 impl Servers {
@@ -155,7 +149,6 @@ impl Servers {
     pub fn new(kept: &Account) -> Self {
         Self {
             last: 0,
-            agent: Capabilities::default(),
             bridge: Transport::Stdio,
             all: BTreeMap::new(),
             connections: HashMap::new(),
@@ -165,8 +158,6 @@ impl Servers {
             kept: kept.part(MCP_KEPT_OF_ALL),
             clients: HashMap::new(),
             told: HashSet::new(),
-            wanted: None,
-            dropped: 0,
         }
     }
 
@@ -181,13 +172,27 @@ impl Servers {
         self.last
     }
 
-    /// The servers of a provider.
-    pub fn of(&self, provider: Provider) -> Vec<ServerId> {
-        let theirs = self
-            .all
-            .iter()
-            .filter(|(_, server)| server.provider == provider);
-        theirs.map(|(id, _)| *id).collect()
+    /// The next server of a provider behind this one.
+    pub fn next_of(&self, provider: Provider, after: ServerId) -> Option<ServerId> {
+        let others = self.all.range(after + 1..);
+        let mut theirs = others.filter(|(_, server)| server.provider == provider);
+        theirs.next().map(|(id, _)| *id)
+    }
+
+    /// The connections to a server.
+    pub fn connections_to(&self, server: ServerId) -> Vec<ConnectionId> {
+        self.connections_of(|connection| connection.server == server)
+    }
+
+    /// The connections of whoever speaks in this way.
+    pub fn connections_by(&self, via: Via) -> Vec<ConnectionId> {
+        self.connections_of(|connection| connection.via == via)
+    }
+
+    fn connections_of(&self, of: impl Fn(&Connection) -> bool) -> Vec<ConnectionId> {
+        let all = self.connections.iter();
+        let those = all.filter(|(_, connection)| of(connection));
+        those.map(|(id, _)| *id).collect()
     }
 
     /// The server that a message of its provider is about.

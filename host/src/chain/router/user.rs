@@ -14,60 +14,12 @@ use super::turns::{ACKNOWLEDGED, PROMPT};
 use crate::chain::exchange::{Exchange, Origin};
 use crate::chain::route::HopIndex;
 use crate::channel::Peer;
-use crate::limits::{Account, Charge, NOTICES};
 use crate::rpc::Message;
 use crate::untrusted::Untrusted;
 use crate::untrusted::quote;
 
 /// The longest notice, in bytes.
 const LONGEST: usize = 16 * 1024;
-
-/// What the user is to be told in the next turn.
-#[derive(Debug)]
-pub(super) struct Notices {
-    texts: Vec<(String, Charge)>,
-    account: Account,
-    /// The session that was prompted last, while the client has it.
-    session: Option<(Arc<str>, Charge)>,
-    /// How many did not fit.
-    left_out: u64,
-}
-
-impl Notices {
-    /// None yet; what they take will be a part of this account.
-    pub fn new(kept: &Account) -> Self {
-        Self {
-            texts: Vec::new(),
-            account: kept.part(NOTICES),
-            session: None,
-            left_out: 0,
-        }
-    }
-
-    fn add(&mut self, text: String) {
-        match self.account.charge(size_of::<String>() + text.len()) {
-            Some(charge) => self.texts.push((text, charge)),
-            None => self.left_out += 1,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.texts.is_empty() && self.left_out == 0
-    }
-
-    /// All of it, and how much it is not.
-    fn take(&mut self) -> Vec<String> {
-        let mut texts: Vec<_> = self.texts.drain(..).map(|(text, _)| text).collect();
-        let left_out = std::mem::take(&mut self.left_out);
-        if left_out > 0 {
-            texts.push(format!(
-                "there was more to tell than is kept until a turn; {left_out} such messages are \
-                 left out."
-            ));
-        }
-        texts
-    }
-}
 
 impl Core {
     /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
@@ -96,11 +48,8 @@ impl Core {
         self.send_notices();
     }
 
-    /// Looks at a request of the client's: it may prompt a session, or be done with it.
-    pub(super) fn note_request(&mut self, method: &str, session: Option<&Arc<str>>) {
-        let Some(session) = session else {
-            return;
-        };
+    /// The client has sent a request in a session: it may prompt it, or be done with it.
+    pub(super) fn note_request(&mut self, method: &str, session: &Arc<str>) {
         match method {
             PROMPT => {
                 let charge = self.notices.account.charge(session.len());

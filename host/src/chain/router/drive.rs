@@ -1,0 +1,227 @@
+//! What drives the router: whatever happens to it is done by the one loop, until nothing is left to be
+//! done. Nothing of what happens next is looked at before.
+
+use tokio::time::Instant;
+
+use super::busy::{Done, Finished};
+use super::core::Core;
+use super::mcp::Mcp;
+use super::steps::{Step, Steps};
+use super::{Router, answers, effects, failure, intake, native, waiting, way, withdraw, work};
+use crate::chain::hop::{Item, Life};
+use crate::chain::route::HopIndex;
+use crate::chain::timers::Timer;
+use crate::channel::{Event, Failure, Peer};
+use crate::mcp::door::Arrival;
+use crate::rpc::{Error, Id, Message};
+
+/// How many messages a proxy may handle before it is another's turn.
+pub const RUN: usize = 16;
+
+impl Router {
+    /// Lets something be done, and takes all steps that come of it.
+    fn with(&mut self, act: impl FnOnce(&mut Core, &mut Mcp, &mut Steps)) {
+        let Self { core, mcp, steps } = self;
+        debug_assert!(steps.mark() == 0, "the loop is entered from here only");
+        act(core, mcp, steps);
+        steps.in_order_since(0);
+        while let Some(step) = steps.pop() {
+            let mark = steps.mark();
+            take(core, mcp, step, steps);
+            steps.in_order_since(mark);
+        }
+    }
+
+    /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
+    /// go on in [`Router::finished`].
+    pub fn pump(&mut self, mut budget: usize) {
+        self.end_due();
+        while budget > 0
+            && !self.core.is_flooded()
+            && let Some(index) = self.core.ready.pop_front()
+        {
+            self.core.hops[index].queued = false;
+            // Several in a row: the code and the memory of one are far from those of another.
+            let mut run = RUN.min(budget);
+            while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
+                (run, budget) = (run - 1, budget - 1);
+                self.handle_next(index);
+                self.end_due();
+            }
+            self.core.make_ready(index);
+        }
+    }
+
+    /// Lets a proxy handle what waits for it first.
+    fn handle_next(&mut self, index: HopIndex) {
+        let Some(item) = self.core.hops[index].pop() else {
+            return;
+        };
+        self.with(|core, mcp, steps| match item {
+            Item::Cancel(id) => {
+                // Settled in the meantime: then there is nothing to tell.
+                if core.hops[index].held.contains_key(&id) {
+                    work::call(core, mcp, index, Event::Cancel(id), steps);
+                }
+            }
+            Item::Expired(id) => failure::expire(core, index, id, steps),
+            Item::Message(routed) if routed.home == Some(index) => {
+                answers::arrived(core, mcp, routed, steps);
+            }
+            Item::Message(routed) => work::deliver(core, mcp, index, routed, steps),
+        });
+        if !matches!(self.core.hops[index].life, Life::Busy) {
+            self.follow_up(index);
+        }
+    }
+
+    /// A proxy is done with what it had in hand, and what waited for that only goes on.
+    fn follow_up(&mut self, index: HopIndex) {
+        let free = self.core.hops[index].done();
+        // Most proxies have nothing behind them.
+        if !free.is_empty() {
+            let free = free.into_iter().map(|routed| Step::Depart(index, routed));
+            self.with(|_, _, steps| steps.extend(free));
+        }
+    }
+
+    /// Goes on with what came of a busy proxy's work.
+    pub fn finished(&mut self, Finished(index, done): Finished) {
+        let is_called = matches!(done, Done::Called(..));
+        self.with(|core, mcp, steps| work::done(core, mcp, index, done, steps));
+        if is_called {
+            self.follow_up(index);
+        }
+        self.core.make_ready(index);
+        self.end_due();
+    }
+
+    /// Ends the proxies that are to be ended and can be.
+    fn end_due(&mut self) {
+        while let Some((index, failure)) = self.core.next_due_to_end() {
+            self.with(|core, _, steps| failure::break_down(core, index, &failure, steps));
+        }
+    }
+
+    /// Does what is due by now.
+    pub fn advance(&mut self, now: Instant) {
+        self.core.now = now;
+        while let Some(timer) = self.core.timers.due(now) {
+            self.with(|core, mcp, steps| match timer {
+                Timer::Restart(index) => work::restart(core, mcp, index, steps),
+                Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
+                Timer::Expire(index, id) => {
+                    // In its turn, for the proxy may be about to settle it.
+                    core.hops[index].inbox.push_front(Item::Expired(id));
+                    core.make_ready(index);
+                }
+            });
+        }
+    }
+
+    /// Takes in a message from one end; from a parent, as if it were the client.
+    pub fn receive(&mut self, from: Peer, message: Message) {
+        self.with(|core, mcp, steps| intake::receive(core, mcp, from, message, steps));
+    }
+
+    /// Takes in a message from a native proxy.
+    pub fn receive_from_native(&mut self, index: HopIndex, message: Message) {
+        self.with(|core, mcp, steps| native::receive(core, mcp, index, message, steps));
+    }
+
+    /// A line of a native proxy is no message. `answers` is the id of what it may have been the
+    /// answer to, `own` that of a request which it may have been.
+    pub fn take_malformed_from_native(
+        &mut self,
+        index: HopIndex,
+        error: &Error,
+        answers: Option<&Id>,
+        own: Option<&Id>,
+    ) {
+        self.with(|core, _, steps| native::take_malformed(core, index, error, answers, own, steps));
+    }
+
+    /// Takes in what came by the door.
+    pub fn receive_from_door(&mut self, arrival: Arrival) {
+        self.with(|core, mcp, steps| mcp.receive_from_door(core, arrival, steps));
+    }
+
+    /// The program of a native proxy runs again, or does not.
+    pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
+        self.with(|core, _, steps| native::launched(core, index, launched, steps));
+    }
+
+    /// The program of a native proxy has ended.
+    pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
+        if matches!(self.core.hops[index].life, Life::Runs | Life::Busy) {
+            self.with(|core, _, steps| failure::break_down(core, index, failure, steps));
+        }
+        self.end_due();
+    }
+
+    /// Ends a native proxy that does not keep up.
+    pub fn native_stalled(&mut self, index: HopIndex) {
+        self.core
+            .end_soon(index, "it does not read what it is sent");
+        self.end_due();
+    }
+
+    /// Gives up a request whose answer was lost on the way in. Says whether there was one.
+    pub fn fail_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
+        let mut was_awaited = false;
+        self.with(|core, _, steps| was_awaited = intake::fail_answer(core, from, id, error, steps));
+        was_awaited
+    }
+
+    /// An end can no longer be reached: what it was asked is answered with this error, and so is
+    /// whatever it would be asked from now on.
+    pub fn lose(&mut self, peer: Peer, error: &Error) {
+        self.stop_writing(peer, error);
+        self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
+    }
+
+    /// An end takes nothing any more, though it may still speak: new requests to it are answered
+    /// with this error.
+    pub fn stop_writing(&mut self, peer: Peer, error: &Error) {
+        intake::stop_writing(&mut self.core, peer, error);
+    }
+
+    /// An end will answer nothing any more, though it may still read: what it was asked is
+    /// answered with this error.
+    pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
+        self.core.edge(peer).mute = Some(error.clone());
+        self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
+    }
+
+    /// Answers all open requests of one end at once, past the proxies that keep them.
+    pub fn answer_all_open(&mut self, peer: Peer, error: &Error) {
+        intake::answer_all_open(&mut self.core, peer, error);
+    }
+}
+
+/// Takes a step.
+fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
+    match step {
+        Step::Send(routed) => way::carry(core, mcp, routed, steps),
+        Step::Depart(index, routed) => waiting::depart(core, index, routed, steps),
+        Step::Answer(answer) => {
+            if let Some(routed) = answers::set_out(core, mcp, answer, steps) {
+                way::carry(core, mcp, routed, steps);
+            }
+        }
+        Step::HandOver(back) => {
+            answers::hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
+        }
+        Step::Withdraw(number, cancel) => withdraw::withdraw(core, mcp, number, cancel, steps),
+        Step::Effects(did) => effects::apply(core, mcp, did, steps),
+        Step::Release(index) => waiting::release(core, index, steps),
+        Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
+        Step::TellTaken(index, id) => work::call(core, mcp, index, Event::Cancel(id), steps),
+        Step::Fail(index, routed, reason) => failure::fail(core, index, routed, &reason, steps),
+        Step::Break(index, failure) => failure::break_down(core, index, &failure, steps),
+        Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),
+        Step::Broken(index, given_up) => failure::broken(core, index, given_up),
+        Step::ClientAsked(method, session) => core.note_request(&method, &session),
+        Step::Mcp(task) => mcp.go_on(core, task, steps),
+    }
+}
