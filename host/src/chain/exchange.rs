@@ -29,11 +29,14 @@ pub enum Boundary {
 }
 
 impl Boundary {
+    #[inline]
     pub fn of(method: &str) -> Self {
-        match method {
-            INITIALIZE => Self::Connection,
-            "session/close" | "session/delete" => Self::End,
-            method if declaration::is_setup(method) => Self::Session,
+        // What comes most often first.
+        match method.strip_prefix("session/") {
+            Some("update") => Self::Inner,
+            Some("close" | "delete") => Self::End,
+            Some(_) if declaration::is_setup(method) => Self::Session,
+            None if method == INITIALIZE => Self::Connection,
             _ => Self::Inner,
         }
     }

@@ -66,7 +66,8 @@ fn ask(
     let mut routed = Routed::new(message, route, at, to);
     routed.exchange = Some(number);
     made_by(core, index, &mut routed);
-    setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
+    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
+    steps.extend(routed.map(Step::Send));
 }
 
 fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {

@@ -7,7 +7,7 @@ use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
 use super::turns::PROMPT;
-use super::{setup, withdraw};
+use super::{setup, way, withdraw};
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::chain::routed::Routed;
 use crate::channel::Peer;
@@ -58,7 +58,7 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
             Err(error) => return core.note_dropped(&error),
         }
     }
-    steps.push(Step::Send(routed));
+    way::carry(core, mcp, routed, steps);
 }
 
 fn request(
@@ -95,7 +95,9 @@ fn request(
         }
         _ => None,
     };
-    setup::sets_out(core, mcp, routed, Provider::Client, steps);
+    if let Some(routed) = setup::sets_out(core, mcp, routed, Provider::Client, steps) {
+        way::carry(core, mcp, routed, steps);
+    }
     // Behind it: a prompt that is answered at once opens no turn.
     steps.extend(asked.map(|(method, session)| Step::ClientAsked(method, session)));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::core::Core;
 use super::mcp::{Mcp, Provider};
-use super::steps::{Step, Steps};
+use super::steps::Steps;
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId};
 use crate::chain::routed::Routed;
 use crate::mcp::capabilities::Capabilities;
@@ -13,7 +13,7 @@ use crate::mcp::declaration::DeclarationError;
 use crate::rpc::{Error, Kind, Message, code, member};
 
 /// Lets a request set out, with the servers over ACP that it declares; one that declares what
-/// nobody can read is refused.
+/// nobody can read is refused, and goes nowhere.
 #[inline]
 pub(super) fn sets_out(
     core: &mut Core,
@@ -21,13 +21,14 @@ pub(super) fn sets_out(
     mut routed: Routed,
     provider: Provider,
     steps: &mut Steps,
-) {
+) -> Option<Routed> {
     match (changed(core, mcp, &mut routed, provider), routed.exchange) {
         (Err(error), Some(number)) => {
             let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
             steps.answer_at(number, routed.at + 1, Message::error(&error));
+            None
         }
-        _ => steps.push(Step::Send(routed)),
+        _ => Some(routed),
     }
 }
 

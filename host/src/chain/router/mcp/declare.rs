@@ -9,7 +9,7 @@ use std::io;
 use super::Mcp;
 use super::servers::{Provider, Server, Servers};
 use crate::chain::exchange::{ExchangeId, Stage};
-use crate::chain::route::Place;
+use crate::chain::route::{HopIndex, Place};
 use crate::chain::routed::Routed;
 use crate::chain::router::core::Core;
 use crate::channel::{Offers, Peer};
@@ -69,14 +69,22 @@ impl Mcp {
         Ok(())
     }
 
+    /// What the client calls its servers stays known when a native proxy asks for a session in its
+    /// turn.
+    fn keep_names(&mut self, core: &mut Core, index: HopIndex, number: ExchangeId) {
+        let asked = self.servers.clients.iter().filter(|(setup, _)| {
+            let exchange = core.exchanges.get(**setup);
+            exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
+        });
+        let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();
+        if !names.is_empty() && !self.keep_clients(core, number, names) {
+            tracing::warn!("the names of the client's MCP servers are too long to be kept");
+        }
+    }
+
     /// Keeps what the client calls its servers, with the request that declares them. Says whether
     /// there is room.
-    pub(super) fn keep_clients(
-        &mut self,
-        core: &mut Core,
-        number: ExchangeId,
-        names: Vec<String>,
-    ) -> bool {
+    fn keep_clients(&mut self, core: &mut Core, number: ExchangeId, names: Vec<String>) -> bool {
         let bytes = names.iter().map(|name| size_of::<String>() + name.len());
         let bytes = bytes.sum();
         let exchange = core.exchanges.get_mut(number);

@@ -10,9 +10,11 @@ mod closing;
 mod declare;
 mod links;
 mod natives;
+mod outputs;
 mod providers;
 mod seats;
 mod servers;
+mod to_links;
 
 pub(super) use servers::Provider;
 

@@ -3,7 +3,6 @@
 use super::MESSAGE;
 use super::Mcp;
 use super::servers::Provider;
-use crate::chain::exchange::{ExchangeId, Stage};
 use crate::chain::route::{HopIndex, Target, Via};
 use crate::chain::routed::Routed;
 use crate::chain::router::core::Core;
@@ -91,19 +90,6 @@ impl Mcp {
             && Some(open.server) == server
         {
             open.via = Via::Link(link);
-        }
-    }
-
-    /// What the client calls its servers stays known when a native proxy asks for a session in its
-    /// turn.
-    pub(super) fn keep_names(&mut self, core: &mut Core, index: HopIndex, number: ExchangeId) {
-        let asked = self.servers.clients.iter().filter(|(setup, _)| {
-            let exchange = core.exchanges.get(**setup);
-            exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
-        });
-        let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();
-        if !names.is_empty() && !self.keep_clients(core, number, names) {
-            tracing::warn!("the names of the client's MCP servers are too long to be kept");
         }
     }
 }

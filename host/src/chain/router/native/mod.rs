@@ -134,7 +134,8 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
     if is_mcp(&routed.method) {
         return mcp.native_speaks(core, index, routed, steps);
     }
-    setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
+    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
+    steps.extend(routed.map(Step::Send));
 }
 
 fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
