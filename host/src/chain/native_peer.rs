@@ -73,10 +73,6 @@ pub struct NativePeer {
     pub dialect: Dialect,
     /// Whether the dialect was given, or shown by what it said or answered.
     pub is_settled: bool,
-    /// What the client said first, for those that are started again.
-    pub initialize: Option<Message>,
-    /// What the agent's side answered to that.
-    pub capabilities: Option<Message>,
     /// Its first message, while it is not answered.
     pub introduction: Option<Introduction>,
     /// How many of its lines came to nothing.
@@ -104,8 +100,6 @@ impl NativePeer {
             kept: kept.part(OPEN_KEPT),
             dialect: dialect.unwrap_or(Dialect::Proxy),
             is_settled: dialect.is_some(),
-            initialize: None,
-            capabilities: None,
             introduction: None,
             discarded: 0,
         }
@@ -121,9 +115,9 @@ impl NativePeer {
         }
     }
 
-    /// Queues the request by which it begins its work.
-    pub fn introduce(&mut self, number: ExchangeId) {
-        let params = self.initialize.as_ref().map_or("null", Message::body);
+    /// Queues the request by which it begins its work: this, as the client said it, in its dialect.
+    pub fn introduce(&mut self, number: ExchangeId, initialize: Option<&Message>) {
+        let params = initialize.map_or("null", Message::body);
         let message = Message::request(self.dialect.initialize(), params);
         message.write(Some(&number.to_string()), &mut self.outbox);
     }

@@ -29,6 +29,11 @@ impl Route {
         Self(hops.into_iter().collect())
     }
 
+    /// Whether it is this very route, and no other that passes the same proxies.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// The position of an end.
     pub fn edge(&self, peer: Peer) -> usize {
         match peer {

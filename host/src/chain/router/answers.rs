@@ -67,10 +67,11 @@ pub(super) fn hand_over(
 ) {
     match &exchange.origin {
         Origin::Edge(peer, id) => {
-            setup::told(core, exchange, &routed.message);
+            let instead = setup::told(core, *peer, exchange, &routed.message);
+            let message = instead.as_ref().unwrap_or(&routed.message);
             let edge = core.edge(*peer);
             edge.open.remove(id);
-            edge.send(&routed.message, Some(id.as_str()));
+            edge.send(message, Some(id.as_str()));
         }
         Origin::Link(link, id) => {
             let alone = exchange.stands_alone;

@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
@@ -13,7 +12,7 @@ use super::busy::Busy;
 use super::cancel::{CANCEL, with_cancelled_id};
 use super::exchanges::Exchanges;
 use super::notices::Notices;
-use super::sessions::shown;
+use super::sessions::{Sessions, shown};
 use super::steps::Answer;
 use crate::chain::edge::Edge;
 use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
@@ -29,6 +28,9 @@ use crate::rpc::{Error, Id, Message};
 use crate::trace::Trace;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
+/// What a proxy hears that speaks in a session which goes another way.
+pub(super) const NOT_OF_SESSION: &str = "the session does not pass this proxy";
+
 pub(super) struct Core {
     pub client: Edge,
     pub agent: Edge,
@@ -37,8 +39,8 @@ pub(super) struct Core {
     pub hops: Vec<Hop>,
     /// Those of them that are programs.
     pub natives: Vec<HopIndex>,
-    pub route: Route,
     pub exchanges: Exchanges,
+    pub sessions: Sessions,
     /// Proxies with something in their inbox.
     pub ready: VecDeque<HopIndex>,
     pub busy: FuturesUnordered<Busy>,
@@ -69,15 +71,16 @@ impl Core {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
+        let count = hops.len();
         let natives = (0..hops.len()).filter(|index| hops[*index].native().is_some());
         Self {
             client: Edge::new(&kept),
             agent: Edge::new(&kept),
             parent: None,
-            route: Route::new(0..hops.len()),
             natives: natives.collect(),
             hops,
             exchanges: Exchanges::new(),
+            sessions: Sessions::new(count, &kept),
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
             due_to_end: Vec::new(),
@@ -107,11 +110,6 @@ impl Core {
             Peer::Agent if self.parent.is_none() => &mut self.agent,
             _ => &mut self.client,
         }
-    }
-
-    /// The way of messages of a session. There is one chain for all of them.
-    pub fn route(&self, _session: Option<&Arc<str>>) -> Route {
-        self.route.clone()
     }
 
     /// Queues a message for an end, as a call under this id if it wants an answer.
@@ -184,9 +182,10 @@ impl Core {
         Some(number)
     }
 
-    /// The way of a proxy's own message, and where on it the proxy stands.
-    pub fn stand(&self, index: HopIndex, message: &Message) -> Option<(Route, usize)> {
-        let route = self.route(message.session());
+    /// The way of a proxy's own message to one side, and where on it the proxy stands; nothing if the
+    /// session goes another way. The session has the name that it has on that side.
+    pub fn stand(&self, index: HopIndex, to: Peer, message: &Message) -> Option<(Route, usize)> {
+        let route = self.sessions.route(to, message.session());
         let at = route.position(index)?;
         Some((route, at))
     }

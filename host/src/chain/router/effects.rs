@@ -2,7 +2,7 @@
 //! at once.
 
 use super::cancel::new_cancel;
-use super::core::Core;
+use super::core::{Core, NOT_OF_SESSION};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{Did, Step, Steps};
 use super::{failure, setup, verdict, withdraw};
@@ -57,8 +57,8 @@ fn ask(
     message: Message,
     steps: &mut Steps,
 ) {
-    let Some((route, at)) = core.stand(index, &message) else {
-        return;
+    let Some((route, at)) = core.stand(index, to, &message) else {
+        return refuse(core, index, id, to, &message, steps);
     };
     let Some(number) = core.open_own(index, id, to, &route, &message) else {
         return;
@@ -71,12 +71,31 @@ fn ask(
 }
 
 fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {
-    let Some((route, at)) = core.stand(index, &message) else {
-        return;
+    let Some((route, at)) = core.stand(index, to, &message) else {
+        return core.note_dropped(&NOT_OF_SESSION);
     };
     let mut routed = Routed::new(message, route, at, to);
     made_by(core, index, &mut routed);
     steps.push(Step::Send(routed));
+}
+
+/// Answers a request of a proxy's own in a session that goes another way.
+fn refuse(
+    core: &mut Core,
+    index: HopIndex,
+    id: MessageId,
+    to: Peer,
+    message: &Message,
+    steps: &mut Steps,
+) {
+    let route = core.sessions.route(to, None);
+    if let Some(number) = core.open_own(index, id, to, &route, message) {
+        let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {NOT_OF_SESSION}"));
+        steps.extend(
+            core.exchanges
+                .answer_of_end(number, to, Message::error(&error)),
+        );
+    }
 }
 
 fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
@@ -95,8 +114,11 @@ fn speak_mcp(
     message: &Message,
     steps: &mut Steps,
 ) {
-    let Some((route, at)) = core.stand(index, message) else {
-        return;
+    let Some((route, at)) = core.stand(index, to, message) else {
+        return match id {
+            Some(id) => refuse(core, index, id, to, message, steps),
+            None => core.note_dropped(&NOT_OF_SESSION),
+        };
     };
     let number = match id {
         Some(id) => match core.open_own(index, id, to, &route, message) {

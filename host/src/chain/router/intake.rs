@@ -49,7 +49,7 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     if is_mcp && from == Peer::Client {
         return mcp.hear_provider(core, Provider::Client, None, &message, steps);
     }
-    let route = core.route(message.session());
+    let route = core.sessions.route(from, message.session());
     let at = route.edge(from);
     let mut routed = Routed::new(message, route, at, from.opposite());
     if is_mcp {
@@ -74,7 +74,7 @@ fn request(
         Ok(charge) => charge,
         Err(error) => return refuse(core, from, &id, &error),
     };
-    let route = core.route(message.session());
+    let route = core.sessions.route(from, message.session());
     let (at, toward) = (route.edge(from), from.opposite());
     let number = core.exchanges.open(
         Origin::Edge(from, id.clone()),
@@ -149,9 +149,10 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         let text = format!("dropped a response of the {}", from.as_str());
         return core.note_discarded(from, &format!("{text} to no open request: id {id}"));
     };
-    if asked == Peer::Agent {
-        setup::answered(core, mcp, number, &message, steps);
-    }
+    let message = match asked {
+        Peer::Agent => setup::answered(core, mcp, number, message, steps),
+        Peer::Client => message,
+    };
     steps.extend(core.exchanges.answer_of_end(number, asked, message));
 }
 

@@ -8,6 +8,7 @@ use super::mcp::{Mcp, Provider};
 use super::steps::Steps;
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId};
 use crate::chain::routed::Routed;
+use crate::channel::Peer;
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::declaration::DeclarationError;
 use crate::rpc::{Error, Kind, Message, code, member};
@@ -64,19 +65,24 @@ pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -
 }
 
 /// Looks at an answer of the agent's, before anybody else: what it can, and which sessions begin and
-/// end.
+/// end. Gives the answer.
 pub(super) fn answered(
-    core: &Core,
+    core: &mut Core,
     mcp: &mut Mcp,
     number: ExchangeId,
-    message: &Message,
+    message: Message,
     steps: &mut Steps,
-) {
-    let Some(exchange) = core.exchanges.get(number) else {
-        return;
+) -> Message {
+    let Core {
+        exchanges,
+        sessions,
+        ..
+    } = core;
+    let Some(exchange) = exchanges.get(number) else {
+        return message;
     };
     if exchange.boundary == Boundary::Inner || message.kind() != Kind::Result {
-        return;
+        return message;
     }
     // As the agent knows it.
     let session = match exchange.renamed.last() {
@@ -88,20 +94,28 @@ pub(super) fn answered(
         Boundary::End => {
             if let Some(session) = session {
                 mcp.close_session(&session, steps);
+                sessions.end(Peer::Agent, &session);
             }
         }
         Boundary::Session => {
-            let named = member(message.body(), "sessionId");
-            let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
-            let session = match (named, &*exchange.method) {
-                (Some(named), _) => Some(Arc::from(named)),
-                (None, "session/fork") => None,
-                (None, _) => session,
-            };
+            let session = session_of(exchange, session, &message);
+            if let Some(session) = &session
+                && !sessions.begin(Peer::Agent, session, &exchange.route)
+            {
+                return too_many();
+            }
             mcp.begin_session(number, session.as_ref(), steps);
         }
         Boundary::Inner => {}
     }
+    message
+}
+
+/// A session that cannot be kept is none, rather than one that goes another way.
+fn too_many() -> Message {
+    let text =
+        "acp-chain: too much is kept of the sessions that are open; close some of them first";
+    Message::error(&Error::new(code::INTERNAL_ERROR, text))
 }
 
 /// A request to set up a session has its answer. Says whether something ends before anybody hears it.
@@ -109,12 +123,48 @@ pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) -> b
     mcp.setup_is_over(number, steps)
 }
 
-/// Looks at what the client or the agent is told in answer to a request: of `initialize`, the version
-/// that was agreed on.
+/// Looks at what the client or the agent is told in answer to a request: the version that was agreed on,
+/// and which sessions begin and end. Gives what it is told instead, if it is.
 #[inline]
-pub(super) fn told(core: &mut Core, exchange: &Exchange, answer: &Message) {
-    if exchange.boundary == Boundary::Connection && answer.kind() == Kind::Result {
+pub(super) fn told(
+    core: &mut Core,
+    peer: Peer,
+    exchange: &Exchange,
+    answer: &Message,
+) -> Option<Message> {
+    if exchange.boundary == Boundary::Inner || answer.kind() != Kind::Result {
+        return None;
+    }
+    if exchange.boundary == Boundary::Connection {
         let version = member(answer.body(), "protocolVersion");
         core.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
+        return None;
+    }
+    // As whoever asked knows it.
+    let asked = match exchange.renamed.first() {
+        Some((_, session)) => session.clone(),
+        None => exchange.session.clone(),
+    };
+    let session = session_of(exchange, asked, answer)?;
+    if exchange.boundary == Boundary::End {
+        core.sessions.end(peer, &session);
+        return None;
+    }
+    let has_room = core.sessions.begin(peer, &session, &exchange.route);
+    (!has_room).then(too_many)
+}
+
+/// The session that a request begins or ends with this answer; it was asked for under this name.
+fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) -> Option<Arc<str>> {
+    if exchange.boundary == Boundary::End {
+        return asked;
+    }
+    let named = member(answer.body(), "sessionId");
+    let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
+    match (named, &*exchange.method) {
+        (Some(named), _) => Some(Arc::from(named)),
+        // The session that it names is the one that is forked.
+        (None, "session/fork") => None,
+        (None, _) => asked,
     }
 }

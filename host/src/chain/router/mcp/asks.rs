@@ -30,7 +30,7 @@ impl Mcp {
             let server = called.and_then(|(server, _)| self.servers.all.get(&server));
             let route = match server {
                 Some(server) => server.route.clone(),
-                None => core.route(None),
+                None => core.sessions.route(Peer::Agent, None),
             };
             let Some(ask) = core.open_own(index, id, Peer::Agent, &route, &message) else {
                 return;

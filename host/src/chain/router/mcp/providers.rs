@@ -37,7 +37,8 @@ impl Mcp {
                 let text =
                     "acp-chain: the message is for no open MCP connection of a server of yours";
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
-                let at = position(&core.route(None), provider).unwrap_or_default();
+                let at =
+                    position(&core.sessions.route(Peer::Agent, None), provider).unwrap_or_default();
                 steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {

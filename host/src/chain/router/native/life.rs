@@ -28,10 +28,11 @@ pub(super) fn introduce(
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
+    let begun = &mut core.sessions.begun[index];
     if let Some(routed) = &routed {
-        native.initialize = Some(routed.message.clone());
+        begun.initialize = Some(routed.message.clone());
     }
-    native.introduce(number);
+    native.introduce(number, begun.initialize.as_ref());
     let new = Introduction {
         number,
         due,
@@ -75,7 +76,7 @@ pub(super) fn introduced(
                 tried.initialize(),
                 native.dialect.initialize()
             );
-            return native.introduce(number);
+            return native.introduce(number, core.sessions.begun[index].initialize.as_ref());
         }
         if is_unknown || is_repeated {
             let reason = match is_unknown {
@@ -136,13 +137,12 @@ pub(in crate::chain::router) fn launched(
         return steps.push(Step::Break(index, failure.into()));
     }
     let hop = &mut core.hops[index];
-    let initialize = hop.native().and_then(|native| native.initialize.clone());
-    let Some(initialize) = initialize else {
+    let Some(initialize) = core.sessions.begun[index].initialize.clone() else {
         hop.life = Life::Runs;
         return core.make_ready(index);
     };
     // What waits for it goes on waiting until it has begun.
-    let route = core.route(None);
+    let route = core.sessions.route(Peer::Agent, None);
     let number = core
         .exchanges
         .open(Origin::Introduction, Peer::Agent, route, &initialize, None);

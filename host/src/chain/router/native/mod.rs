@@ -5,7 +5,7 @@ mod life;
 pub(super) use life::{cut, introduction_is_due, is_awaited_to_begin, launched};
 
 use super::cancel::{CANCEL, NamesNone, withdrawn};
-use super::core::Core;
+use super::core::{Core, NOT_OF_SESSION};
 use super::exchanges::admit;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::scope::{scope_of_native, scoped};
@@ -63,7 +63,7 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
     }
     native.open.remove(id);
     if routed.is_beginning() && routed.message.kind() == Kind::Result {
-        native.capabilities = Some(routed.message.clone());
+        core.sessions.begun[index].answer = Some(routed.message.clone());
     }
     routed.message.write(Some(id.as_str()), &mut native.outbox);
     core.trace(routed);
@@ -109,7 +109,7 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
     let message = scope_of_native(core, index, message);
     let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
     if begins && let Some(native) = core.hops[index].native_mut() {
-        match (&mut native.introduction, &native.capabilities) {
+        match (&mut native.introduction, &core.sessions.begun[index].answer) {
             // The others have begun their work long since.
             (Some(introduction), Some(known)) if introduction.is_repeated => {
                 return known.write(Some(id.as_str()), &mut native.outbox);
@@ -118,9 +118,9 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
             (None, _) => {}
         }
     }
-    let route = core.route(message.session());
-    let Some(at) = route.position(index) else {
-        return;
+    let Some((route, at)) = core.stand(index, to, &message) else {
+        let error = Error::new(code::INVALID_PARAMS, NOT_OF_SESSION);
+        return refuse(core, index, &id, &error);
     };
     let origin = Origin::Native(index, id.clone());
     let number = core
@@ -157,9 +157,8 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
             }
         };
     }
-    let route = core.route(message.session());
-    let Some(at) = route.position(index) else {
-        return;
+    let Some((route, at)) = core.stand(index, to, &message) else {
+        return note_discarded(core, index, NOT_OF_SESSION);
     };
     let routed = Routed::new(message, route, at, to);
     match is_mcp(&routed.method) {

@@ -11,6 +11,7 @@ mod notices;
 mod order;
 mod parent;
 mod scope;
+mod sessions;
 mod turns;
 
 use std::collections::VecDeque;
