@@ -1,4 +1,5 @@
-//! The host's modules use only what stands above them in the layout of `CONTRIBUTING.md`.
+//! The host's modules use only what stands above them in the layout of `CONTRIBUTING.md`, and files of the
+//! router only what stands below them in its first lines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,4 +68,65 @@ fn modules_use_only_what_stands_above_them() {
             }
         }
     }
+}
+
+/// The files of the router, in the order of its first lines; a folder is one of them.
+fn parts_of_router(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let list = text.split("```text").nth(1).unwrap();
+    let list = list.split("```").next().unwrap().lines();
+    let names = list.filter_map(|line| line.strip_prefix("//! ")?.split(' ').next());
+    names.map(str::to_owned).collect()
+}
+
+/// The names that stand directly behind this path in a file.
+fn behind<'a>(code: &'a str, path: &str) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for rest in code.split(path).skip(1) {
+        let list = match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap(),
+            None => rest.split([';', ' ', '(', '{']).next().unwrap(),
+        };
+        let paths = list.split(',').map(str::trim);
+        names.extend(paths.map(|path| path.split("::").next().unwrap()));
+    }
+    names
+}
+
+#[test]
+fn files_of_the_router_use_only_what_stands_below_them() {
+    let folder = root().join("host/src/chain/router");
+    let parts = parts_of_router(&folder);
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    let mut count = 0;
+    for file in files {
+        let path = file.strip_prefix(&folder).unwrap();
+        let name = path.iter().next().unwrap().to_str().unwrap();
+        let name = name.trim_end_matches(".rs");
+        if ["mod", "tests"].contains(&name) {
+            continue;
+        }
+        let at = parts.iter().position(|part| part == name);
+        let at = at.unwrap_or_else(|| panic!("{name} is not in the router's first lines"));
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let mut used = behind(code, "router::");
+        // In a folder's own files, that is the folder.
+        if path.iter().count() == 1 || path.ends_with("mod.rs") {
+            used.extend(behind(code, "super::"));
+        }
+        for other in used {
+            let Some(stands) = parts.iter().position(|part| part == other) else {
+                continue;
+            };
+            count += 1;
+            assert!(
+                stands >= at,
+                "{} uses {other}, which stands above {name}",
+                file.display()
+            );
+        }
+    }
+    assert!(count > parts.len(), "they use each other");
 }

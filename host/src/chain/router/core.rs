@@ -104,7 +104,12 @@ impl Core {
             || self.most_for_natives(None) >= FLOOD
     }
 
-    /// By which an end is reached: the parent's serves both.
+    /// By which an end is reached.
+    ///
+    /// A chain that is itself a proxy (RFD proxy-chains) has a parent that stands for both ends: what it
+    /// says plainly comes from the client's side, and what it carries in `proxy/successor` from the
+    /// agent's; what it is told goes likewise. Answers and cancellations are plain either way. All ids are
+    /// the parent's own, of which no two are open at once, so one edge serves both.
     pub fn edge(&mut self, peer: Peer) -> &mut Edge {
         match peer {
             Peer::Agent if self.parent.is_none() => &mut self.agent,

@@ -1,5 +1,39 @@
 //! The router: a state machine that takes messages in at the ends, carries them through the
 //! proxies, and puts them out at the other end. It does no input or output of its own.
+//!
+//! A handler is a function that does what concerns the message in hand, and pushes what comes of it as
+//! steps, which one loop takes. So no handler calls one that may call it, and files use only those that
+//! stand below them here:
+//!
+//! ```text
+//! drive      what happens to the router, and the one loop
+//! intake     messages that come in at the ends
+//! way        the way of a message, in order
+//! out        the one way out
+//! answers    how an answer sets out, and who gets it
+//! work       proxies at work
+//! effects    what a proxy did in a call
+//! verdict    what it decided
+//! failure    proxies that fail
+//! native     native proxies
+//! withdraw   requests that are withdrawn
+//! setup      the hook of all that begins and ends
+//! mcp        MCP over ACP
+//! waiting    messages that wait at a proxy
+//! guards     messages that may not pass a guard
+//! user       what the user is told
+//! turns      turns that the user stops
+//! scope      questions that name a request
+//! trace      what the trace gets
+//! core       what there is, and what can be done to it
+//! exchanges  the requests that are open
+//! sessions   what has begun
+//! notices    what waits to be told
+//! steps      what is to be done next
+//! busy       the work of proxies, as futures
+//! cancel     cancellations
+//! sides      which side of a chain a call belongs to
+//! ```
 
 mod answers;
 mod busy;

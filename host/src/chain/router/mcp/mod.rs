@@ -28,9 +28,8 @@ use crate::limits::Account;
 use crate::mcp::ServerId;
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::door::Door;
-use crate::mcp::seat::{Input, Output};
-
 use crate::mcp::protocol::code;
+use crate::mcp::seat::{Input, Output};
 use crate::rpc::Error;
 use crate::untrusted::{MAX_QUOTE, quote};
 
