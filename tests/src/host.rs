@@ -356,7 +356,7 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
         dialect: None,
         on_failure: FailurePolicy::Refuse,
         program: Some(Program {
-            link: ChildIo {
+            io: ChildIo {
                 output: Box::new(output),
                 input: Box::new(input),
                 process: None,

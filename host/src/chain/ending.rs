@@ -6,7 +6,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use super::Exit;
-use super::connection::{BUDGET, Connection};
+use super::conductor::{BUDGET, Conductor};
 use super::pipes::LAST_OUTPUT;
 use super::route::HopIndex;
 use crate::channel::Peer;
@@ -19,7 +19,7 @@ const FLUSH: Duration = Duration::from_secs(1);
 /// How long the proxies may take with what has come in from an agent that has ended.
 const SETTLE: Duration = Duration::from_secs(2);
 
-impl Connection {
+impl Conductor {
     /// The client has left, or we are to stop: the agent goes too. A client that still reads gets
     /// the answers that it is owed.
     pub async fn close(mut self, patience: bool) -> Exit {

@@ -9,7 +9,7 @@
 
 mod batches;
 mod breaker;
-mod connection;
+mod conductor;
 mod edge;
 mod ending;
 mod exchange;

@@ -36,7 +36,7 @@ pub struct Native {
 /// A program that runs, and how to run it again.
 pub struct Program {
     /// Its streams.
-    pub link: ChildIo,
+    pub io: ChildIo,
     /// Starts another in its place.
     pub launch: Launch,
 }
@@ -47,7 +47,7 @@ pub type Launch = Box<dyn FnMut() -> Result<ChildIo, Failure> + Send>;
 impl std::fmt::Debug for Program {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Program")
-            .field("link", &self.link)
+            .field("io", &self.io)
             .finish_non_exhaustive()
     }
 }

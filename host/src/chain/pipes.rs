@@ -88,7 +88,7 @@ impl Pipes {
                 all.push(Pipe {
                     hop,
                     launch: program.launch,
-                    program: Some(Running::new(program.link, message_limit)),
+                    program: Some(Running::new(program.io, message_limit)),
                     count: 1,
                 });
             }

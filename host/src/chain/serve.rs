@@ -6,7 +6,7 @@ use std::pin::pin;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::connection::Connection;
+use super::conductor::Conductor;
 use super::handshake::Handshake;
 use super::{Chain, Role, StartError};
 use crate::limits::LINE;
@@ -99,8 +99,8 @@ pub async fn serve(
             }
         }
     };
-    let connection = Connection::new(handshake.input, reader, role, chain, settings, initialize);
-    connection.run(stop).await
+    let conductor = Conductor::new(handshake.input, reader, role, chain, settings, initialize);
+    conductor.run(stop).await
 }
 
 #[cfg(test)]

@@ -238,7 +238,7 @@ fn start_native(
         dialect: native.dialect,
         on_failure: entry.on_failure.unwrap_or_default(),
         program: Some(Program {
-            link: launch()?,
+            io: launch()?,
             launch,
         }),
     })

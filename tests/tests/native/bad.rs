@@ -416,7 +416,7 @@ fn in_process(
             let (next, wire) = played("another", &record);
             let _ = tell.send(wire);
             let program = next.program.ok_or_else(|| Failure::new("there is none"))?;
-            Ok(program.link)
+            Ok(program.io)
         });
     }
     (InProcess::of(vec![native.into()], transcript), wire, others)

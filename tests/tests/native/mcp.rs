@@ -29,12 +29,12 @@ fn passing(id: &str) -> Member {
             process: Some(process),
         })
     });
-    let link = launch().unwrap();
+    let io = launch().unwrap();
     Native {
         name: id.to_owned(),
         dialect: None,
         on_failure: FailurePolicy::Refuse,
-        program: Some(Program { link, launch }),
+        program: Some(Program { io, launch }),
     }
     .into()
 }

@@ -1,5 +1,5 @@
-//! One client's connection: reads, routes and writes until either end is gone. A parent is served as
-//! a client which has the agent, too.
+//! The conductor of one client's connection: reads, routes and writes until either end is gone. A parent is
+//! served as a client which has the agent, too.
 //!
 //! Memory stays bounded by what is read: while a side does not take what it is sent, nothing more
 //! is read from the other.
@@ -68,7 +68,7 @@ impl Side {
     }
 }
 
-pub struct Connection {
+pub struct Conductor {
     pub(super) router: Router,
     pub(super) client: Side,
     /// Of a chain that is a proxy it neither takes nor says anything.
@@ -81,7 +81,7 @@ pub struct Connection {
     last_output: Option<Instant>,
 }
 
-impl Connection {
+impl Conductor {
     /// A connection whose first message is the client's `initialize`, or the parent's
     /// `proxy/initialize`.
     pub fn new(
@@ -108,7 +108,7 @@ impl Connection {
             Some(agent) => (Some(agent.input), agent.output, agent.process),
             None => (None, Box::new(Silence) as _, None),
         };
-        let mut connection = Self {
+        let mut conductor = Self {
             router,
             client: Side::new(Some(client), reader),
             agent: Side::new(input, LineReader::new(output, settings.message_limit)),
@@ -118,8 +118,8 @@ impl Connection {
             last_output: None,
         };
         // Requests may have come in one burst with it.
-        connection.take_frames(Peer::Client);
-        connection
+        conductor.take_frames(Peer::Client);
+        conductor
     }
 
     /// Reads, routes and writes until either end is gone.
