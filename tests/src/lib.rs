@@ -18,6 +18,7 @@ pub mod process;
 pub mod provider;
 pub mod schema;
 pub mod stand_in;
+pub mod terminal;
 pub mod transcript;
 pub mod web;
 pub mod wire;

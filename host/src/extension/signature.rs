@@ -8,8 +8,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use minisign_verify::{PublicKey, Signature};
-use serde::de::{Deserialize, Deserializer, Error};
-use serde::ser::{Serialize, Serializer};
 
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -147,18 +145,6 @@ impl FromStr for Signer {
 impl fmt::Display for Signer {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-impl Serialize for Signer {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Signer {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 

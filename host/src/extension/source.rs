@@ -4,9 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use serde::de::{Deserialize, Deserializer, Error};
-use serde::ser::{Serialize, Serializer};
-
 use super::digest::{Digest, NoDigest};
 use super::is_name;
 use crate::untrusted::{MAX_QUOTE, quote};
@@ -267,18 +264,6 @@ impl fmt::Display for Reference {
             Some(digest) => write!(f, "@{digest}"),
             None => Ok(()),
         }
-    }
-}
-
-impl Serialize for Source {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Source {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 

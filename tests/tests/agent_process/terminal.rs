@@ -1,13 +1,11 @@
 //! A user signs in: the agent has the terminal, and no chain is in between (RFD auth-methods).
 
 use std::fs;
-use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Output;
 
 use acp_chain_tests::host;
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use acp_chain_tests::terminal::Terminal;
 use tokio::process::Command;
 
 /// Greets whoever it has in front of it.
@@ -29,25 +27,16 @@ fn with_manifest(folder: &Path, appended: &[&str]) -> Command {
 /// Runs a command in a terminal in which somebody types this. Gives what it shows then, and the exit
 /// code.
 async fn typed(mut command: Command, line: &str) -> (String, Option<i32>) {
-    let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&user).unwrap();
-    unlockpt(&user).unwrap();
-    let name = ptsname(&user, Vec::new()).unwrap();
-    let flags = OFlags::RDWR | OFlags::NOCTTY;
-    let terminal = || rustix::fs::open(&name, flags, Mode::empty()).unwrap();
+    let mut terminal = Terminal::open().unwrap();
     command
-        .stdin(terminal())
-        .stdout(terminal())
-        .stderr(terminal());
+        .stdin(terminal.stream().unwrap())
+        .stdout(terminal.stream().unwrap())
+        .stderr(terminal.stream().unwrap());
     let mut running = command.spawn().unwrap();
     drop(command);
-    let mut user = fs::File::from(user);
-    user.write_all(line.as_bytes()).unwrap();
+    terminal.types(line).unwrap();
     let status = running.wait().await.unwrap();
-    // The end of a terminal that nobody has open any more is an error.
-    let mut shown = Vec::new();
-    let _ = user.read_to_end(&mut shown);
-    (String::from_utf8(shown).unwrap(), status.code())
+    (terminal.shown(), status.code())
 }
 
 #[tokio::test]

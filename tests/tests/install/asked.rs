@@ -1,36 +1,23 @@
 //! A user in front of a terminal is asked, and says yes or no.
 
-use std::fs;
-use std::io::{Read, Write};
-
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use acp_chain_tests::terminal::Terminal;
 
 use super::world::{World, digest};
 
 /// Runs a command about the project in a terminal in which somebody types this. Gives whether it did what
 /// it should, and what the terminal shows.
 fn typed(world: &World, args: &[&str], line: &str) -> (bool, String) {
-    let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&user).unwrap();
-    unlockpt(&user).unwrap();
-    let name = ptsname(&user, Vec::new()).unwrap();
-    let flags = OFlags::RDWR | OFlags::NOCTTY;
-    let terminal = || rustix::fs::open(&name, flags, Mode::empty()).unwrap();
+    let mut terminal = Terminal::open().unwrap();
     let mut command = world.command(&world.program);
     command.args(args).arg("--manifest").arg(world.manifest());
     command
-        .stdin(terminal())
-        .stdout(terminal())
-        .stderr(terminal());
+        .stdin(terminal.stream().unwrap())
+        .stdout(terminal.stream().unwrap())
+        .stderr(terminal.stream().unwrap());
     let mut running = command.spawn().unwrap();
     drop(command);
-    let mut user = fs::File::from(user);
-    user.write_all(line.as_bytes()).unwrap();
-    // The end of a terminal that nobody has open any more is an error.
-    let mut shown = Vec::new();
-    let _ = user.read_to_end(&mut shown);
-    let shown = String::from_utf8_lossy(&shown).into_owned();
+    terminal.types(line).unwrap();
+    let shown = terminal.shown();
     (running.wait().unwrap().success(), shown)
 }
 

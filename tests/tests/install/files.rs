@@ -1,6 +1,7 @@
 //! Extensions in files.
 
 use std::fs;
+use std::path::PathBuf;
 
 use acp_chain::extension::Lock;
 use serde_json::Value;
@@ -9,15 +10,16 @@ use super::world::{World, digest, said};
 
 const USED: &str = "# Ours.\n[agent]\ncommand = \"agent\"\n\n[[proxy]]\nuse = \"it\"\n";
 
+/// An extension that wants two powers.
+fn it(world: &World) -> PathBuf {
+    let powers = ["prompts.read", "prompts.change"];
+    world.package("it.wasm", "it", "1.2.0", &powers)
+}
+
 #[test]
 fn what_an_extension_is_and_wants_is_shown_and_nothing_happens_unasked() {
     let world = World::new();
-    let file = world.package(
-        "it.wasm",
-        "it",
-        "1.2.0",
-        &["prompts.read", "prompts.change"],
-    );
+    let file = it(&world);
     let said = world.run(&["add", "./it.wasm"]);
     assert!(!said.is_success);
     let digest = digest(&file);
@@ -207,12 +209,7 @@ fn the_lock_brings_everything_back_and_what_changed_meanwhile_is_told() {
 #[test]
 fn an_update_that_wants_no_more_needs_a_word_and_one_that_does_stays_pending() {
     let world = World::new();
-    let file = world.package(
-        "it.wasm",
-        "it",
-        "1.2.0",
-        &["prompts.read", "prompts.change"],
-    );
+    let file = it(&world);
     world.do_run(&["add", "it.wasm", "--yes"]);
     assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
 

@@ -1,0 +1,58 @@
+//! A terminal, with the test in front of it.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::process::Stdio;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// A pseudo-terminal. A program has it as long as it runs; what started the program has to let go of it.
+#[derive(Debug)]
+pub struct Terminal {
+    user: File,
+    name: std::ffi::CString,
+}
+
+impl Terminal {
+    /// A new one.
+    ///
+    /// # Errors
+    /// If the system gives none.
+    pub fn open() -> io::Result<Self> {
+        let user = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        grantpt(&user)?;
+        unlockpt(&user)?;
+        let name = ptsname(&user, Vec::new())?;
+        Ok(Self {
+            user: user.into(),
+            name,
+        })
+    }
+
+    /// What a program has for one of its standard streams.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn stream(&self) -> io::Result<Stdio> {
+        let flags = OFlags::RDWR | OFlags::NOCTTY;
+        Ok(rustix::fs::open(&self.name, flags, Mode::empty())?.into())
+    }
+
+    /// Types this.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn types(&mut self, line: &str) -> io::Result<()> {
+        self.user.write_all(line.as_bytes())
+    }
+
+    /// All that is shown, once no program has it any more.
+    #[must_use]
+    pub fn shown(mut self) -> String {
+        let mut shown = Vec::new();
+        // The end of a terminal that nobody has open any more is an error.
+        let _ = self.user.read_to_end(&mut shown);
+        String::from_utf8_lossy(&shown).into_owned()
+    }
+}
