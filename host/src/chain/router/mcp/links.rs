@@ -218,10 +218,6 @@ impl Mcp {
                     _ => self.says_too_much(link),
                 }
             }
-            LinkState::Idle if !self.servers.all.contains_key(&entry.server) => {
-                // It went with its session; the door is about to say so.
-                self.door.hang_up(link);
-            }
             LinkState::Idle => {
                 let Some(charge) = self.servers.connecting.charge(message.cost()) else {
                     self.says_too_much(link);

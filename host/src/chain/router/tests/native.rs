@@ -1,4 +1,4 @@
-//! Native proxies, played by hand on their natives.
+//! Native proxies, played by hand, line by line.
 
 use std::time::Duration;
 
