@@ -8,32 +8,19 @@ macro_rules! say {
     }};
 }
 
-mod about;
-mod add;
 mod asks;
-mod bundle;
-mod candidate;
 mod check;
-mod consent;
+mod extension;
 mod folders;
-mod gc;
-mod info;
-mod install;
 mod limits;
-mod list;
 mod log;
 mod mcp_shim;
-mod package;
-mod place;
 mod plan;
 mod powers;
 mod progress;
-mod publish;
 mod relied_on;
-mod remove;
 mod run;
 mod trail;
-mod update;
 mod words;
 
 use std::ffi::OsString;
@@ -70,23 +57,23 @@ enum Command {
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
     /// Print what an extension is, and what it asks for
-    Info(info::Info),
+    Info(extension::info::Info),
     /// Make an extension of a component: write into it what its project says of it
-    Package(package::Package),
+    Package(extension::package::Package),
     /// Make a program like this one that carries extensions, ready to run
-    Bundle(bundle::Bundle),
+    Bundle(extension::bundle::Bundle),
     /// Install an extension, and let the manifest use it
-    Add(add::Add),
+    Add(extension::add::Add),
     /// Let the manifest use an extension no longer
-    Remove(remove::Remove),
+    Remove(extension::remove::Remove),
     /// Print the extensions of a manifest
-    List(list::List),
+    List(extension::list::List),
     /// Look whether extensions have something newer; what wants more than before waits for your word
-    Update(update::Update),
+    Update(extension::update::Update),
     /// Get exactly what is locked
-    Install(install::Install),
+    Install(extension::install::Install),
     /// Put an extension into a registry
-    Publish(publish::Publish),
+    Publish(extension::publish::Publish),
     /// Remove components that no lock names any more
     Gc,
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
@@ -139,7 +126,7 @@ pub fn main() -> ExitCode {
         Command::Update(update) => told(update.main()),
         Command::Install(install) => told(install.main()),
         Command::Publish(publish) => told(publish.main()),
-        Command::Gc => told(gc::main()),
+        Command::Gc => told(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
     }

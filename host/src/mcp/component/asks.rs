@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::calls::Call;
 use super::{Request, Server};
-use crate::mcp::protocol::{self, Version, invalid, is_object, key, string};
+use crate::mcp::protocol::{self, Version, invalid, is_object, key};
 use crate::mcp::seat::{Ask, Asked, Caller, Output, Question};
 use crate::mcp::secret::Secret;
 use crate::rpc::{Error, Message, code, member};
@@ -223,18 +223,5 @@ impl Call {
             (Caller::Request(_), Caller::Request(_)) => true,
             _ => false,
         }
-    }
-}
-
-impl super::calls::Of {
-    /// Whether a request is for this.
-    fn is(&self, method: &str, params: Option<&str>) -> bool {
-        let (own, member, name) = match self {
-            Self::Tool(tool) => ("tools/call", "name", &*tool.name),
-            Self::Resource(uri) => ("resources/read", "uri", &**uri),
-            Self::Prompt(name) => ("prompts/get", "name", &**name),
-            Self::Completion => return false,
-        };
-        own == method && string(params, member).as_deref() == Some(name)
     }
 }

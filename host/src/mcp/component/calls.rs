@@ -1,12 +1,11 @@
 //! Calls of what a component has: checked, made, told how far they are, and answered.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use super::answers::Budget;
+use super::called::Called;
 use super::catalog::Catalog;
 use super::outcome;
-use super::tool::Tool;
 use super::wants::Use;
 use super::{Request, Server};
 use crate::mcp::protocol::{self, Version, invalid, quoted};
@@ -19,24 +18,13 @@ use crate::schema::Refused;
 #[derive(Debug)]
 pub(super) struct Call {
     pub request: Request,
-    pub of: Of,
+    pub of: Called,
     pub token: Option<Id>,
     progress: Option<f64>,
     /// By what its client finds it again that is to come again, and whom nobody answers until then.
     pub state: Option<Secret>,
     /// Whether nobody waits for it any more.
     pub withdrawn: bool,
-}
-
-/// What is called.
-#[derive(Debug)]
-pub(super) enum Of {
-    Tool(Arc<Tool>),
-    /// A resource, by its URI.
-    Resource(String),
-    /// A prompt, by its name.
-    Prompt(String),
-    Completion,
 }
 
 impl Server {
@@ -60,7 +48,7 @@ impl Server {
                 let text = format!("The prompt {name} requires the argument {lacking}");
                 return Err(invalid(text));
             }
-            let of = Of::Prompt(name.clone());
+            let of = Called::Prompt(name.clone());
             return Ok(self.make(request, of, wanted));
         }
         let tool = catalog.tools.get(name);
@@ -77,20 +65,20 @@ impl Server {
                     false => Err(invalid(told)),
                 }
             }
-            Ok(()) => Ok(self.make(request, Of::Tool(tool.clone()), wanted)),
+            Ok(()) => Ok(self.make(request, Called::Tool(tool.clone()), wanted)),
         }
     }
 
     /// Reads a resource, or completes an argument.
     pub(super) fn call_unlisted(&mut self, request: Request, mut wanted: Use) -> Output {
         let of = match wanted.method {
-            "resources/read" => Of::Resource(std::mem::take(&mut wanted.name)),
-            _ => Of::Completion,
+            "resources/read" => Called::Resource(std::mem::take(&mut wanted.name)),
+            _ => Called::Completion,
         };
         self.make(request, of, wanted)
     }
 
-    fn make(&mut self, request: Request, of: Of, wanted: Use) -> Output {
+    fn make(&mut self, request: Request, of: Called, wanted: Use) -> Output {
         let question = self.number();
         let call = Call {
             request,
@@ -147,37 +135,20 @@ impl Server {
             Ok(_) => protocol::answer(ask, outcome),
             Err(reason) => {
                 let what = match &call.of {
-                    Of::Tool(tool) => format!("its tool {:?} gave is no CallToolResult", tool.name),
-                    Of::Resource(uri) => {
+                    Called::Tool(tool) => {
+                        format!("its tool {:?} gave is no CallToolResult", tool.name)
+                    }
+                    Called::Resource(uri) => {
                         let uri = protocol::clipped(uri);
                         format!("it gave of {uri:?} is no ReadResourceResult")
                     }
-                    Of::Prompt(name) => format!("its prompt {name:?} gave is no GetPromptResult"),
-                    Of::Completion => String::from("it completed is no CompleteResult"),
+                    Called::Prompt(name) => {
+                        format!("its prompt {name:?} gave is no GetPromptResult")
+                    }
+                    Called::Completion => String::from("it completed is no CompleteResult"),
                 };
                 protocol::failed(ask, &self.fault(&format!("what {what}: {reason}")))
             }
-        }
-    }
-}
-
-impl Of {
-    /// An error of the component's, for a client of this version: 2026-07-28 has another code for a
-    /// resource that is not there.
-    fn error(&self, outcome: Message, version: Version) -> Message {
-        let gone = protocol::code::RESOURCE_NOT_FOUND.to_string();
-        if !matches!(self, Self::Resource(_))
-            || version < Version::Stateless
-            || member(outcome.body(), "code") != Some(&gone)
-        {
-            return outcome;
-        }
-        match serde_json::from_str::<Error>(outcome.body()) {
-            Ok(error) => Message::error(&Error {
-                code: protocol::code::INVALID_PARAMS,
-                ..error
-            }),
-            Err(_) => outcome,
         }
     }
 }

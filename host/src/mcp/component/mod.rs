@@ -28,6 +28,7 @@
 
 mod answers;
 mod asks;
+mod called;
 mod calls;
 mod catalog;
 mod list;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::calls::Of;
+use super::called::Called;
 use super::tool::Tool;
 use crate::mcp::protocol::{Version, clipped, is_object, quoted, with};
 use crate::rpc::member;
@@ -53,13 +53,13 @@ const VALUES: usize = 100;
 
 /// Checks what a component gave as the result of a call, and makes of it what a client of this version
 /// can read. The error says what is wrong.
-pub fn checked<'r>(result: &'r str, of: &Of, version: Version) -> Result<Cow<'r, str>, String> {
+pub fn checked<'r>(result: &'r str, of: &Called, version: Version) -> Result<Cow<'r, str>, String> {
     if !is_object(result) {
         return Err(String::from("it is no object"));
     }
     match of {
-        Of::Tool(tool) => check_tool(result, tool, version)?,
-        Of::Resource(_) => {
+        Called::Tool(tool) => check_tool(result, tool, version)?,
+        Called::Resource(_) => {
             let contents: Vec<Contents> = part(result, "contents", "objects with a `uri`")?;
             let mut contents = contents.iter();
             if !contents.all(|one| one.text.is_some() != one.blob.is_some()) {
@@ -67,7 +67,7 @@ pub fn checked<'r>(result: &'r str, of: &Of, version: Version) -> Result<Cow<'r,
                 return Err(String::from(wrong));
             }
         }
-        Of::Prompt(_) => {
+        Called::Prompt(_) => {
             let what = "objects with a `role` and a `content`";
             let said: Vec<Said> = part(result, "messages", what)?;
             if !said
@@ -78,7 +78,7 @@ pub fn checked<'r>(result: &'r str, of: &Of, version: Version) -> Result<Cow<'r,
                 return Err(String::from(wrong));
             }
         }
-        Of::Completion => {
+        Called::Completion => {
             let completion = member(result, "completion");
             let completion = completion.ok_or_else(|| String::from("it lacks `completion`"))?;
             let completion: Completion = serde_json::from_str(completion).map_err(|error| {
@@ -90,7 +90,7 @@ pub fn checked<'r>(result: &'r str, of: &Of, version: Version) -> Result<Cow<'r,
             }
         }
     }
-    typed(result, matches!(of, Of::Resource(_)), version)
+    typed(result, matches!(of, Called::Resource(_)), version)
 }
 
 /// An array in a result.

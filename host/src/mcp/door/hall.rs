@@ -13,10 +13,12 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::lane::{LaneEnd, Letter};
-use super::link::{Cut, Fate, Link, NotOpened, Role, Shape, StreamId};
+use super::lane::LaneEnd;
+use super::letter::Letter;
+use super::link::{Cut, Fate, Link, NotOpened, Role, Shape};
 use super::load::Load;
 use super::window::Event;
+use super::window::StreamId;
 use super::{Arrival, Transport};
 use crate::limits::{self, Account, Charge};
 use crate::mcp::mirrored::Mirrored;

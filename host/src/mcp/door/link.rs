@@ -10,14 +10,12 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::Notify;
 
-use super::lane::{Lane, LaneEnd, Letter, Sent, lane};
-use super::window::{Event, Window};
+use super::lane::{Lane, LaneEnd, Sent, lane};
+use super::letter::Letter;
+use super::window::{Event, StreamId, Window};
 use crate::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};
 use crate::mcp::ServerId;
 use crate::rpc::{self, Id, Kind, Message};
-
-/// The number of a stream within its link.
-pub type StreamId = u64;
 
 /// The version of MCP that has batches, as JSON.
 const WITH_BATCHES: &str = r#""2025-03-26""#;

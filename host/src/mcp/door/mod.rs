@@ -20,6 +20,7 @@ mod hall;
 mod heard;
 mod http;
 mod lane;
+mod letter;
 mod link;
 mod load;
 pub mod pipe;
@@ -35,7 +36,7 @@ use serde_json::{Value, json};
 
 use self::hall::Hall;
 use self::http::Listener;
-use self::lane::Letter;
+use self::letter::Letter;
 use self::socket::Socket;
 use super::mirrored::Mirrored;
 use super::{LinkId, ServerId};

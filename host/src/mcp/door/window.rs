@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 
-use super::lane::Letter;
-use super::link::StreamId;
+use super::letter::Letter;
 use crate::limits::{Account, Charge};
+
+/// The number of a stream within its link.
+pub type StreamId = u64;
 
 /// The most events that are kept.
 const EVENTS: usize = 256;

@@ -15,7 +15,8 @@ use tokio::time::{Instant, Interval};
 use super::{EVENTS, JSON};
 use crate::mcp::door::hall::Place;
 use crate::mcp::door::heard::one_line;
-use crate::mcp::door::lane::{Letter, Sent};
+use crate::mcp::door::lane::Sent;
+use crate::mcp::door::letter::Letter;
 use crate::rpc::{Error, Id, Kind, Message, Outbox, code, member};
 
 /// An answer.

@@ -70,8 +70,8 @@ impl Add {
         if self.id.is_some() || self.signer.is_some() {
             return Err("`--id` and `--signer` are for what comes from elsewhere".to_owned());
         }
-        let user = super::user().map_err(|error| error.to_string())?;
-        let found = super::installed(&user)?.find(name, &Lock::default());
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
+        let found = crate::cli::installed(&user)?.find(name, &Lock::default());
         let found = found.map_err(|error| {
             format!("{error}; `acp-chain list --available` shows what comes with acp-chain")
         })?;

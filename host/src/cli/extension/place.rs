@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::folders;
+use crate::cli::folders;
 use crate::extension::{Lock, Store};
 use crate::manifest::Edit;
 

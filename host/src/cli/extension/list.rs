@@ -53,8 +53,8 @@ impl List {
     }
 
     fn available(&self) -> Result<ExitCode, String> {
-        let user = super::user().map_err(|error| error.to_string())?;
-        let carried = super::installed(&user)?.carried;
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
+        let carried = crate::cli::installed(&user)?.carried;
         let mut all = Vec::new();
         for extension in carried.iter() {
             let component = extension.component().map_err(|error| error.to_string())?;

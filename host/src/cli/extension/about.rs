@@ -4,7 +4,7 @@ use acp_chain_package::Package;
 use acp_chain_powers::Power;
 use serde_json::{Value, json};
 
-use super::words::in_words;
+use crate::cli::words::in_words;
 use crate::extension::Digest;
 use crate::limits::Quantity;
 use crate::untrusted::{MAX_QUOTE, quote};

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use acp_chain_package::Package;
 
-use super::{about, finish, folders, package};
+use super::{about, package};
+use crate::cli::{finish, folders};
 use crate::extension::{Digest, Location, Lock};
 use crate::untrusted::Untrusted;
 
@@ -66,8 +67,8 @@ impl Info {
             None => Ok(Lock::default()),
         };
         let lock = lock.map_err(|error| error.to_string())?;
-        let user = super::user().map_err(|error| error.to_string())?;
-        let found = super::installed(&user)?.find(name, &lock);
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
+        let found = crate::cli::installed(&user)?.find(name, &lock);
         Ok(found.map_err(|error| error.to_string())?.location)
     }
 }

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use acp_chain_package::{Package as Extension, Project};
 
-use super::{about, finish};
+use super::about;
+use crate::cli::finish;
 use crate::extension::Digest;
 use crate::limits::{COMPONENT, Quantity};
 use crate::manifest::check_asks;

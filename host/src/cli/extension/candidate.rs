@@ -1,12 +1,14 @@
 //! An extension that arrived and was checked, before it is allowed anything.
 
+use std::collections::BTreeMap;
 use std::io::Cursor;
 
 use acp_chain_package::Package;
+use serde_json::Value;
 
 use super::place::Place;
-use super::progress::Progress;
-use super::{consent, folders};
+use crate::cli::folders;
+use crate::cli::progress::Progress;
 use crate::extension::fetch::{Artifact, Published};
 use crate::extension::{
     Digest, Fetched, Fetcher, Patience, Reference, Release, Revoked, SignatureError, Signer,
@@ -41,12 +43,12 @@ impl Checks {
             .build()
             .map_err(|error| format!("the runtime does not start: {error}"))?;
         Ok(Self {
-            user: super::user().map_err(|error| error.to_string())?,
+            user: crate::cli::user().map_err(|error| error.to_string())?,
             fetcher: Fetcher {
                 web: web.transpose().map_err(|error| error.to_string())?,
             },
             progress: Progress::default(),
-            engine: super::engine().map_err(|error| error.to_string())?,
+            engine: crate::cli::engine().map_err(|error| error.to_string())?,
             runtime,
         })
     }
@@ -82,10 +84,10 @@ impl Checks {
             size: fetched.component.len() as u64,
             wit,
             imports: package.imports.clone(),
-            powers: consent::powers(&package),
+            powers: powers(&package),
             signer,
-            methods: consent::methods(&package),
-            limits: consent::limits(&package),
+            methods: methods(&package),
+            limits: limits(&package),
         };
         Ok(Candidate {
             package,
@@ -159,4 +161,30 @@ impl Checks {
 /// A source, for people.
 pub fn shown(source: &Source) -> String {
     quote(&source.to_string(), MAX_QUOTE)
+}
+
+/// The keys of the powers that a package asks for.
+fn powers(package: &Package) -> Vec<String> {
+    let asked = package.asks.powers.iter();
+    asked.map(|asked| asked.power.clone()).collect()
+}
+
+/// What a package asks for by the names of methods.
+fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
+    let asked = package.asks.methods.iter();
+    let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
+    asked.collect()
+}
+
+/// The limits that a package asks for, as manifests write them.
+fn limits(package: &Package) -> BTreeMap<String, String> {
+    let asked = package.asks.limits.iter();
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    asked
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect()
 }

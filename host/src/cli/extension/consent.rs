@@ -1,10 +1,6 @@
 //! What an extension is and wants, shown to the user, who then says yes or no.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
-
-use acp_chain_package::Package;
-use serde_json::Value;
 
 use super::about;
 use super::candidate::{Candidate, shown};
@@ -58,32 +54,6 @@ impl Consent {
             false => Ok(Answer::No),
         }
     }
-}
-
-/// The keys of the powers that a package asks for.
-pub fn powers(package: &Package) -> Vec<String> {
-    let asked = package.asks.powers.iter();
-    asked.map(|asked| asked.power.clone()).collect()
-}
-
-/// What a package asks for by the names of methods.
-pub fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
-    let asked = package.asks.methods.iter();
-    let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
-    asked.collect()
-}
-
-/// The limits that a package asks for, as manifests write them.
-pub fn limits(package: &Package) -> BTreeMap<String, String> {
-    let asked = package.asks.limits.iter();
-    let text = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned)
-    };
-    asked
-        .map(|(key, value)| (key.clone(), text(value)))
-        .collect()
 }
 
 /// Prints what an extension is, where it comes from, and what it wants.

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use acp_chain_package::Package;
 
-use super::{finish, package};
+use super::package;
+use crate::cli::finish;
 use crate::extension::carried::{self, Load};
 use crate::manifest::check_asks;
 use crate::sandbox::{Component, Engine};

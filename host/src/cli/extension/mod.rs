@@ -1,0 +1,17 @@
+//! Commands about extensions: one file each, and what they share.
+
+pub mod add;
+pub mod bundle;
+pub mod gc;
+pub mod info;
+pub mod install;
+pub mod list;
+pub mod package;
+pub mod publish;
+pub mod remove;
+pub mod update;
+
+mod about;
+mod candidate;
+mod consent;
+mod place;
