@@ -277,6 +277,7 @@ impl InProcess {
             notices: Vec::new(),
             supervisor: None,
             bridge: Transport::default(),
+            projects: None,
         });
         let start = async move |_| {
             chain.take().ok_or_else(|| StartError {

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::Member;
+use super::{Member, Projects};
 use crate::mcp::door::Transport;
 use crate::native::{Dialect, Process, Supervisor};
 use crate::rpc::{LineReader, code};
@@ -38,7 +38,6 @@ impl Role {
 }
 
 /// Everything behind the client: the proxies in order, and the agent.
-#[derive(Debug)]
 pub struct Chain {
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<Member>,
@@ -51,6 +50,17 @@ pub struct Chain {
     pub supervisor: Option<Supervisor>,
     /// How the agent is to get to them, if it does not reach servers over ACP.
     pub bridge: Transport,
+    /// What finds the further proxies of each session; without it, all sessions have the same.
+    pub projects: Option<Box<dyn Projects>>,
+}
+
+impl std::fmt::Debug for Chain {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Chain")
+            .field("proxies", &self.proxies)
+            .field("agent", &self.agent)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Chain {

@@ -154,6 +154,7 @@ impl Loaded {
             notices: Vec::new(),
             supervisor: Some(self.supervisor),
             bridge: self.bridge,
+            projects: None,
         };
         let Some(manifest) = self.manifest else {
             return Ok(chain);
