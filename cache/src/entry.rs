@@ -20,12 +20,12 @@ const STALE: Duration = Duration::from_hours(1);
 pub struct Digest(String);
 
 impl Digest {
-    /// That of a component for an engine.
-    pub fn new(key: &Key, engine: &Engine, mut wasm: impl Read) -> io::Result<Self> {
+    /// That of a component for an engine, by its bytes or its name.
+    pub fn new(key: &Key, engine: &Engine, mut name: impl Read) -> io::Result<Self> {
         let mut settings = Settings(key.hasher());
         engine.precompile_compatibility_hash().hash(&mut settings);
         let Settings(mut hasher) = settings;
-        hasher.update_reader(&mut wasm)?;
+        hasher.update_reader(&mut name)?;
         let hex = hasher.finalize().to_hex();
         Ok(Self(hex[..32].to_owned()))
     }

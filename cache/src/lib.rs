@@ -60,12 +60,12 @@ impl CodeCache {
         })
     }
 
-    /// Finds a component that was compiled before, by what its file holds.
+    /// Finds a component that was compiled before, by what its file holds, or by the name that it was given.
     ///
     /// # Errors
     /// If that cannot be read.
-    pub fn find(&self, engine: &Engine, wasm: impl Read) -> io::Result<Option<Component>> {
-        let digest = Digest::new(&self.key, engine, wasm)?;
+    pub fn find(&self, engine: &Engine, name: impl Read) -> io::Result<Option<Component>> {
+        let digest = Digest::new(&self.key, engine, name)?;
         Ok(self.lookup(engine, &digest))
     }
 
@@ -74,7 +74,21 @@ impl CodeCache {
     /// # Errors
     /// If it is no component that the engine can compile.
     pub fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
-        let digest = Digest::new(&self.key, engine, wasm)?;
+        self.load_named(engine, wasm, wasm)
+    }
+
+    /// The same, for a component that is found by a name: that of nothing else, for instance a digest of its
+    /// file, which whoever gives it has checked.
+    ///
+    /// # Errors
+    /// If it is no component that the engine can compile.
+    pub fn load_named(
+        &self,
+        engine: &Engine,
+        name: &[u8],
+        wasm: &[u8],
+    ) -> wasmtime::Result<Loaded> {
+        let digest = Digest::new(&self.key, engine, name)?;
         if let Some(component) = self.lookup(engine, &digest) {
             return Ok(Loaded {
                 component,

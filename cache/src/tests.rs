@@ -243,3 +243,15 @@ fn code_goes_on_running_when_its_file_is_removed() {
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
+
+#[test]
+fn what_was_given_a_name_is_found_by_that_and_no_other() {
+    let fixture = Fixture::new();
+    let (cache, engine, wasm) = (fixture.cache(), &fixture.engine, component(1));
+    let load = |name: &[u8]| cache.load_named(engine, name, &wasm).unwrap().is_new;
+    assert!(load(b"sha256:1"));
+    assert!(!load(b"sha256:1"));
+    assert!(cache.find(engine, &b"sha256:1"[..]).unwrap().is_some());
+    assert!(cache.find(engine, &b"sha256:2"[..]).unwrap().is_none());
+    assert!(cache.find(engine, &wasm[..]).unwrap().is_none());
+}

@@ -1,6 +1,7 @@
 //! What a chain is made of, on its way to run: loaded with all of our rights, started with few.
 
 use std::fmt::Display;
+use std::io;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
@@ -137,6 +138,10 @@ pub fn compile(
 pub fn load(engine: &Engine, location: &Location) -> Result<Component, ComponentError> {
     match location {
         Location::File(path) => Component::load(engine, path),
+        Location::Stored(stored) => {
+            let read = || stored.read().map_err(io::Error::other);
+            Component::kept(engine, &stored.digest.to_string(), &stored.path, read)
+        }
         Location::Carried(extension) => {
             let (program, code) = extension.code()?;
             Component::carried(engine, extension.component()?, &program, &code)

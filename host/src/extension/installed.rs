@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use acp_chain_package::{Package, PackageError};
 
 use super::carried::{Carried, Extension};
-use super::{Lock, Release, Revocation, Revoked, Store, StoreError};
+use super::{Lock, Release, Revocation, Revoked, Store, StoreError, Stored};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// What is installed here.
@@ -27,6 +27,8 @@ pub struct Installed {
 pub enum Location {
     /// In a file.
     File(PathBuf),
+    /// In the store.
+    Stored(Stored),
     /// In the program.
     Carried(Extension),
 }
@@ -34,7 +36,7 @@ pub enum Location {
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::File(path) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::Stored(Stored { path, .. }) => write!(f, "{}", path.display()),
             Self::Carried(extension) => write!(f, "{}, which comes with acp-chain", extension.name),
         }
     }
@@ -112,7 +114,7 @@ impl Installed {
             revocation: Box::new(revocation),
         })?;
         let package = match &location {
-            Location::File(path) => match File::open(path) {
+            Location::File(path) | Location::Stored(Stored { path, .. }) => match File::open(path) {
                 Ok(file) => Package::read(BufReader::new(file)),
                 Err(error) => Err(error.into()),
             },
@@ -143,7 +145,7 @@ impl Installed {
             None => Err(StoreError::Missing(release.digest)),
         };
         stored
-            .map(Location::File)
+            .map(Location::Stored)
             .map_err(|error| NotInstalled::Store {
                 name: name.to_owned(),
                 error,

@@ -77,6 +77,28 @@ pub struct Collected {
     pub bytes: u64,
 }
 
+/// A component in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Its file, the content of which nobody has looked at.
+    pub path: PathBuf,
+    /// Its digest.
+    pub digest: Digest,
+}
+
+impl Stored {
+    /// The content, its digest checked.
+    pub fn read(&self) -> Result<Vec<u8>, StoreError> {
+        let bytes = fs::read(&self.path).map_err(at(&self.path))?;
+        match Digest::of(&bytes) == self.digest {
+            true => Ok(bytes),
+            false => Err(StoreError::Damaged {
+                path: self.path.clone(),
+            }),
+        }
+    }
+}
+
 impl Store {
     /// The store in a folder, which need not be there yet.
     #[must_use]
@@ -97,24 +119,25 @@ impl Store {
         Some(self.path(digest)).filter(|path| path.is_file())
     }
 
-    /// The file of a component that has this size: what a start looks at.
-    pub fn sized(&self, digest: &Digest, size: u64) -> Result<PathBuf, StoreError> {
-        let path = self.find(digest).ok_or(StoreError::Missing(*digest))?;
-        let about = fs::metadata(&path).map_err(at(&path))?;
+    /// A component that has this size: what a start looks at.
+    pub fn sized(&self, digest: &Digest, size: u64) -> Result<Stored, StoreError> {
+        let stored = self.stored(digest)?;
+        let about = fs::metadata(&stored.path).map_err(at(&stored.path))?;
         match about.len() == size {
-            true => Ok(path),
-            false => Err(StoreError::Damaged { path }),
+            true => Ok(stored),
+            false => Err(StoreError::Damaged { path: stored.path }),
         }
     }
 
     /// The content of a component, its digest checked.
     pub fn read(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {
+        self.stored(digest)?.read()
+    }
+
+    fn stored(&self, digest: &Digest) -> Result<Stored, StoreError> {
         let path = self.find(digest).ok_or(StoreError::Missing(*digest))?;
-        let bytes = fs::read(&path).map_err(at(&path))?;
-        match Digest::of(&bytes) == *digest {
-            true => Ok(bytes),
-            false => Err(StoreError::Damaged { path }),
-        }
+        let digest = *digest;
+        Ok(Stored { path, digest })
     }
 
     /// Waits for whoever is changing the store, and lets nobody else.

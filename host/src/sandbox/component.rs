@@ -1,7 +1,7 @@
 //! A component that was read, checked and compiled, but does not run yet.
 
 use std::fs;
-use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
@@ -120,15 +120,42 @@ impl Component {
         Self::compile(engine, &bytes)
     }
 
+    /// A component that is kept under a name which no other has, such as a digest. Its file is read only if
+    /// it was not compiled under that name yet; whoever reads it then checks that it is the one.
+    pub fn kept(
+        engine: &Engine,
+        name: &str,
+        path: &Path,
+        read: impl FnOnce() -> io::Result<Vec<u8>>,
+    ) -> Result<Self, ComponentError> {
+        match engine.find(name.as_bytes()) {
+            Some(component) => {
+                let file = fs::File::open(path)?;
+                let size = file.metadata()?.len();
+                Self::check(engine, component, Lines::find(BufReader::new(file)), size)
+            }
+            None => Self::compile_kept(engine, name, &read()?),
+        }
+    }
+
+    /// Checks and compiles a component that will be [kept](Self::kept) under this name.
+    pub fn compile_kept(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Self, ComponentError> {
+        Self::compile_named(engine, name.as_bytes(), bytes)
+    }
+
     /// Checks and compiles a component.
     pub fn compile(engine: &Engine, bytes: &[u8]) -> Result<Self, ComponentError> {
+        Self::compile_named(engine, bytes, bytes)
+    }
+
+    fn compile_named(engine: &Engine, name: &[u8], bytes: &[u8]) -> Result<Self, ComponentError> {
         // The preamble: the magic number, then version 1 for modules, layer 1 for components.
         match bytes {
             [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => return Err(ComponentError::CoreModule),
             [0, b'a', b's', b'm', ..] => {}
             _ => return Err(ComponentError::NotWasm),
         }
-        let loaded = engine.compile(bytes);
+        let loaded = engine.compile(name, bytes);
         let component = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
         let lines = Lines::find(Cursor::new(bytes));
         Self::check(engine, component, lines, bytes.len() as u64)

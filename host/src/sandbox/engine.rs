@@ -57,9 +57,9 @@ impl Engine {
         })
     }
 
-    /// Finds a component that was compiled before, by what its file holds.
-    pub(super) fn find(&self, wasm: impl Read) -> Option<Component> {
-        let found = self.cache.as_ref()?.find(&self.wasmtime, wasm);
+    /// Finds a component that was compiled before, by what its file holds, or by its name.
+    pub(super) fn find(&self, name: impl Read) -> Option<Component> {
+        let found = self.cache.as_ref()?.find(&self.wasmtime, name);
         found.ok().flatten()
     }
 
@@ -68,10 +68,10 @@ impl Engine {
         acp_chain_cache::carried(&self.wasmtime, program, code)
     }
 
-    /// Compiles a component, or finds it compiled.
-    pub(super) fn compile(&self, wasm: &[u8]) -> wasmtime::Result<Component> {
+    /// Compiles a component, or finds it compiled under this name.
+    pub(super) fn compile(&self, name: &[u8], wasm: &[u8]) -> wasmtime::Result<Component> {
         match &self.cache {
-            Some(cache) => Ok(cache.load(&self.wasmtime, wasm)?.component),
+            Some(cache) => Ok(cache.load_named(&self.wasmtime, name, wasm)?.component),
             None => Component::from_binary(&self.wasmtime, wasm),
         }
     }

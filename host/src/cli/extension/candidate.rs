@@ -117,7 +117,8 @@ impl Checks {
 
     /// Compiles a component, so that no start has to. What the host does not give, it refuses.
     pub fn compile(&self, name: &str, component: &[u8]) -> Result<(), String> {
-        let compile = || Component::compile(&self.engine, component);
+        let digest = Digest::of(component).to_string();
+        let compile = || Component::compile_kept(&self.engine, &digest, component);
         let compiled = self.progress.while_loading(name, compile);
         compiled
             .map(drop)

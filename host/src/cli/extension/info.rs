@@ -9,7 +9,7 @@ use acp_chain_package::Package;
 
 use super::{about, package};
 use crate::cli::{finish, folders};
-use crate::extension::{Digest, Location, Lock};
+use crate::extension::{Digest, Location, Lock, Stored};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -35,7 +35,7 @@ impl Info {
             format!("{}: {}", Untrusted::new(&location), Untrusted::new(error))
         };
         let (package, digest, size) = match &location {
-            Location::File(path) => {
+            Location::File(path) | Location::Stored(Stored { path, .. }) => {
                 let component = package::read(path)?;
                 let package = Package::read(Cursor::new(&component));
                 (package, Digest::of(&component), component.len() as u64)
