@@ -22,6 +22,7 @@
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
 //! | `minisign`              | what signs files, from Debian                                     |
+//! | `skopeo`                | what puts artifacts into registries, from Debian                  |
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -143,6 +144,10 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     for (program, packages) in [
         ("docker-registry", &["docker-registry"][..]),
         ("minisign", &["minisign", "libsodium23"]),
+        (
+            "skopeo",
+            &["skopeo", "libgpgme11", "libassuan0", "libdevmapper1.02.1"],
+        ),
     ] {
         let product = workspace.target("peers/bin").join(program);
         debian::install(workspace, progress, packages, program, &product)?;

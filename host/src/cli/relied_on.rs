@@ -93,7 +93,8 @@ pub fn check(
     }
     for entry in &manifest.proxies {
         if let Make::Component(component) = &entry.make
-            && let Location::File(path) | Location::Stored(Stored { path, .. }) = &component.location
+            && let Location::File(path) | Location::Stored(Stored { path, .. }) =
+                &component.location
         {
             all.push(Relied::new(format!("the proxy `{}`", entry.id), path));
         }

@@ -114,10 +114,12 @@ impl Installed {
             revocation: Box::new(revocation),
         })?;
         let package = match &location {
-            Location::File(path) | Location::Stored(Stored { path, .. }) => match File::open(path) {
-                Ok(file) => Package::read(BufReader::new(file)),
-                Err(error) => Err(error.into()),
-            },
+            Location::File(path) | Location::Stored(Stored { path, .. }) => {
+                match File::open(path) {
+                    Ok(file) => Package::read(BufReader::new(file)),
+                    Err(error) => Err(error.into()),
+                }
+            }
             Location::Carried(extension) => {
                 let component = extension.component().map_err(PackageError::from);
                 component.and_then(Package::read)

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 
@@ -18,6 +19,9 @@ use super::world::{World, digest, package};
 
 /// `me:secret`, as `htpasswd -B` writes it.
 const PASSWORDS: &str = "me:$2y$05$abcdefghijklmnopqrstuuOQiyCxlgf/oeuTqixKmWdcYUh4Hjl0a\n";
+
+/// What a manifest is.
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
 /// A registry that runs until it is dropped.
 struct Registry {
@@ -199,7 +203,6 @@ async fn push(registry: &Registry, kind: &str, bytes: &[u8]) -> Value {
 
 /// The requests of `oras push REFERENCE it.wasm:TYPE`.
 async fn push_as_oras(registry: &Registry, component: &[u8], kind: &str) {
-    const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
     let layer = push(registry, kind, component).await;
     let config = push(registry, "application/vnd.unknown.config.v1+json", b"{}").await;
     let manifest = json!({
@@ -209,6 +212,54 @@ async fn push_as_oras(registry: &Registry, component: &[u8], kind: &str) {
     let put = web::client().put(url).header("content-type", MANIFEST);
     let put = put.body(manifest.to_string()).send().await.unwrap();
     assert_eq!(put.status(), 201);
+}
+
+/// A folder with an artifact as the CNCF's guidance for WebAssembly has it, which `wkg oci push` follows (an
+/// OCI image layout).
+fn layout(world: &World, component: &[u8]) -> PathBuf {
+    let folder = world.path("layout");
+    fs::create_dir_all(folder.join("blobs/sha256")).unwrap();
+    let blob = |kind: &str, bytes: &[u8]| {
+        let digest = Digest::of(bytes).to_string();
+        let path = folder.join("blobs").join(digest.replace(':', "/"));
+        fs::write(path, bytes).unwrap();
+        json!({ "mediaType": kind, "digest": digest, "size": bytes.len() })
+    };
+    let layer = blob("application/wasm", component);
+    let config = json!({
+        "created": "2026-01-01T00:00:00Z", "architecture": "wasm", "os": "wasip2",
+        "layerDigests": [layer["digest"]], "component": { "exports": [], "imports": [], "target": null },
+    });
+    let config = blob(
+        "application/vnd.wasm.config.v0+json",
+        config.to_string().as_bytes(),
+    );
+    let manifest = json!({
+        "schemaVersion": 2, "mediaType": MANIFEST, "config": config, "layers": [layer],
+    });
+    let manifest = blob(MANIFEST, manifest.to_string().as_bytes());
+    let index = json!({ "schemaVersion": 2, "manifests": [manifest] });
+    fs::write(folder.join("index.json"), index.to_string()).unwrap();
+    let version = json!({ "imageLayoutVersion": "1.0.0" });
+    fs::write(folder.join("oci-layout"), version.to_string()).unwrap();
+    folder
+}
+
+#[test]
+fn what_skopeo_copies_into_a_registry_is_installed() {
+    let (registry, mut world) = Registry::start(&Wants::default());
+    let component = package("it", "1.0.0", &[]);
+    let layout = layout(&world, &component);
+    // Where it keeps what it is about to send.
+    world.set("TMPDIR", world.path("").display().to_string());
+    let mut copy = world.command(&host::peer("bin/skopeo"));
+    copy.args(["--insecure-policy", "copy", "--dest-tls-verify=false"]);
+    copy.arg(format!("oci:{}", layout.display()));
+    copy.arg(format!("docker://{}", registry.reference(":1")));
+    let copied = copy.output().unwrap();
+    assert!(copied.status.success(), "{copied:?}");
+    world.do_run(&["add", &registry.reference(":1"), "--yes"]);
+    assert_eq!(world.locked("it").agreed.digest, Digest::of(&component));
 }
 
 #[tokio::test]

@@ -81,7 +81,10 @@ fn what_was_added_is_found_by_its_digest() {
     let path = world.store.find(&digest).unwrap();
     assert_eq!(fs::read(&path).unwrap(), OLD);
     assert_eq!(world.store.read(&digest).unwrap(), OLD);
-    assert_eq!(world.store.sized(&digest, OLD.len() as u64).unwrap().path, path);
+    assert_eq!(
+        world.store.sized(&digest, OLD.len() as u64).unwrap().path,
+        path
+    );
     assert_eq!(world.store.find(&Digest::of(NEW)), None);
     let missing = world.store.read(&Digest::of(NEW)).unwrap_err().to_string();
     assert!(
