@@ -1,10 +1,12 @@
 //! The client of all measurements.
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use memchr::memmem::{self, Finder};
+use serde_json::json;
 
 use crate::agent::words;
 use crate::lines::Lines;
@@ -50,12 +52,13 @@ impl<R: Read, W: Write> Client<R, W> {
         self.result("protocolVersion").map(drop)
     }
 
-    /// Opens a session, which takes turns with the others.
+    /// Opens a session in a folder, which takes turns with the others.
     ///
     /// # Errors
     /// If there is none.
-    pub fn open_session(&mut self) -> Result<()> {
-        self.ask("session/new", r#"{"cwd":"/","mcpServers":[]}"#)?;
+    pub fn open_session(&mut self, cwd: &Path) -> Result<()> {
+        let params = json!({ "cwd": cwd, "mcpServers": [] });
+        self.ask("session/new", &params.to_string())?;
         let answer = self.result("sessionId")?;
         let (_, rest) = answer.split_once("\"sessionId\":\"").unwrap_or_default();
         let (session, _) = rest.split_once('"').context("the session has no name")?;

@@ -12,10 +12,9 @@ use std::sync::LazyLock;
 use acp_chain::chain::{
     self, Chain, ChildIo, Client, Exit, Member, Native, Program, Proxy, Settings, StartError, Terms,
 };
-use acp_chain::channel::{Failure, FailurePolicy, Grant, Source};
+use acp_chain::channel::{Failure, FailurePolicy, Grant};
 use acp_chain::limits::Limits;
-use acp_chain::mcp::door::Transport;
-use acp_chain::sandbox::{Component, Directories, Engine, Guest};
+use acp_chain::sandbox::{Component, Engine, Guest};
 use acp_chain_package::Package;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -262,23 +261,9 @@ impl InProcess {
         let (client, client_end) = tokio::io::duplex(PIPE);
         let (agent, agent_end) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(client_end);
-        let client_end = Client {
-            reader: Box::new(reader),
-            writer: Box::new(writer),
-        };
+        let client_end = Client::over(reader, writer);
         let (output, input) = tokio::io::split(agent_end);
-        let mut chain = Some(Chain {
-            proxies: members,
-            agent: Some(ChildIo {
-                output: Box::new(output),
-                input: Box::new(input),
-                process: None,
-            }),
-            notices: Vec::new(),
-            supervisor: None,
-            bridge: Transport::default(),
-            projects: None,
-        });
+        let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
         let start = async move |_| {
             chain.take().ok_or_else(|| StartError {
                 message: "this chain starts once".to_owned(),
@@ -417,19 +402,11 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
         on_failure: FailurePolicy::Refuse,
     };
     let guest = Guest {
-        engine: ENGINE.clone(),
-        component: file,
-        name: id.into(),
         config: config.into(),
         limits: terms.limits.clone(),
         grant: terms.grant.clone(),
-        directories: Directories::default(),
+        ..Guest::new(&ENGINE, file, id)
     };
-    let started = guest.start(1, None).await;
-    Proxy {
-        name: id.to_owned(),
-        started: started.unwrap_or_else(|error| panic!("{name}: {error}")),
-        source: Box::new(guest),
-        terms,
-    }
+    let started = Proxy::start(id, guest, terms).await;
+    started.unwrap_or_else(|error| panic!("{name}: {error}"))
 }

@@ -106,7 +106,7 @@ pub fn memory(
 fn begin(places: &Places, figures: &Figures) -> Result<Running> {
     let mut running = figures.subject.start(places)?;
     running.client.initialize()?;
-    running.client.open_session()?;
+    figures.subject.open_sessions(places, &mut running)?;
     Ok(running)
 }
 

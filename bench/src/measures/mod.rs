@@ -209,6 +209,8 @@ fn all() -> Vec<Subject> {
     all.extend(family(Family::Elsewhere, &many));
     all.push(Subject::new(Family::Few, MANY));
     all.push(Subject::new(Family::Sessions, 3));
+    all.push(Subject::new(Family::Project, 3));
+    all.push(Subject::new(Family::Projects, 3));
     all.push(Subject::new(Family::Ours, 3));
     all.push(Subject::new(Family::Five, 5));
     all.push(Subject::new(Family::Python, 1));
@@ -238,7 +240,7 @@ impl Subject {
     /// Whether large messages are.
     fn is_driven_hard(&self) -> bool {
         match self.family {
-            Family::Few | Family::Sessions | Family::Elsewhere => false,
+            Family::Few | Family::Sessions | Family::Projects | Family::Elsewhere => false,
             Family::Reference => [0, 3].contains(&self.proxies),
             _ => self.is_driven(),
         }

@@ -36,9 +36,7 @@ impl<'f> Live<'f> {
         let mut running = figures.subject.start(places)?;
         running.client.initialize()?;
         let sessions = figures.subject.sessions();
-        for _ in 0..sessions {
-            running.client.open_session()?;
-        }
+        figures.subject.open_sessions(places, &mut running)?;
         for _ in 0..WARM_UP.max(sessions) {
             running.client.ping(0)?;
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Report;
 use crate::measures::stats::{mib, number, slope};
 use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, UPDATES};
-use crate::subjects::{COUNTS, Family, MANY};
+use crate::subjects::{COUNTS, Family, MANY, PROJECTS};
 
 /// Something to be reached.
 #[derive(Debug, Serialize)]
@@ -178,6 +178,14 @@ impl Targets<'_> {
             1.0,
             "MiB",
         );
+        let project = minus(of(Family::Projects, 3), of(Family::Project, 3));
+        let project = project.map(|more| more / number(PROJECTS - 1));
+        self.most(
+            "memory at rest: each further project, of 3 that forward".into(),
+            (project, None),
+            8.0,
+            "MiB",
+        );
         for (name, peak) in peaks {
             let what = format!("most memory with a slow reader: {name}");
             self.most(what, (Some(peak), None), 64.0, "MiB");
@@ -214,6 +222,13 @@ impl Targets<'_> {
             "1,000 sessions, beside one: a round trip".into(),
             (sessions, quiet),
             1.1,
+            "×",
+        );
+        let projects = ratio(of(Family::Projects, 3), of(Family::Project, 3));
+        self.most(
+            "100 projects and 1,000 sessions, beside one of each: a round trip".into(),
+            (projects, quiet),
+            1.5,
             "×",
         );
     }

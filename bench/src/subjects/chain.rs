@@ -10,23 +10,29 @@ use acp_chain_package::Package;
 use acp_chain_powers::Power;
 use anyhow::{Context, Result};
 
-use super::{FEW, Family, Places, Subject, process};
+use super::{FEW, Family, Places, Subject, process, projects};
 
 /// A proxy that may do everything, with room for messages of 8 MiB.
-const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
+pub const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
 on-failure = 'refuse'
 ";
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
-    let mut command = process::command(&places.program);
     let folder = |name| places.scratch.join(name);
-    command
-        .arg("run")
-        .env_remove("ACP_CHAIN_LOG")
-        .env("XDG_CONFIG_HOME", folder("config"))
-        .env("XDG_STATE_HOME", folder("state"))
-        .env("XDG_CACHE_HOME", folder(cache));
-    if subject.family != Family::Empty {
+    let program = || {
+        let mut command = process::command(&places.program);
+        command
+            .env_remove("ACP_CHAIN_LOG")
+            .env("XDG_CONFIG_HOME", folder("config"))
+            .env("XDG_DATA_HOME", folder("data"))
+            .env("XDG_STATE_HOME", folder("state"))
+            .env("XDG_CACHE_HOME", folder(cache));
+        command
+    };
+    projects::make(subject, places, program)?;
+    let mut command = program();
+    command.arg("run");
+    if subject.family != Family::Empty && subject.projects() == 0 {
         let name = format!("{:?}-{}.toml", subject.family, subject.proxies);
         let path = places.scratch.join(name);
         fs::write(&path, manifest(subject, &places.components)?)?;

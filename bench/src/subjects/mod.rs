@@ -2,6 +2,7 @@
 
 mod chain;
 mod process;
+mod projects;
 mod running;
 
 use std::fmt;
@@ -26,6 +27,9 @@ const FEW: usize = 3;
 /// The sessions on one connection in [`Family::Sessions`].
 pub const SESSIONS: usize = 1000;
 
+/// The projects of [`Family::Projects`], which share those sessions.
+pub const PROJECTS: usize = 100;
+
 /// The sort of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,6 +50,10 @@ pub enum Family {
     Few,
     /// Three forwarding proxies, and a thousand sessions.
     Sessions,
+    /// Three forwarding proxies of the project of the one session.
+    Project,
+    /// The same of each of a hundred projects, with ten sessions in each.
+    Projects,
     /// `rules`, `permissions` and `redact`.
     Ours,
     /// Five different proxies: those three, `todo` and `project-map`.
@@ -95,9 +103,34 @@ impl Subject {
     #[must_use]
     pub fn sessions(&self) -> usize {
         match self.family {
-            Family::Sessions => SESSIONS,
+            Family::Sessions | Family::Projects => SESSIONS,
             _ => 1,
         }
+    }
+
+    /// How many projects its sessions are in.
+    #[must_use]
+    pub fn projects(&self) -> usize {
+        match self.family {
+            Family::Project => 1,
+            Family::Projects => PROJECTS,
+            _ => 0,
+        }
+    }
+
+    /// Opens its sessions, in turn in each of its projects.
+    ///
+    /// # Errors
+    /// If one cannot be opened.
+    pub fn open_sessions(&self, places: &Places, running: &mut Running) -> Result<()> {
+        let mut folders: Vec<_> = projects::folders(self, &places.scratch).collect();
+        if folders.is_empty() {
+            folders.push(PathBuf::from("/"));
+        }
+        for folder in folders.iter().cycle().take(self.sessions()) {
+            running.client.open_session(folder)?;
+        }
+        Ok(())
     }
 
     /// Starts it, with what is cached of compiled code.
@@ -146,6 +179,11 @@ impl fmt::Display for Subject {
             Family::Elsewhere => write!(f, "acp-chain, {proxies} not subscribed"),
             Family::Few => write!(f, "acp-chain, {proxies}, of which {FEW} forward"),
             Family::Sessions => write!(f, "acp-chain, {proxies} forwarding, {SESSIONS} sessions"),
+            Family::Project => write!(f, "acp-chain, {proxies} forwarding of a project"),
+            Family::Projects => write!(
+                f,
+                "acp-chain, {proxies} forwarding of each of {PROJECTS} projects, {SESSIONS} sessions"
+            ),
             Family::Ours => f.write_str("acp-chain, rules, permissions, redact"),
             Family::Five => f.write_str("acp-chain, our five"),
             Family::Python => f.write_str("acp-chain, one in Python"),

@@ -29,6 +29,25 @@ pub struct Proxy {
     pub terms: Terms,
 }
 
+impl Proxy {
+    /// Starts a proxy on these terms; the source keeps to them by itself.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub async fn start(
+        name: &str,
+        source: impl Source + 'static,
+        terms: Terms,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            name: name.to_owned(),
+            started: source.start(1, None).await?,
+            source: Box::new(source),
+            terms,
+        })
+    }
+}
+
 /// A proxy of either sort.
 #[derive(Debug)]
 pub enum Member {

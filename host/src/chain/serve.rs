@@ -21,6 +21,19 @@ pub struct Client {
     pub writer: Box<dyn AsyncWrite + Send + Unpin>,
 }
 
+impl Client {
+    /// A client that is read from and written to here.
+    pub fn over(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+        }
+    }
+}
+
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Client").finish_non_exhaustive()
@@ -111,10 +124,7 @@ mod tests {
 
     #[test]
     fn a_connection_may_be_served_on_any_runtime() {
-        let client = Client {
-            reader: Box::new(tokio::io::empty()),
-            writer: Box::new(tokio::io::sink()),
-        };
+        let client = Client::over(tokio::io::empty(), tokio::io::sink());
         let start = async |_| {
             Err(StartError {
                 message: String::new(),

@@ -64,6 +64,20 @@ impl std::fmt::Debug for Chain {
 }
 
 impl Chain {
+    /// A chain of these proxies, the client's neighbour first, in front of an agent. This process itself opens
+    /// the sockets by which the agent reaches MCP servers of theirs.
+    #[must_use]
+    pub fn new(proxies: Vec<Member>, agent: ChildIo) -> Self {
+        Self {
+            proxies,
+            agent: Some(agent),
+            notices: Vec::new(),
+            supervisor: None,
+            bridge: Transport::default(),
+            projects: None,
+        }
+    }
+
     /// This chain, if it can play a role: that of an agent takes an agent.
     pub(super) fn fit(self, role: Role) -> Result<Self, StartError> {
         match (role, &self.agent) {
@@ -85,6 +99,20 @@ pub struct ChildIo {
     pub input: Box<dyn AsyncWrite + Send + Unpin>,
     /// The process, which ends with the connection.
     pub process: Option<Process>,
+}
+
+impl ChildIo {
+    /// The two streams of somebody whose process, if there is one, is not ours to end.
+    pub fn over(
+        output: impl AsyncRead + Send + Unpin + 'static,
+        input: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            output: Box::new(output),
+            input: Box::new(input),
+            process: None,
+        }
+    }
 }
 
 impl std::fmt::Debug for ChildIo {

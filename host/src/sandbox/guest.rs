@@ -9,7 +9,8 @@ use super::{Component, Directories, Engine, Instance};
 use crate::channel::{Grant, MessageId, Source, Starting};
 use crate::limits::Limits;
 
-/// A proxy that is a component, under its terms. Cloning it shares everything.
+/// A proxy that is a component, under its terms. Cloning it shares everything. Its fields may be changed until
+/// it is started.
 #[derive(Clone, Debug)]
 pub struct Guest {
     /// The engine that runs it.
@@ -29,6 +30,20 @@ pub struct Guest {
 }
 
 impl Guest {
+    /// A proxy with the default limits, without configuration, powers and directories.
+    #[must_use]
+    pub fn new(engine: &Engine, component: Component, name: &str) -> Self {
+        Self {
+            engine: engine.clone(),
+            component,
+            name: name.into(),
+            config: "{}".into(),
+            limits: Arc::default(),
+            grant: Arc::default(),
+            directories: Directories::default(),
+        }
+    }
+
     /// All that WASI grants: nothing but these directories, and the journal for what is printed.
     pub(super) fn wasi(&self, journal: &Journal) -> WasiCtx {
         let mut wasi = WasiCtxBuilder::new();
