@@ -5,6 +5,7 @@
 //! is read from the other.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,16 +14,17 @@ use tokio::time::{Instant, sleep_until};
 
 use super::hop::Member;
 use super::native_peer::Order;
-use super::pipes::{Happened, LAST_OUTPUT, Pipes};
+use super::pipes::{Happened, LAST_OUTPUT, Pipes, programs_of};
 use super::route::HopIndex;
 use super::router::{Finished, RUN};
 use super::start::{Reader, Silence};
-use super::{Chain, Exit, Role, Router, Settings};
-use crate::channel::Peer;
+use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Word};
+use crate::channel::{Failure, Peer};
 use crate::limits::{FLOOD, UNREAD};
 use crate::mcp::door::Arrival;
 use crate::native::Process;
 use crate::rpc::{Error, Frame, LineReader, MalformedLine, Message, Outbox, code, read};
+use crate::untrusted::Untrusted;
 
 /// Messages that proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
@@ -40,6 +42,7 @@ enum Turn {
     Finished(Finished),
     Arrived(Arrival),
     Happened(Happened),
+    Word(Word),
     Exited,
     More,
 }
@@ -75,6 +78,8 @@ pub struct Conductor {
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
     pub(super) pipes: Pipes,
+    /// What finds the projects of sessions.
+    projects: Option<Box<dyn Projects>>,
     /// Whether what happened last was that something was written.
     wrote: bool,
     /// Until when output of an agent is waited for that has exited or reads nothing any more.
@@ -97,8 +102,12 @@ impl Conductor {
         let mut router = Router::new(members, settings.trace);
         router.set_door(settings.program, chain.supervisor, chain.bridge);
         router.set_log(settings.log);
-        if let Role::Proxy(dialect) = role {
-            router.set_parent(dialect);
+        // A parent has its own ways for the sessions of its client.
+        let projects = chain.projects.filter(|_| role == Role::Agent);
+        match role {
+            Role::Proxy(dialect) => router.set_parent(dialect),
+            Role::Agent if projects.is_some() => router.find_projects(),
+            Role::Agent => {}
         }
         for notice in chain.notices {
             router.tell_user(&notice);
@@ -114,6 +123,7 @@ impl Conductor {
             agent: Side::new(input, LineReader::new(output, settings.message_limit)),
             process,
             pipes,
+            projects,
             wrote: false,
             last_output: None,
         };
@@ -186,6 +196,7 @@ impl Conductor {
                     filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
                     filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
                     happened = self.pipes.next(&mut natives, &reads) => Turn::Happened(happened),
+                    word = next_word(&mut self.projects) => Turn::Word(word),
                     () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                     finished = busy => Turn::Finished(finished),
                     arrival = arrival, if read_agent => Turn::Arrived(arrival),
@@ -236,6 +247,8 @@ impl Conductor {
             }
             Turn::Finished(finished) => self.router.finished(finished),
             Turn::Happened(happened) => self.happened(happened),
+            Turn::Word(Word::Found(number, project)) => self.found(number, project),
+            Turn::Word(Word::Notice(text)) => self.router.tell_user(&text),
             Turn::Arrived(arrival) => self.router.receive_from_door(arrival),
             Turn::Exited => {
                 // What it started may keep its output open; what it wrote itself is still read.
@@ -289,17 +302,58 @@ impl Conductor {
         [client, agent, self.router.taken_by_natives()]
     }
 
-    /// Does what the router wants done to the programs of native proxies.
+    /// Does what the router wants done to the programs of native proxies, and looks for what it wants to
+    /// know.
     pub(super) fn obey(&mut self) {
         for order in self.router.take_orders() {
             match order {
                 Order::End(hop) => self.pipes.end(hop),
+                Order::LetGo(hop) => self.pipes.dismiss(hop),
                 Order::Launch(hop) => {
                     let launched = self.pipes.launch(hop);
                     self.router.launched(hop, launched);
                 }
             }
         }
+        if let Some(projects) = &mut self.projects {
+            for (number, cwd) in self.router.take_lookups() {
+                projects.find(number, &cwd);
+            }
+        }
+    }
+
+    /// The project of a session was found, or is not there.
+    fn found(&mut self, number: u64, project: Option<Project>) {
+        let Some(Project { key, name, make }) = project else {
+            return self.router.found(number, None);
+        };
+        let joined = match self.router.lacks(number, &key) {
+            true => make().and_then(|members| self.join(&key, &name, members)),
+            false => Ok(()),
+        };
+        match joined {
+            Ok(()) => self.router.found(number, Some(&key)),
+            Err(failure) => {
+                tracing::error!("the project `{}`: {failure}", Untrusted::new(&name));
+                self.router.refuse_session(number, &name, &failure);
+            }
+        }
+    }
+
+    /// The proxies of a project join the chain.
+    fn join(
+        &mut self,
+        key: &Arc<str>,
+        name: &str,
+        mut members: Vec<Member>,
+    ) -> Result<(), Failure> {
+        let programs = programs_of(&mut members);
+        // Without a place they are dropped, and end.
+        let places = self.router.join(key.clone(), name, members)?;
+        for (at, program) in programs {
+            self.pipes.add(places[at], program);
+        }
+        Ok(())
     }
 
     fn happened(&mut self, happened: Happened) {
@@ -403,6 +457,14 @@ impl Conductor {
             self.router
                 .lose_answers(peer, &Error::new(code::REQUEST_CANCELLED, text));
         }
+    }
+}
+
+/// What is said of projects, if somebody finds them. Cancel safe.
+async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
+    match projects {
+        Some(projects) => projects.next().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -66,6 +66,8 @@ pub enum Origin {
 /// Where a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Waiting for the project of its session to be found.
+    Waiting,
     /// On its way to the far side, or in the hands of a proxy that is about to decide.
     Moving,
     /// Held by a proxy, under this number.
@@ -123,6 +125,14 @@ impl Exchange {
     /// Whether so many bytes more may be kept for it.
     pub fn may_grow(&mut self, bytes: usize) -> bool {
         self.charge.as_mut().is_none_or(|charge| charge.grow(bytes))
+    }
+
+    /// The session of the request, as whoever has it knows it.
+    pub fn far_session(&self) -> Option<&Arc<str>> {
+        match self.renamed.last() {
+            Some((_, session)) => session.as_ref(),
+            None => self.session.as_ref(),
+        }
     }
 
     /// The number under which a proxy knows the request.

@@ -16,6 +16,7 @@ use crate::channel::{
     Source, Started, Subject, Subscription, seen_subject, subject,
 };
 use crate::limits::{Account, Limits};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// A proxy that is ready to work.
 pub struct Proxy {
@@ -147,10 +148,16 @@ pub enum Runtime {
     Component(Box<dyn Source>),
     /// A program.
     Native(Box<NativePeer>),
+    /// Nothing: the proxy has left, and its place is free.
+    Gone,
 }
 
 pub struct Hop {
     pub name: String,
+    /// The project that it belongs to, if it is not the user's own.
+    pub project: Option<Arc<str>>,
+    /// Whether it ever began its work: a project's program may have yet to.
+    pub has_begun: bool,
     pub terms: Terms,
     pub runtime: Runtime,
     pub life: Life,
@@ -227,9 +234,28 @@ impl Hop {
         }
     }
 
+    /// A proxy of this project, which joins when the connection has long begun.
+    pub fn of_project(member: Member, project: Arc<str>, kept: &Account) -> Self {
+        let mut hop = Self::new(member, kept);
+        hop.project = Some(project);
+        if hop.native().is_some() {
+            hop.has_begun = false;
+            hop.life = Life::Busy;
+        }
+        hop
+    }
+
+    /// The place of a proxy that has left.
+    pub fn gone(kept: &Account) -> Self {
+        let life = Life::Ended("it has left".to_owned());
+        Self::of(String::new(), Terms::default(), Runtime::Gone, life, kept)
+    }
+
     fn of(name: String, terms: Terms, runtime: Runtime, life: Life, kept: &Account) -> Self {
         Self {
             name,
+            project: None,
+            has_begun: true,
             breaker: Breaker::new(&terms.limits),
             kept: kept.part(terms.limits.request_bytes),
             in_flight: kept.part(terms.limits.in_flight),
@@ -264,7 +290,7 @@ impl Hop {
     pub fn native(&self) -> Option<&NativePeer> {
         match &self.runtime {
             Runtime::Native(native) => Some(native),
-            Runtime::Component(_) => None,
+            Runtime::Component(_) | Runtime::Gone => None,
         }
     }
 
@@ -272,8 +298,32 @@ impl Hop {
     pub fn native_mut(&mut self) -> Option<&mut NativePeer> {
         match &mut self.runtime {
             Runtime::Native(native) => Some(native),
-            Runtime::Component(_) => None,
+            Runtime::Component(_) | Runtime::Gone => None,
         }
+    }
+
+    /// What people call it.
+    pub fn title(&self) -> String {
+        let of = self.project.as_ref();
+        let of = of.map_or_else(String::new, |project| {
+            format!(" of the project `{}`", quote(project, MAX_QUOTE))
+        });
+        format!("the proxy `{}`{of}", self.name)
+    }
+
+    /// Whether it has nothing to do, and nothing of it is open.
+    pub fn is_at_rest(&self) -> bool {
+        let is_done = self.native().is_none_or(|native| {
+            native.introduction.is_none() && native.open.is_empty() && native.outbox.is_empty()
+        });
+        let waits = self.queued || self.ending.is_some() || self.in_hand.is_some();
+        is_done
+            && !waits
+            && self.takes_messages()
+            && self.inbox.is_empty()
+            && self.held.is_empty()
+            && self.asked.is_empty()
+            && self.parked.is_empty()
     }
 
     /// The subscription by which the proxy sees a message, if a power lets it do anything with it.
@@ -317,7 +367,8 @@ impl Hop {
     /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
     /// it has no say in it anyway.
     pub fn lets_pass(&self, routed: &Routed) -> bool {
-        if routed.is_bound() {
+        // Without what a project relies on, its sessions do not begin.
+        if routed.is_bound() || !self.has_begun {
             return false;
         }
         let policy = self.terms.on_failure;

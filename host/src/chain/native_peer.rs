@@ -59,6 +59,8 @@ pub enum Order {
     End(HopIndex),
     /// Another one is started.
     Launch(HopIndex),
+    /// It may go, and its place is another's from now on.
+    LetGo(HopIndex),
 }
 
 /// The program of a native proxy, as the router speaks with it.

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, timeout};
 
 use super::ChildIo;
 use super::hop::Member;
-use super::native_peer::Launch;
+use super::native_peer::{Launch, Program};
 use super::route::HopIndex;
 use super::start::Reader;
 use crate::channel::Failure;
@@ -40,7 +40,7 @@ pub enum Happened {
     Broke(HopIndex, Failure),
 }
 
-/// What became of which program, counted from the first in its place.
+/// What became of which program, by its place and its count.
 type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
 
 /// The programs of a chain, the client's neighbour first.
@@ -51,13 +51,15 @@ pub struct Pipes {
     message_limit: usize,
     /// Whose turn it is.
     turn: usize,
+    /// How many programs there ever were.
+    count: u64,
 }
 
 struct Pipe {
     hop: HopIndex,
     launch: Launch,
     program: Option<Running>,
-    /// How many there were in its place.
+    /// Which one it is, of all that there ever were.
     count: u64,
 }
 
@@ -80,32 +82,36 @@ struct Running {
 impl Pipes {
     /// Takes the programs from the native proxies among these.
     pub fn of(members: &mut [Member], message_limit: usize) -> Self {
-        let mut all = Vec::new();
-        for (hop, member) in members.iter_mut().enumerate() {
-            if let Member::Native(native) = member
-                && let Some(program) = native.program.take()
-            {
-                all.push(Pipe {
-                    hop,
-                    launch: program.launch,
-                    program: Some(Running::new(program.io, message_limit)),
-                    count: 1,
-                });
-            }
-        }
-        Self {
-            all,
+        let mut pipes = Self {
+            all: Vec::new(),
             endings: FuturesUnordered::new(),
             message_limit,
             turn: 0,
+            count: 0,
+        };
+        for (hop, program) in programs_of(members) {
+            pipes.add(hop, program);
         }
+        pipes
+    }
+
+    /// Adds the program of a native proxy that joins.
+    pub fn add(&mut self, hop: HopIndex, program: Program) {
+        self.all.push(Pipe {
+            hop,
+            launch: program.launch,
+            program: Some(Running::new(program.io, self.message_limit)),
+            count: self.count,
+        });
+        self.count += 1;
     }
 
     /// Starts another program in the place of one that ended.
     pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
         let limit = self.message_limit;
         if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
-            pipe.count += 1;
+            pipe.count = self.count;
+            self.count += 1;
             pipe.program = Some(Running::new((pipe.launch)()?, limit));
         }
         Ok(())
@@ -116,7 +122,8 @@ impl Pipes {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         let Some(pipe) = pipe else { return };
         // What is known of it from before does not matter any more.
-        pipe.count += 1;
+        pipe.count = self.count;
+        self.count += 1;
         if let Some(program) = pipe.program.take() {
             self.endings.push(Box::pin(async move {
                 program.end().await;
@@ -130,6 +137,20 @@ impl Pipes {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         if let Some(program) = pipe.and_then(|pipe| pipe.program.as_mut()) {
             program.leaves = true;
+        }
+    }
+
+    /// Lets a program go for good, which has taken all that waited for it: its place is another's.
+    pub fn dismiss(&mut self, hop: HopIndex) {
+        let Some(at) = self.all.iter().position(|pipe| pipe.hop == hop) else {
+            return;
+        };
+        let pipe = self.all.remove(at);
+        if let Some(program) = pipe.program {
+            self.endings.push(Box::pin(async move {
+                program.end_gently().await;
+                (hop, pipe.count, None)
+            }));
         }
     }
 
@@ -210,6 +231,16 @@ impl Pipes {
         }
         Poll::Pending
     }
+}
+
+/// Takes the programs from the native proxies among these, each with where that stands among them.
+pub fn programs_of(members: &mut [Member]) -> Vec<(usize, Program)> {
+    let natives = members.iter_mut().enumerate();
+    let programs = natives.filter_map(|(at, member)| match member {
+        Member::Native(native) => Some((at, native.program.take()?)),
+        Member::Component(_) => None,
+    });
+    programs.collect()
 }
 
 enum Done {
@@ -309,6 +340,18 @@ impl Running {
     fn wait_for_last_output(&mut self) {
         self.last_output
             .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
+    }
+
+    /// Ends it when it has said all, or has had time to.
+    async fn end_gently(mut self) {
+        self.input = None;
+        let rest = async {
+            while self.reader.fill().await.is_ok_and(|more| more) {
+                while self.reader.next_frame().is_some() {}
+            }
+        };
+        let _ = timeout(LAST_OUTPUT, rest).await;
+        self.end().await;
     }
 
     async fn end(self) {

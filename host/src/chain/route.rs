@@ -34,6 +34,11 @@ impl Route {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// Whether nobody else has it: nothing that is open goes this way, and no session does.
+    pub fn is_free(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
     /// The position of an end.
     pub fn edge(&self, peer: Peer) -> usize {
         match peer {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 
+use super::exchange::ExchangeId;
 use super::route::HopIndex;
 use crate::channel::MessageId;
 
@@ -16,6 +17,8 @@ pub enum Timer {
     Restart(HopIndex),
     /// A native proxy ought to have answered its first message.
     Introduction(HopIndex),
+    /// A request waits no longer for its project.
+    Lookup(ExchangeId),
 }
 
 /// The timers of one connection. Time is what it is told.

@@ -213,6 +213,9 @@ pub const FLOOD: usize = 16 * MIB;
 /// How many bytes of what the user is to be told wait for a turn.
 pub const NOTICES: usize = 64 * KIB;
 
+/// How many proxies of projects may stand in one connection at once.
+pub const PROJECT_PROXIES: usize = 256;
+
 /// How many MCP servers one session may have.
 pub const MCP_SERVERS: usize = 256;
 
@@ -398,6 +401,13 @@ pub const FIXED: &[Fixed] = &[
         value: NOTICES as u64,
         what: "what the user is to be told in the next turn",
         passing: "the rest is left out, and the user is told how much that is",
+    },
+    Fixed {
+        name: "project proxies",
+        quantity: Quantity::Count,
+        value: PROJECT_PROXIES as u64,
+        what: "proxies of all projects that have open sessions",
+        passing: "the session of a further project is refused",
     },
     Fixed {
         name: "mcp servers",

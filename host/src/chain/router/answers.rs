@@ -90,4 +90,5 @@ pub(super) fn hand_over(
         }
         Origin::Introduction | Origin::Seat(..) => {}
     }
+    setup::settled(core, number, exchange);
 }

@@ -11,11 +11,14 @@ use tokio::time::Instant;
 use super::busy::Busy;
 use super::cancel::{CANCEL, with_cancelled_id};
 use super::exchanges::Exchanges;
+use super::joined::Joined;
+use super::lookups::Lookups;
 use super::notices::Notices;
 use super::sessions::{Sessions, shown};
 use super::steps::Answer;
+use crate::chain::PATIENCE;
 use crate::chain::edge::Edge;
-use crate::chain::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::chain::hop::{Hop, Item, Life, Member};
 use crate::chain::native_peer::{NativePeer, Order};
 use crate::chain::route::{HopIndex, Route};
@@ -28,8 +31,16 @@ use crate::rpc::{Error, Id, Message};
 use crate::trace::Trace;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// What a proxy hears that speaks in a session which goes another way.
-pub(super) const NOT_OF_SESSION: &str = "the session does not pass this proxy";
+/// What a proxy hears that speaks where it may not: in a session which goes another way, or, if it is a
+/// project's, in none.
+pub(super) fn not_of_session(message: &Message) -> &'static str {
+    match message.session() {
+        Some(_) => "the session does not pass this proxy",
+        None => {
+            "a proxy of a project speaks in the sessions of its project; the message names none"
+        }
+    }
+}
 
 pub(super) struct Core {
     pub client: Edge,
@@ -41,6 +52,10 @@ pub(super) struct Core {
     pub natives: Vec<HopIndex>,
     pub exchanges: Exchanges,
     pub sessions: Sessions,
+    /// What waits for its project.
+    pub lookups: Lookups,
+    /// The proxies of projects.
+    pub joined: Joined,
     /// Proxies with something in their inbox.
     pub ready: VecDeque<HopIndex>,
     pub busy: FuturesUnordered<Busy>,
@@ -71,7 +86,7 @@ impl Core {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
-        let count = hops.len();
+        let (count, joined) = (hops.len(), Joined::new(&hops));
         let natives = (0..hops.len()).filter(|index| hops[*index].native().is_some());
         Self {
             client: Edge::new(&kept),
@@ -81,6 +96,8 @@ impl Core {
             hops,
             exchanges: Exchanges::new(),
             sessions: Sessions::new(count, &kept),
+            lookups: Lookups::new(&kept),
+            joined,
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
             due_to_end: Vec::new(),
@@ -190,9 +207,35 @@ impl Core {
     /// The way of a proxy's own message to one side, and where on it the proxy stands; nothing if the
     /// session goes another way. The session has the name that it has on that side.
     pub fn stand(&self, index: HopIndex, to: Peer, message: &Message) -> Option<(Route, usize)> {
-        let route = self.sessions.route(to, message.session());
+        let route = self.sessions.route(to, to, message.session());
         let at = route.position(index)?;
         Some((route, at))
+    }
+
+    /// The way of what a proxy does beside sessions, and where on it the proxy stands.
+    pub fn home(&self, index: HopIndex) -> (Route, usize) {
+        let route = self.joined.route_of(index);
+        let route = route.unwrap_or(self.sessions.main()).clone();
+        let at = route.position(index).unwrap_or_default();
+        (route, at)
+    }
+
+    /// What is to be looked for, from when on it is waited for: not before the connection has begun.
+    pub fn take_lookups(&mut self) -> Vec<(ExchangeId, PathBuf)> {
+        let begins = |exchange: &Exchange| {
+            let is_clients = matches!(exchange.origin, Origin::Edge(Peer::Client, _));
+            is_clients && exchange.boundary == Boundary::Connection
+        };
+        let mut open = self.exchanges.iter();
+        if !self.lookups.has_unsaid() || open.any(|(_, exchange)| begins(exchange)) {
+            return Vec::new();
+        }
+        let due = self.now + PATIENCE;
+        let unsaid = self.lookups.take_unsaid(due);
+        for (number, _) in &unsaid {
+            self.timers.set(due, Timer::Lookup(*number));
+        }
+        unsaid
     }
 
     /// Takes a held message from its proxy.
@@ -279,10 +322,7 @@ pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Ro
     routed.exchange = Some(number);
     routed.method = exchange.method.clone();
     routed.boundary = exchange.boundary;
-    routed.request_session = match exchange.renamed.last() {
-        Some((_, session)) => session.clone(),
-        None => exchange.session.clone(),
-    };
+    routed.request_session = exchange.far_session().cloned();
     routed.renamed.clone_from(&exchange.renamed);
     routed.maker = maker;
     // A guard's answer, or what the host says in its place.

@@ -1,14 +1,18 @@
 //! What drives the router: whatever happens to it is done by the one loop, until nothing is left to be
 //! done. Nothing of what happens next is looked at before.
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use super::busy::{Done, Finished};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
-use super::{Router, answers, effects, failure, intake, native, waiting, way, withdraw, work};
-use crate::chain::hop::{Item, Life};
+use super::{
+    Router, answers, effects, failure, intake, native, projects, waiting, way, withdraw, work,
+};
+use crate::chain::hop::{Item, Life, Member};
 use crate::chain::route::HopIndex;
 use crate::chain::timers::Timer;
 use crate::channel::{Event, Failure, Peer};
@@ -49,6 +53,9 @@ impl Router {
                 self.end_due();
             }
             self.core.make_ready(index);
+        }
+        if !self.core.joined.is_empty() {
+            projects::part(&mut self.core);
         }
     }
 
@@ -110,6 +117,7 @@ impl Router {
             self.with(|core, mcp, steps| match timer {
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),
                 Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
+                Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
                     // In its turn, for the proxy may be about to settle it.
                     core.hops[index].inbox.push_front(Item::Expired(id));
@@ -117,6 +125,38 @@ impl Router {
                 }
             });
         }
+    }
+
+    /// The proxies of a project join the chain. Gives their places, in the order in which they come.
+    ///
+    /// # Errors
+    /// If there is no room for them.
+    pub fn join(
+        &mut self,
+        key: Arc<str>,
+        project: &str,
+        members: Vec<Member>,
+    ) -> Result<Vec<HopIndex>, Failure> {
+        let places = projects::join(&mut self.core, key, project, members)?;
+        for index in &places {
+            if self.core.hops[*index].native().is_some() {
+                self.launched(*index, Ok(()));
+            }
+        }
+        Ok(places)
+    }
+
+    /// What was looked for under this number was found: the key of a project that has joined, or that there
+    /// is none.
+    pub fn found(&mut self, number: u64, key: Option<&str>) {
+        self.with(|core, _, steps| projects::found(core, number, Ok(key), steps));
+    }
+
+    /// The project that was looked for under this number cannot begin its proxies: its session does not
+    /// begin.
+    pub fn refuse_session(&mut self, number: u64, project: &str, failure: &Failure) {
+        let error = projects::refusal(project, failure);
+        self.with(|core, _, steps| projects::found(core, number, Err(error), steps));
     }
 
     /// Takes in a message from one end; from a parent, as if it were the client.
@@ -214,6 +254,8 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         }
         Step::Withdraw(number, cancel) => withdraw::withdraw(core, mcp, number, cancel, steps),
         Step::Effects(did) => effects::apply(core, mcp, did, steps),
+        Step::SetOut(routed) => intake::set_out(core, mcp, routed, steps),
+        Step::GoOn(said) => intake::go_on(core, mcp, *said, steps),
         Step::Release(index) => waiting::release(core, index, steps),
         Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
         Step::TellTaken(index, id) => work::call(core, mcp, index, Event::Cancel(id), steps),

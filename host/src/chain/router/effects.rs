@@ -2,7 +2,7 @@
 //! at once.
 
 use super::cancel::new_cancel;
-use super::core::{Core, NOT_OF_SESSION};
+use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{Did, Step, Steps};
 use super::{failure, setup, verdict, withdraw};
@@ -72,7 +72,7 @@ fn ask(
 
 fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {
     let Some((route, at)) = core.stand(index, to, &message) else {
-        return core.note_dropped(&NOT_OF_SESSION);
+        return core.note_dropped(&not_of_session(&message));
     };
     let mut routed = Routed::new(message, route, at, to);
     made_by(core, index, &mut routed);
@@ -88,13 +88,16 @@ fn refuse(
     message: &Message,
     steps: &mut Steps,
 ) {
-    let route = core.sessions.route(to, None);
+    let (route, at) = core.home(index);
     if let Some(number) = core.open_own(index, id, to, &route, message) {
-        let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {NOT_OF_SESSION}"));
-        steps.extend(
-            core.exchanges
-                .answer_of_end(number, to, Message::error(&error)),
-        );
+        let text = format!("acp-chain: {}", not_of_session(message));
+        let error = Error::new(code::INVALID_PARAMS, text);
+        // From next to it: nobody else hears of it.
+        let next = match to {
+            Peer::Client => at - 1,
+            Peer::Agent => at + 1,
+        };
+        steps.answer_at(number, next, Message::error(&error));
     }
 }
 
@@ -114,12 +117,7 @@ fn speak_mcp(
     message: &Message,
     steps: &mut Steps,
 ) {
-    let Some((route, at)) = core.stand(index, to, message) else {
-        return match id {
-            Some(id) => refuse(core, index, id, to, message, steps),
-            None => core.note_dropped(&NOT_OF_SESSION),
-        };
-    };
+    let (route, at) = core.home(index);
     let number = match id {
         Some(id) => match core.open_own(index, id, to, &route, message) {
             Some(number) => Some(number),

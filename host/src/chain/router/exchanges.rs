@@ -75,6 +75,13 @@ impl Exchanges {
         }
     }
 
+    /// A request goes another way than it was opened on.
+    pub fn lead(&mut self, number: ExchangeId, route: &Route) {
+        if let Some(exchange) = self.open.get_mut(&number) {
+            exchange.route = route.clone();
+        }
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (ExchangeId, &Exchange)> {
         self.open
             .iter()

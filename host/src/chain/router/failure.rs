@@ -27,9 +27,9 @@ pub(super) fn fail(
     routed.from = routed.at;
     core.trace_failure(index, &routed, reason);
     let hop = &mut core.hops[index];
-    let name = &hop.name;
+    let name = hop.title();
     let method = quote(&routed.method, MAX_QUOTE);
-    let text = format!("the proxy `{name}` failed on {method}: {reason}");
+    let text = format!("{name} failed on {method}: {reason}");
     let passes = hop.lets_pass(&routed);
     hop.refused += 1;
     if hop.refused.is_power_of_two() {
@@ -116,9 +116,9 @@ pub(super) fn cut_off(
             steps.push(Step::Fail(index, routed, why.clone()));
             continue;
         }
-        let name = &core.hops[index].name;
+        let name = core.hops[index].title();
         let method = quote(&exchange.method, MAX_QUOTE);
-        let text = format!("acp-chain: the proxy `{name}` failed on {method}: {why}");
+        let text = format!("acp-chain: {name} failed on {method}: {why}");
         let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
         steps.extend(core.exchanges.answer_of_proxy(number, index, error));
     }
@@ -130,7 +130,7 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
     if let Some(reason) = given_up {
         let hop = &mut core.hops[index];
         hop.life = Life::Ended(reason);
-        if hop.terms.on_failure.ends_open() {
+        if hop.terms.on_failure.ends_open() && hop.has_begun {
             hop.subscribe(Vec::new());
         }
     }

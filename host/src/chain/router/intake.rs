@@ -1,13 +1,16 @@
 //! Messages that come in at the ends, and ends that fall silent.
 
+use std::ops::ControlFlow;
+
 use super::cancel::CANCEL;
 use super::core::Core;
 use super::exchanges::admit;
+use super::lookups::Said;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
 use super::turns::PROMPT;
-use super::{setup, way, withdraw};
+use super::{projects, setup, way, withdraw};
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::chain::routed::Routed;
 use crate::channel::Peer;
@@ -49,12 +52,18 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     if is_mcp && from == Peer::Client {
         return mcp.hear_provider(core, Provider::Client, None, &message, steps);
     }
-    let route = core.sessions.route(from, message.session());
+    if from == Peer::Client
+        && let Some(behind) = core.lookups.behind(message.session())
+    {
+        return behind.other(message);
+    }
+    let toward = from.opposite();
+    let route = core.sessions.route(from, toward, message.session());
     let at = route.edge(from);
-    let mut routed = Routed::new(message, route, at, from.opposite());
+    let mut routed = Routed::new(message, route, at, toward);
     if is_mcp {
         match mcp.target(&routed.message) {
-            Ok(target) => routed.target = target,
+            Ok(target) => mcp.head_for(core, target, &mut routed),
             Err(error) => return core.note_dropped(&error),
         }
     }
@@ -74,8 +83,9 @@ fn request(
         Ok(charge) => charge,
         Err(error) => return refuse(core, from, &id, &error),
     };
-    let route = core.sessions.route(from, message.session());
-    let (at, toward) = (route.edge(from), from.opposite());
+    let toward = from.opposite();
+    let route = core.sessions.route(from, toward, message.session());
+    let at = route.edge(from);
     let number = core.exchanges.open(
         Origin::Edge(from, id.clone()),
         toward,
@@ -89,8 +99,19 @@ fn request(
     if is_mcp(&routed.method) {
         return request_of_mcp(core, mcp, from, number, routed, steps);
     }
+    if from == Peer::Client {
+        match projects::wait(core, routed) {
+            ControlFlow::Continue(goes_on) => routed = goes_on,
+            ControlFlow::Break(()) => return,
+        }
+    }
+    set_out(core, mcp, routed, steps);
+}
+
+/// A request sets out that is none of MCP's.
+pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
     let asked = match routed.session() {
-        Some(session) if from == Peer::Client && is_of_turns(&routed) => {
+        Some(session) if routed.toward == Peer::Agent && is_of_turns(&routed) => {
             Some((routed.method.clone(), session.clone()))
         }
         _ => None,
@@ -100,6 +121,32 @@ fn request(
     }
     // Behind it: a prompt that is answered at once opens no turn.
     steps.extend(asked.map(|(method, session)| Step::ClientAsked(method, session)));
+}
+
+/// What the client said in a session goes on, which had to wait in it.
+pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Said, steps: &mut Steps) {
+    let mut routed = match said {
+        Said::Request(routed) => routed,
+        Said::Other(message, charge) => {
+            drop(charge);
+            return receive(core, mcp, Peer::Client, message, steps);
+        }
+    };
+    // At the end of the connection it has its answer.
+    let Some(number) = routed
+        .exchange
+        .filter(|number| core.exchanges.get(*number).is_some())
+    else {
+        return;
+    };
+    routed.charge = None;
+    routed.route = core
+        .sessions
+        .route(Peer::Client, Peer::Agent, routed.session());
+    core.exchanges.lead(number, &routed.route);
+    if let ControlFlow::Continue(routed) = projects::wait(core, routed) {
+        set_out(core, mcp, routed, steps);
+    }
 }
 
 /// Whether a request may open a turn, or end a session that has turns.
@@ -122,7 +169,7 @@ fn request_of_mcp(
     }
     match mcp.target(&routed.message) {
         Ok(target) => {
-            routed.target = target;
+            mcp.head_for(core, target, &mut routed);
             steps.push(Step::Send(routed));
         }
         Err(error) => {
@@ -149,6 +196,13 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         let text = format!("dropped a response of the {}", from.as_str());
         return core.note_discarded(from, &format!("{text} to no open request: id {id}"));
     };
+    if asked == Peer::Client
+        && core.lookups.are_on
+        && let Some(exchange) = core.exchanges.get(number)
+        && let Some(behind) = core.lookups.behind(exchange.far_session())
+    {
+        return behind.other(message);
+    }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message, steps),
         Peer::Client => message,

@@ -17,6 +17,7 @@
 //! failure    proxies that fail
 //! native     native proxies
 //! withdraw   requests that are withdrawn
+//! projects   projects that are found, and whose proxies join
 //! setup      the hook of all that begins and ends
 //! mcp        MCP over ACP
 //! waiting    messages that wait at a proxy
@@ -30,6 +31,9 @@
 //! sessions   what has begun
 //! notices    what waits to be told
 //! steps      what is to be done next
+//! joined     the proxies of projects
+//! lookups    what waits for projects
+//! setups     sessions that have yet to begin
 //! busy       the work of proxies, as futures
 //! cancel     cancellations
 //! sides      which side of a chain a call belongs to
@@ -45,13 +49,17 @@ mod exchanges;
 mod failure;
 mod guards;
 mod intake;
+mod joined;
+mod lookups;
 mod mcp;
 mod native;
 mod notices;
 mod out;
+mod projects;
 mod scope;
 mod sessions;
 mod setup;
+mod setups;
 mod sides;
 mod steps;
 mod trace;
@@ -137,10 +145,11 @@ impl Router {
         }
     }
 
-    /// How many bytes wait for proxies that are busy.
+    /// How many bytes wait for proxies that are busy, and for projects that are looked for.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.core.hops.iter().map(Hop::backlog).sum()
+        let proxies: usize = self.core.hops.iter().map(Hop::backlog).sum();
+        proxies + self.core.lookups.waiting()
     }
 
     /// How many of them wait for this proxy.
@@ -239,6 +248,24 @@ impl Router {
     /// What is to be done to the programs of native proxies.
     pub fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.core.orders)
+    }
+
+    /// Lets the client's sessions wait for their projects, which somebody finds.
+    pub fn find_projects(&mut self) {
+        self.core.lookups.are_on = true;
+        self.core.sessions.tell_apart();
+    }
+
+    /// The folders whose projects are to be looked for, by number. They are waited for from now on.
+    pub fn take_lookups(&mut self) -> Vec<(u64, PathBuf)> {
+        self.core.take_lookups()
+    }
+
+    /// Whether somebody waits for what is looked for under this number, and the proxies with this key have
+    /// yet to join.
+    #[must_use]
+    pub fn lacks(&self, number: u64, key: &str) -> bool {
+        self.core.lookups.has(number) && self.core.joined.route(key).is_none()
     }
 
     /// How many bytes wait for native proxies: the most that wait for one of them but this.

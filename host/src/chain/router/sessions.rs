@@ -2,12 +2,17 @@
 //!
 //! All go one way as long as nobody gives a session another when it is set up. A session may have another
 //! name on each side, so its way is found by the name that it has on the side which says it.
+//!
+//! Where projects have proxies, sessions are told apart from the first on, for what the agent says in one that
+//! nobody knows yet belongs to a setup that is open.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::chain::exchange::Boundary;
+use super::setups::{Name, Setups};
+use crate::chain::exchange::{Boundary, ExchangeId};
 use crate::chain::route::Route;
+use crate::chain::routed::Routed;
 use crate::channel::Peer;
 use crate::limits::{Account, Charge, OPEN_KEPT};
 use crate::mcp::capabilities::with_acp;
@@ -16,17 +21,20 @@ use crate::rpc::{Kind, Message};
 /// What the map takes for a session.
 const ENTRY: usize = 128;
 
-/// A session, as one side calls it.
-type Name = (Peer, Arc<str>);
-
 pub(super) struct Sessions {
     /// The way of all that names no session, or one without a way of its own.
     main: Route,
-    /// The sessions with a way of their own. Their names come from outside, so the hash has a secret of its
+    /// Whether sessions have to be told apart.
+    apart: bool,
+    /// The sessions with a way of their own; if they are told apart, all. Their names come from outside, so the hash has a secret of its
     /// own.
     own: HashMap<Name, (Route, Charge), foldhash::quality::RandomState>,
+    /// The requests that set up others, if they are told apart.
+    pub setups: Setups,
     /// What began the connection, for each proxy.
     pub begun: Vec<Beginning>,
+    /// What began it at the place where proxies of projects join.
+    pub at_join: Beginning,
     /// What is kept of sessions.
     kept: Account,
 }
@@ -45,39 +53,80 @@ impl Sessions {
     pub fn new(hops: usize, kept: &Account) -> Self {
         Self {
             main: Route::new(0..hops),
+            apart: false,
             own: HashMap::default(),
+            setups: Setups::default(),
             begun: vec![Beginning::default(); hops],
+            at_join: Beginning::default(),
             kept: kept.part(OPEN_KEPT),
         }
     }
 
-    /// The way of what is said in a session that this side calls so.
+    /// From here on sessions are told apart.
+    pub fn tell_apart(&mut self) {
+        self.apart = true;
+    }
+
+    /// Whether sessions may go different ways.
+    pub fn are_apart(&self) -> bool {
+        self.apart
+    }
+
+    /// The way of all that names no session.
+    pub fn main(&self) -> &Route {
+        &self.main
+    }
+
+    /// The way to one end of what is said in a session that this side calls so.
     #[inline]
-    pub fn route(&self, side: Peer, session: Option<&Arc<str>>) -> Route {
+    pub fn route(&self, side: Peer, toward: Peer, session: Option<&Arc<str>>) -> Route {
         match session {
-            Some(session) if !self.own.is_empty() => self.own_route(side, session),
+            Some(session) if self.apart => self.own_route(side, toward, session),
             _ => self.main.clone(),
         }
     }
 
     #[cold]
-    fn own_route(&self, side: Peer, session: &Arc<str>) -> Route {
-        let own = self.own.get(&(side, session.clone()));
-        own.map_or(&self.main, |(route, _)| route).clone()
+    fn own_route(&self, side: Peer, toward: Peer, session: &Arc<str>) -> Route {
+        let name = (side, session.clone());
+        let known = || self.own.get(&name).map(|(route, _)| route);
+        let known = self.setups.route(&name).or_else(known);
+        // The agent may speak in a new session before it says in an answer what that is called.
+        let new = || self.setups.common().filter(|_| toward == Peer::Client);
+        known.or_else(new).unwrap_or(&self.main).clone()
     }
 
     /// A session begins, and goes the way of the request that set it up. Says whether there is room for it.
     pub fn begin(&mut self, side: Peer, session: &Arc<str>, route: &Route) -> bool {
-        if route.is(&self.main) {
-            self.end(side, session);
+        if route.is(&self.main) && !self.apart {
             return true;
         }
         let Some(charge) = self.kept.charge(ENTRY + session.len()) else {
             return false;
         };
+        self.apart = true;
         self.own
             .insert((side, session.clone()), (route.clone(), charge));
         true
+    }
+
+    /// While a request sets up a session, a side calls that so.
+    pub fn name(&mut self, number: ExchangeId, side: Peer, session: &Arc<str>) {
+        let charge = self.kept.charge_anyway(ENTRY + session.len());
+        self.setups.name(number, (side, session.clone()), charge);
+    }
+
+    /// What begins the connection leaves a place; proxies of projects will join behind this position.
+    pub fn note_beginning(&mut self, routed: &Routed, join: usize) {
+        match (routed.toward, routed.message.kind()) {
+            (Peer::Agent, Kind::Request) if routed.at <= join => {
+                self.at_join.initialize = Some(routed.message.clone());
+            }
+            (Peer::Client, Kind::Result) if routed.at > join => {
+                self.at_join.answer = Some(routed.message.clone());
+            }
+            _ => {}
+        }
     }
 
     pub fn end(&mut self, side: Peer, session: &Arc<str>) {
@@ -106,9 +155,13 @@ mod tests {
     #[test]
     fn a_session_without_a_way_of_its_own_goes_that_of_all() {
         let mut sessions = Sessions::new(2, &Account::new(OPEN_KEPT));
-        let main = sessions.route(Peer::Client, None);
+        let main = sessions.route(Peer::Client, Peer::Agent, None);
         assert!(sessions.begin(Peer::Client, &"s".into(), &main));
-        assert!(sessions.route(Peer::Client, Some(&"s".into())).is(&main));
+        assert!(
+            sessions
+                .route(Peer::Client, Peer::Agent, Some(&"s".into()))
+                .is(&main)
+        );
         assert!(sessions.own.is_empty());
     }
 
@@ -117,11 +170,27 @@ mod tests {
         let mut sessions = Sessions::new(2, &Account::new(OPEN_KEPT));
         let (own, name) = (Route::new([1]), "s".into());
         assert!(sessions.begin(Peer::Client, &name, &own));
-        assert!(sessions.route(Peer::Client, Some(&name)).is(&own));
-        assert!(!sessions.route(Peer::Agent, Some(&name)).is(&own));
-        assert!(!sessions.route(Peer::Client, Some(&"t".into())).is(&own));
+        assert!(
+            sessions
+                .route(Peer::Client, Peer::Agent, Some(&name))
+                .is(&own)
+        );
+        assert!(
+            !sessions
+                .route(Peer::Agent, Peer::Client, Some(&name))
+                .is(&own)
+        );
+        assert!(
+            !sessions
+                .route(Peer::Client, Peer::Agent, Some(&"t".into()))
+                .is(&own)
+        );
         sessions.end(Peer::Client, &name);
-        assert!(!sessions.route(Peer::Client, Some(&name)).is(&own));
+        assert!(
+            !sessions
+                .route(Peer::Client, Peer::Agent, Some(&name))
+                .is(&own)
+        );
         assert_eq!(sessions.kept.kept(), 0);
     }
 

@@ -4,14 +4,19 @@
 use std::sync::Arc;
 
 use super::core::Core;
+use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
 use super::steps::Steps;
-use crate::chain::exchange::{Boundary, Exchange, ExchangeId};
+use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Stage};
+use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
 use crate::channel::Peer;
 use crate::mcp::capabilities::Capabilities;
 use crate::mcp::declaration::DeclarationError;
 use crate::rpc::{Error, Kind, Message, code, member};
+
+/// The request that names another session than it sets up: the one that is forked.
+const FORK: &str = "session/fork";
 
 /// Lets a request set out, with the servers over ACP that it declares; one that declares what
 /// nobody can read is refused, and goes nowhere.
@@ -23,6 +28,9 @@ pub(super) fn sets_out(
     provider: Provider,
     steps: &mut Steps,
 ) -> Option<Routed> {
+    if routed.boundary == Boundary::Session && core.sessions.are_apart() {
+        open(core, &routed, provider);
+    }
     match (changed(core, mcp, &mut routed, provider), routed.exchange) {
         (Err(error), Some(number)) => {
             let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
@@ -31,6 +39,51 @@ pub(super) fn sets_out(
         }
         _ => Some(routed),
     }
+}
+
+/// A session is set up, where sessions may go different ways: what names it goes its way from now on.
+#[cold]
+fn open(core: &mut Core, routed: &Routed, provider: Provider) {
+    let Some(number) = routed.exchange.filter(|_| routed.toward == Peer::Agent) else {
+        return;
+    };
+    let (side, stands_for) = match provider {
+        Provider::Client => (Peer::Client, None),
+        Provider::Proxy(index) | Provider::Component(index) => {
+            (Peer::Agent, stands_for(core, index, &routed.message))
+        }
+    };
+    let (route, cwd) = (routed.route.clone(), cwd(&routed.message));
+    core.sessions.setups.open(number, stands_for, route, cwd);
+    name(core, side, routed);
+}
+
+/// A side gets to know a session that is being set up by its name.
+fn name(core: &mut Core, side: Peer, routed: &Routed) {
+    // The session that it names is the one that is forked.
+    if let (Some(number), Some(session)) = (routed.exchange, routed.session())
+        && &*routed.method != FORK
+    {
+        core.sessions.name(number, side, session);
+    }
+}
+
+/// The request that a native proxy has and that its own one to set up a session stands for: one in the same
+/// folder, if there is any, which it has not asked for yet, if there is any; of these the first.
+pub(super) fn stands_for(core: &Core, index: HopIndex, own: &Message) -> Option<ExchangeId> {
+    let cwd = cwd(own);
+    let all = core.exchanges.iter().filter(|(_, exchange)| {
+        exchange.stage == Stage::Native(index)
+            && exchange.toward == Peer::Agent
+            && exchange.method == *own.method()
+            && exchange.far_session() == own.session()
+    });
+    let best = all.min_by_key(|(number, _)| {
+        let setups = &core.sessions.setups;
+        let is_other = setups.cwd(*number) != cwd.as_deref();
+        (is_other, setups.is_stood_for(*number), *number)
+    });
+    best.map(|(number, _)| number)
 }
 
 /// A message is as somebody made it: servers over ACP that it declares are taken over.
@@ -50,8 +103,12 @@ pub(super) fn changed(
 /// A message leaves a proxy: what that has for the agent is declared.
 #[inline]
 pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
-    if routed.boundary == Boundary::Session {
-        mcp.add_component(core, routed);
+    match routed.boundary {
+        Boundary::Session => mcp.add_component(core, routed),
+        Boundary::Connection if core.sessions.are_apart() => {
+            core.sessions.note_beginning(routed, core.joined.front);
+        }
+        _ => {}
     }
 }
 
@@ -59,7 +116,12 @@ pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) 
 #[inline]
 pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
     match routed.boundary {
-        Boundary::Session => mcp.declare(core, routed),
+        Boundary::Session => {
+            if core.sessions.are_apart() {
+                name(core, Peer::Agent, routed);
+            }
+            mcp.declare(core, routed)
+        }
         _ => None,
     }
 }
@@ -81,14 +143,17 @@ pub(super) fn answered(
     let Some(exchange) = exchanges.get(number) else {
         return message;
     };
-    if exchange.boundary == Boundary::Inner || message.kind() != Kind::Result {
+    if exchange.boundary == Boundary::Inner {
+        return message;
+    }
+    if message.kind() != Kind::Result {
+        if exchange.boundary == Boundary::Session {
+            sessions.setups.fail(number, Peer::Agent);
+        }
         return message;
     }
     // As the agent knows it.
-    let session = match exchange.renamed.last() {
-        Some((_, session)) => session.clone(),
-        None => exchange.session.clone(),
-    };
+    let session = exchange.far_session().cloned();
     match exchange.boundary {
         Boundary::Connection => mcp.agent = Capabilities::read(message.body()),
         Boundary::End => {
@@ -103,6 +168,10 @@ pub(super) fn answered(
                 && !sessions.begin(Peer::Agent, session, &exchange.route)
             {
                 return too_many();
+            }
+            if let Some(session) = session.as_ref().filter(|_| sessions.are_apart()) {
+                // Until the client knows it by the answer.
+                sessions.name(number, Peer::Client, session);
             }
             mcp.begin_session(number, session.as_ref(), steps);
         }
@@ -121,6 +190,14 @@ fn too_many() -> Message {
 /// A request to set up a session has its answer. Says whether something ends before anybody hears it.
 pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) -> bool {
     mcp.setup_is_over(number, steps)
+}
+
+/// Whoever asked to set up a session has the answer.
+#[inline]
+pub(super) fn settled(core: &mut Core, number: ExchangeId, exchange: &Exchange) {
+    if exchange.boundary == Boundary::Session {
+        core.sessions.setups.settle(number);
+    }
 }
 
 /// Looks at what the client or the agent is told in answer to a request: the version that was agreed on,
@@ -164,7 +241,7 @@ fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) ->
     match (named, &*exchange.method) {
         (Some(named), _) => Some(Arc::from(named)),
         // The session that it names is the one that is forked.
-        (None, "session/fork") => None,
+        (None, FORK) => None,
         (None, _) => asked,
     }
 }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::vec;
 
+use super::lookups::Said;
 use crate::chain::exchange::{Exchange, ExchangeId};
 use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
@@ -29,6 +30,10 @@ pub(super) enum Step {
     Withdraw(ExchangeId, Message),
     /// What a proxy did in a call is carried out, from here on.
     Effects(Box<Did>),
+    /// A request of the client's that sets up a session sets out, its way being known.
+    SetOut(Routed),
+    /// What the client said in a session goes on, which had to wait for that.
+    GoOn(Box<Said>),
     /// What waited for something that a proxy no longer holds goes on.
     Release(HopIndex),
     /// What a proxy did in a call is carried out; now for what it decided.

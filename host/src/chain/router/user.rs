@@ -26,16 +26,16 @@ impl Core {
     pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restarts: bool) {
         let told = std::mem::replace(&mut self.hops[index].told, true);
         let hop = &self.hops[index];
-        let name = &hop.name;
+        let name = hop.title();
         let fate = match restarts {
             true if told => return,
             true => "It is started again.",
-            false if hop.terms.on_failure.ends_open() => {
+            false if hop.terms.on_failure.ends_open() && hop.has_begun => {
                 "It is given up; everything passes it by from now on."
             }
             false => "It is given up; what it was to see is refused from now on.",
         };
-        self.tell_user(&format!("the proxy `{name}` broke: {reason}. {fate}"));
+        self.tell_user(&format!("{name} broke: {reason}. {fate}"));
     }
 
     /// Tells the user something, and where there is more about it, as soon as there is a turn.

@@ -3,6 +3,7 @@
 use super::cancel::{CANCEL, NamesNone, new_cancel, withdrawn};
 use super::core::Core;
 use super::mcp::Mcp;
+use super::projects;
 use super::steps::Steps;
 use crate::chain::exchange::{ExchangeId, Stage};
 use crate::chain::hop::Item;
@@ -52,6 +53,7 @@ pub(super) fn withdraw(
             core.make_ready(hop);
         }
         Stage::Out | Stage::Native(_) => core.send_cancel(number),
+        Stage::Waiting => projects::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
         Stage::Seat(server) => mcp.withdraw_from_seat(server, number, steps),
         // Whoever gets the request next is told behind it.

@@ -133,6 +133,7 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
                 begin(core, mcp, index, Work::Start(starting), steps);
             }
             Runtime::Native(_) => core.orders.push(Order::Launch(index)),
+            Runtime::Gone => {}
         }
     }
 }

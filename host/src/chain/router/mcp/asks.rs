@@ -30,7 +30,7 @@ impl Mcp {
             let server = called.and_then(|(server, _)| self.servers.all.get(&server));
             let route = match server {
                 Some(server) => server.route.clone(),
-                None => core.sessions.route(Peer::Agent, None),
+                None => core.home(index).0,
             };
             let Some(ask) = core.open_own(index, id, Peer::Agent, &route, &message) else {
                 return;

@@ -11,6 +11,7 @@ use crate::chain::routed::Routed;
 use crate::chain::router::cancel::new_cancel;
 use crate::chain::router::core::Core;
 use crate::chain::router::steps::{Step, Steps, Task};
+use crate::channel::Peer;
 use crate::limits::LONGEST_ID;
 use crate::mcp::protocol::{OPEN, code};
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Input};
@@ -45,6 +46,29 @@ impl Mcp {
         match self.servers.all.get(&id) {
             Some(server) => Ok(Target::Seat(id, server.at)),
             None => Err(unavailable(&declaration::chain_id(id))),
+        }
+    }
+
+    /// Sets a message of the agent's off on the way of the server that it is for.
+    pub(in crate::chain::router) fn head_for(
+        &self,
+        core: &mut Core,
+        target: Target,
+        routed: &mut Routed,
+    ) {
+        routed.target = target;
+        let Target::Seat(id, _) = target else { return };
+        let Some(server) = self.servers.all.get(&id) else {
+            return;
+        };
+        if server.route.is(&routed.route) {
+            return;
+        }
+        routed.route = server.route.clone();
+        routed.at = routed.route.edge(Peer::Agent);
+        routed.from = routed.at;
+        if let Some(number) = routed.exchange {
+            core.exchanges.lead(number, &routed.route);
         }
     }
 

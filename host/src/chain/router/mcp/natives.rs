@@ -3,7 +3,7 @@
 use super::MESSAGE;
 use super::Mcp;
 use super::servers::Provider;
-use crate::chain::route::{HopIndex, Target, Via};
+use crate::chain::route::{HopIndex, Route, Target, Via};
 use crate::chain::routed::Routed;
 use crate::chain::router::core::Core;
 use crate::chain::router::steps::{Step, Steps};
@@ -55,6 +55,32 @@ impl Mcp {
             }
             (Err(error), None) => core.note_dropped(&error),
         }
+    }
+
+    /// The way of a message of MCP's that a native proxy says, and where on it the proxy stands: that of the
+    /// server which it is about, if that passes the proxy.
+    pub(in crate::chain::router) fn way_of_native(
+        &self,
+        core: &Core,
+        index: HopIndex,
+        message: &Message,
+    ) -> (Route, usize) {
+        let wrapped = Wrapped::read(message.body());
+        let connection = wrapped.connection.as_deref();
+        let server = match connection {
+            Some(connection) => {
+                let open = connection.parse().ok();
+                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
+                open.map(|open| open.server)
+            }
+            None => wrapped.server.as_deref().and_then(declaration::server_of),
+        };
+        let server = server.and_then(|server| self.servers.all.get(&server));
+        let way = server.and_then(|server| {
+            let at = server.route.position(index)?;
+            Some((server.route.clone(), at))
+        });
+        way.unwrap_or_else(|| core.home(index))
     }
 
     /// By which way the caller speaks to whom a message belongs that a native proxy passes on.

@@ -27,6 +27,9 @@ impl Mcp {
         let params = message.body();
         match (server, number) {
             (Some(id), Some(ask)) => {
+                if let Some(server) = self.servers.all.get(&id) {
+                    core.exchanges.lead(ask, &server.route);
+                }
                 core.exchanges.stage(ask, Stage::Seat(id));
                 self.asks(id, ask, None);
                 self.give(id, Input::ProviderRequest { ask, params }, steps);
@@ -37,8 +40,9 @@ impl Mcp {
                 let text =
                     "acp-chain: the message is for no open MCP connection of a server of yours";
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
-                let at =
-                    position(&core.sessions.route(Peer::Agent, None), provider).unwrap_or_default();
+                let exchange = core.exchanges.get(ask);
+                let at = exchange.and_then(|exchange| position(&exchange.route, provider));
+                let at = at.unwrap_or_default();
                 steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {

@@ -1,6 +1,6 @@
 //! How native proxies begin their work, break, and begin again.
 //!
-//! A native proxy that was started again is told what the client said first; to the parts behind it
+//! A native proxy that was started again, or joins when the connection has long begun, is told what the client said first; to the parts behind it
 //! that is nothing new, and they do not hear of it.
 
 use crate::chain::exchange::{ExchangeId, Origin, Stage};
@@ -96,7 +96,8 @@ pub(super) fn introduced(
     tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
     if is_repeated {
         core.exchanges.remove(number);
-        core.hops[index].life = Life::Runs;
+        let hop = &mut core.hops[index];
+        (hop.life, hop.has_begun) = (Life::Runs, true);
         core.make_ready(index);
         return Mcp::provider_restarted(index, steps);
     }
@@ -138,11 +139,11 @@ pub(in crate::chain::router) fn launched(
     }
     let hop = &mut core.hops[index];
     let Some(initialize) = core.sessions.begun[index].initialize.clone() else {
-        hop.life = Life::Runs;
+        (hop.life, hop.has_begun) = (Life::Runs, true);
         return core.make_ready(index);
     };
     // What waits for it goes on waiting until it has begun.
-    let route = core.sessions.route(Peer::Agent, None);
+    let (route, _) = core.home(index);
     let number = core
         .exchanges
         .open(Origin::Introduction, Peer::Agent, route, &initialize, None);

@@ -5,16 +5,16 @@ mod life;
 pub(super) use life::{cut, introduction_is_due, is_awaited_to_begin, launched};
 
 use super::cancel::{CANCEL, NamesNone, withdrawn};
-use super::core::{Core, NOT_OF_SESSION};
+use super::core::{Core, not_of_session};
 use super::exchanges::admit;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::scope::{scope_of_native, scoped};
 use super::sides::of_a_proxy;
 use super::steps::{Step, Steps};
 use super::{setup, withdraw};
-use crate::chain::exchange::{ExchangeId, Origin, Stage};
+use crate::chain::exchange::{Boundary, ExchangeId, Origin, Stage};
 use crate::chain::hop::Life;
-use crate::chain::route::{HopIndex, Place};
+use crate::chain::route::{HopIndex, Place, Route};
 use crate::chain::routed::Routed;
 use crate::chain::start::INITIALIZE;
 use crate::channel::Peer;
@@ -88,8 +88,35 @@ pub(super) fn receive(
 
 /// Who stands behind a proxy: the next one, or the agent.
 fn successor(core: &Core, index: HopIndex) -> &str {
-    let next = core.hops.get(index + 1);
-    next.map_or(Peer::Agent.as_str(), |hop| &hop.name)
+    let (route, at) = core.home(index);
+    match route.place(at + 1) {
+        Place::Hop(next) => &core.hops[next].name,
+        Place::Edge(peer) => peer.as_str(),
+    }
+}
+
+/// The way of what a native proxy says, and where on it the proxy stands; nothing if it may not say it there.
+fn stand(
+    core: &Core,
+    mcp: &Mcp,
+    index: HopIndex,
+    to: Peer,
+    message: &Message,
+) -> Option<(Route, usize)> {
+    if !core.sessions.are_apart() {
+        return core.stand(index, to, message);
+    }
+    if is_mcp(message.method()) {
+        return Some(mcp.way_of_native(core, index, message));
+    }
+    if to == Peer::Agent && Boundary::of(message.method()) == Boundary::Session {
+        let asked = setup::stands_for(core, index, message);
+        if let Some(asked) = asked.and_then(|number| core.exchanges.get(number)) {
+            let at = asked.route.position(index)?;
+            return Some((asked.route.clone(), at));
+        }
+    }
+    core.stand(index, to, message)
 }
 
 fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
@@ -118,8 +145,8 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
             (None, _) => {}
         }
     }
-    let Some((route, at)) = core.stand(index, to, &message) else {
-        let error = Error::new(code::INVALID_PARAMS, NOT_OF_SESSION);
+    let Some((route, at)) = stand(core, mcp, index, to, &message) else {
+        let error = Error::new(code::INVALID_PARAMS, not_of_session(&message));
         return refuse(core, index, &id, &error);
     };
     let origin = Origin::Native(index, id.clone());
@@ -157,8 +184,8 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
             }
         };
     }
-    let Some((route, at)) = core.stand(index, to, &message) else {
-        return note_discarded(core, index, NOT_OF_SESSION);
+    let Some((route, at)) = stand(core, mcp, index, to, &message) else {
+        return note_discarded(core, index, not_of_session(&message));
     };
     let routed = Routed::new(message, route, at, to);
     match is_mcp(&routed.method) {

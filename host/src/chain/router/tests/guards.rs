@@ -6,7 +6,7 @@ use crate::chain::router::Router;
 use crate::channel::{Decision, Event, Kinds, Peer};
 use crate::rpc;
 
-fn guard(mut proxy: Proxy) -> Proxy {
+pub(super) fn guard(mut proxy: Proxy) -> Proxy {
     proxy.started.registration.guard = true;
     proxy
 }

@@ -10,6 +10,7 @@ mod native;
 mod notices;
 mod order;
 mod parent;
+mod projects;
 mod scope;
 mod sessions;
 mod turns;

@@ -13,10 +13,10 @@ use crate::channel::{Failure, FailurePolicy, Peer};
 use crate::native::Dialect;
 use crate::rpc::{Error, Id, Message};
 
-const INITIALIZE: &str =
+pub(super) const INITIALIZE: &str =
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
 
-fn native(name: &str, on_failure: FailurePolicy) -> Native {
+pub(super) fn native(name: &str, on_failure: FailurePolicy) -> Native {
     Native {
         name: name.to_owned(),
         dialect: None,

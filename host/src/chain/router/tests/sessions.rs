@@ -10,9 +10,9 @@ use crate::channel::{Decision, Event, Peer};
 use crate::limits::KEPT;
 
 /// What proxies saw: which of them, and what.
-type Seen = Arc<Mutex<Vec<String>>>;
+pub(super) type Seen = Arc<Mutex<Vec<String>>>;
 
-fn watches(name: &'static str, seen: &Seen) -> Proxy {
+pub(super) fn watches(name: &'static str, seen: &Seen) -> Proxy {
     let seen = seen.clone();
     scripted(name, "*", move |event, _| match event {
         Event::Message(delivery) => {
@@ -25,7 +25,7 @@ fn watches(name: &'static str, seen: &Seen) -> Proxy {
     })
 }
 
-fn taken(seen: &Seen) -> Vec<String> {
+pub(super) fn taken(seen: &Seen) -> Vec<String> {
     std::mem::take(&mut seen.lock().unwrap())
 }
 
