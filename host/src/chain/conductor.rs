@@ -347,6 +347,8 @@ impl Conductor {
         name: &str,
         mut members: Vec<Member>,
     ) -> Result<(), Failure> {
+        // Of those that had the places before.
+        self.obey();
         let programs = programs_of(&mut members);
         // Without a place they are dropped, and end.
         let places = self.router.join(key.clone(), name, members)?;

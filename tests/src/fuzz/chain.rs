@@ -6,8 +6,10 @@
 mod ends;
 mod model;
 mod native;
+mod projects;
 mod proxy;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -20,6 +22,7 @@ use tokio::sync::oneshot;
 
 use self::model::Model;
 use self::native::Program;
+use self::projects::Finder;
 use self::proxy::Script;
 
 /// How often a chain may be asked to go on at the end until it is at rest.
@@ -28,8 +31,9 @@ const PATIENCE: usize = 10_000;
 /// Messages leave as they came or as a proxy changed them, in their order; every request gets
 /// exactly one answer, whoever breaks; nothing else is lost.
 ///
-/// The first byte says how many proxies there are, and whether the chain is itself one; one byte each
-/// under which policy they are, and whether they are programs; and the others what happens.
+/// The first byte says how many proxies there are, whether the chain is itself one, and whether sessions have
+/// projects; one byte each under which policy they are, and whether they are programs; and the others what
+/// happens. A message of a session passes the proxies of its project, and of no other.
 ///
 /// # Panics
 /// If it is not so.
@@ -37,20 +41,26 @@ pub fn chain(data: &[u8]) {
     let world = World::new(data);
     let shape = world.lock().choose(256);
     let (count, is_proxy) = (shape % 4, shape / 4 % 4 == 3);
-    let members: Vec<_> = (0..count).map(|hop| new_member(&world, hop)).collect();
+    let has_projects = !is_proxy && shape / 16 % 2 == 1;
+    world.lock().model.has_projects = has_projects;
+    let members: Vec<_> = (0..count).map(|_| new_member(&world, None).1).collect();
     let is_native = |member: &Member| matches!(member, Member::Native(_));
-    let programs = members
-        .iter()
-        .map(|member| is_native(member).then(Program::new));
+    let programs = members.iter().enumerate();
+    let programs = programs.map(|(hop, member)| is_native(member).then(|| Program::new(hop)));
     let mut driver = Driver {
         programs: programs.collect(),
         has_programs: members.iter().any(is_native),
+        broken: HashMap::new(),
         is_proxy,
+        finder: has_projects.then(Finder::new),
         router: Router::new(members, None),
         world,
     };
     if is_proxy {
         driver.router.set_parent(Dialect::Proxy);
+    }
+    if has_projects {
+        driver.router.find_projects();
     }
     while !driver.world.lock().choices.is_empty() {
         driver.step();
@@ -93,7 +103,8 @@ impl State {
     }
 }
 
-fn new_member(world: &World, hop: usize) -> Member {
+/// A proxy, with its number in the model; of a project, if it is one's.
+fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
     let shape = world.lock().choose(256);
     let on_failure = [
         FailurePolicy::Restart,
@@ -101,16 +112,17 @@ fn new_member(world: &World, hop: usize) -> Member {
         FailurePolicy::Bypass,
         FailurePolicy::Refuse,
     ][shape % 4];
-    world.lock().model.add_hop(on_failure);
+    let is_native = shape / 4 % 4 == 3;
+    let hop = world.lock().model.add_hop(on_failure, is_native, chain);
     let name = format!("proxy-{hop}");
-    if shape / 4 % 4 == 3 {
+    if is_native {
         let native = Native {
             name,
             dialect: Some(Dialect::Proxy),
             on_failure,
             program: None,
         };
-        return native.into();
+        return (hop, native.into());
     }
     let script = Script {
         world: world.clone(),
@@ -126,7 +138,7 @@ fn new_member(world: &World, hop: usize) -> Member {
             on_failure,
         },
     };
-    proxy.into()
+    (hop, proxy.into())
 }
 
 struct Driver {
@@ -134,8 +146,12 @@ struct Driver {
     /// Where a member is a program, that.
     programs: Vec<Option<Program>>,
     has_programs: bool,
+    /// By place, the number in the model of a program that broke.
+    broken: HashMap<usize, usize>,
     /// Whether the chain is itself a proxy, of a parent which has both ends.
     is_proxy: bool,
+    /// What finds the projects of sessions, if they have any.
+    finder: Option<Finder>,
     world: World,
 }
 
@@ -145,7 +161,8 @@ impl Driver {
         let (what, peer) = {
             let mut world = self.world.lock();
             let peer = [Peer::Client, Peer::Agent][world.choose(2)];
-            (world.choose(12), peer)
+            let count = if self.finder.is_some() { 16 } else { 12 };
+            (world.choose(count), peer)
         };
         match what {
             0..=2 => self.say(peer, model::Kind::Notification),
@@ -156,6 +173,9 @@ impl Driver {
             8 => self.pass_time(),
             9 => self.pass_one(),
             10 => self.break_one(),
+            12 => self.set_up(),
+            13 | 14 => self.find(),
+            15 => self.close(),
             _ => {
                 // A burst: the next things happen before any proxy is called.
                 return;
@@ -164,6 +184,7 @@ impl Driver {
         let budget = [1000, 1, 0][self.world.lock().choose(3)];
         self.router.pump(budget);
         self.take_out();
+        self.look();
         if !self.has_programs && !self.router.is_ready() {
             self.world.lock().model.nothing_waits_in_vain();
         }
@@ -173,6 +194,7 @@ impl Driver {
     fn pass_time(&mut self) {
         if let Some(at) = self.router.next_timer() {
             self.world.lock().model.everything_held_may_expire();
+            self.becomes(at);
             self.router.advance(at);
         }
     }
@@ -215,6 +237,7 @@ impl Driver {
             self.router.pump(1000);
             self.collect();
             self.take_out();
+            self.look();
             let busy = !self.world.lock().busy.is_empty();
             if busy {
                 self.finish_one();
@@ -253,6 +276,7 @@ impl Driver {
             self.router.pump(1000);
             self.collect();
             self.take_out();
+            self.look();
             let client = self.world.lock().model.is_asked(Peer::Client);
             if self.has_to_pass() {
                 self.pass_one();

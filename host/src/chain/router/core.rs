@@ -207,7 +207,7 @@ impl Core {
     /// The way of a proxy's own message to one side, and where on it the proxy stands; nothing if the
     /// session goes another way. The session has the name that it has on that side.
     pub fn stand(&self, index: HopIndex, to: Peer, message: &Message) -> Option<(Route, usize)> {
-        let route = self.sessions.route(to, to, message.session());
+        let route = self.sessions.route_from_within(to, message.session());
         let at = route.position(index)?;
         Some((route, at))
     }

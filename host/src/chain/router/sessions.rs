@@ -86,14 +86,31 @@ impl Sessions {
         }
     }
 
+    /// The same of what a proxy says to one side. Where only the other one knows the session, whatever set it
+    /// up has ended between the two.
+    pub fn route_from_within(&self, to: Peer, session: Option<&Arc<str>>) -> Route {
+        match session {
+            Some(session) if self.apart && self.known(to, session).is_none() => {
+                let other = self.known(to.opposite(), session);
+                other.map_or_else(|| self.own_route(to, to, session), Route::clone)
+            }
+            _ => self.route(to, to, session),
+        }
+    }
+
     #[cold]
     fn own_route(&self, side: Peer, toward: Peer, session: &Arc<str>) -> Route {
-        let name = (side, session.clone());
-        let known = || self.own.get(&name).map(|(route, _)| route);
-        let known = self.setups.route(&name).or_else(known);
         // The agent may speak in a new session before it says in an answer what that is called.
         let new = || self.setups.common().filter(|_| toward == Peer::Client);
-        known.or_else(new).unwrap_or(&self.main).clone()
+        let route = self.known(side, session).or_else(new);
+        route.unwrap_or(&self.main).clone()
+    }
+
+    /// The way of a session that has begun, or is set up, under this name.
+    fn known(&self, side: Peer, session: &Arc<str>) -> Option<&Route> {
+        let name = (side, session.clone());
+        let begun = || self.own.get(&name).map(|(route, _)| route);
+        self.setups.route(&name).or_else(begun)
     }
 
     /// A session begins, and goes the way of the request that set it up. Says whether there is room for it.

@@ -47,7 +47,9 @@ impl Driver {
         let line = {
             let mut world = self.world.lock();
             let choice = world.choose(256);
-            let session = [None, Some(0), Some(1)][choice % 3];
+            let mut sessions = world.model.earlier().to_vec();
+            sessions.extend(world.model.sessions_of(from).into_iter().map(Some));
+            let session = sessions[choice % sessions.len()];
             let unseen = kind == Kind::Notification && choice >= 192;
             let toward = from.opposite();
             let may_stop = from == Peer::Client && session.is_some();
@@ -107,6 +109,7 @@ impl Driver {
             let (session, toward) = (model.session(request), from.opposite());
             let kind = Kind::Answer;
             if fails {
+                model.is_refused_by_agent(request);
                 let body = |tag| format!(r#"{{"code":1,"message":"no","data":{{"t":{tag}}}}}"#);
                 let tag = model.sets_out(kind, toward, session, true, body);
                 model.answers(tag, request);
@@ -140,7 +143,7 @@ impl Driver {
         self.receive(from, line);
     }
 
-    fn receive(&mut self, from: Peer, line: String) {
+    pub(super) fn receive(&mut self, from: Peer, line: String) {
         let message = Message::parse(Bytes::from(line)).expect("it is a message");
         if !self.is_proxy {
             return self.router.receive(from, message);

@@ -1,9 +1,13 @@
 //! What is known of each message without knowing how a chain works.
 
+mod sessions;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use acp_chain::channel::{FailurePolicy, MessageId, Peer};
 use acp_chain::limits::Limits;
+
+use self::sessions::Session;
 
 /// What tells one message from all others; it is in its body.
 pub type Tag = u64;
@@ -39,6 +43,8 @@ struct Known {
     may_be_lost: bool,
     /// Whether no component asked for it.
     unseen: bool,
+    /// The proxies of projects that had it, if an end sent it, so that it passes all of its session.
+    passed: Option<HashSet<usize>>,
 }
 
 #[derive(Default)]
@@ -61,6 +67,10 @@ pub struct Model {
     prompts: HashSet<Tag>,
     stops: HashSet<Tag>,
     stopped: HashSet<Tag>,
+    /// The sessions that were set up.
+    sessions: Vec<Session>,
+    /// Whether those have projects.
+    pub has_projects: bool,
     gone: [bool; 2],
     /// Whether a program broke: answers to what it asked before are for nobody.
     leaks: bool,
@@ -68,6 +78,9 @@ pub struct Model {
 
 struct Hop {
     on_failure: FailurePolicy,
+    is_native: bool,
+    /// The chain that it belongs to, if it is a project's.
+    chain: Option<usize>,
     broke: usize,
     held: HashMap<MessageId, Tag>,
     /// Its own requests without an answer.
@@ -82,13 +95,22 @@ fn index(peer: Peer) -> usize {
 }
 
 impl Model {
-    pub fn add_hop(&mut self, on_failure: FailurePolicy) {
+    /// A proxy, of this chain if it is a project's. Gives its number.
+    pub fn add_hop(
+        &mut self,
+        on_failure: FailurePolicy,
+        is_native: bool,
+        chain: Option<usize>,
+    ) -> usize {
         self.hops.push(Hop {
             on_failure,
+            is_native,
+            chain,
             broke: 0,
             held: HashMap::new(),
             asked: HashMap::new(),
         });
+        self.hops.len() - 1
     }
 
     /// A message sets out: from an end, or from a proxy.
@@ -113,6 +135,7 @@ impl Model {
                 || self.gone[index(toward)]
                 || self.hops.iter().any(Hop::may_refuse_all),
             unseen: false,
+            passed: at_end.then(HashSet::new),
         };
         self.messages.insert(tag, known);
         tag
@@ -319,13 +342,14 @@ impl Model {
             assert_eq!(body, expected, "its body is another");
         }
         self.overtakes_nothing(tag, &known);
+        self.has_passed_all(&known);
         self.known(tag).fate = Fate::Left;
     }
 
     /// Nothing that came before it in its line is still underway, unless a proxy held it; what
     /// answers a request waits also for notifications that proxies hold.
     fn overtakes_nothing(&self, tag: Tag, known: &Known) {
-        if !known.in_line {
+        if !known.in_line || self.is_loose(known.session) {
             return;
         }
         for (earlier, other) in self.messages.range(..tag) {
@@ -375,6 +399,10 @@ impl Model {
     pub fn is_asked_under(&mut self, end: Peer, id: u64, tag: Tag) {
         let before = self.ever_asked[index(end)].insert(id, tag);
         assert_eq!(before, None, "the id {id} was used before");
+        let loaded = self.sessions.iter_mut().find(|session| session.load == tag);
+        if let Some(session) = loaded.filter(|_| end == Peer::Agent) {
+            session.is_known = true;
+        }
         self.asked[index(end)].push((id, tag));
     }
 
@@ -421,7 +449,8 @@ impl Model {
             let lost = known.fate == Fate::Underway && !known.may_be_lost;
             // A withdrawn request or its answer may end anywhere.
             let answered = known.kind != Kind::Notification;
-            assert!(!lost || answered, "{tag} is lost: {known:?}");
+            let excused = answered || self.is_for_no_session(known.session);
+            assert!(!lost || excused, "{tag} is lost: {known:?}");
         }
     }
 }

@@ -14,13 +14,16 @@ use crate::passing::Passing;
 /// The program of a native proxy.
 pub struct Program {
     passing: Passing,
+    /// Its number in the model.
+    hop: usize,
     /// What it was told and has not passed on.
     waiting: VecDeque<String>,
 }
 
 impl Program {
-    pub fn new() -> Self {
+    pub fn new(hop: usize) -> Self {
         Self {
+            hop,
             passing: Passing::new(false, true),
             waiting: VecDeque::new(),
         }
@@ -81,16 +84,24 @@ impl Driver {
             return;
         }
         let index = running[self.world.lock().choose(running.len())];
-        self.programs[index] = None;
-        self.world.lock().model.program_breaks(index);
+        if let Some(program) = self.programs[index].take() {
+            self.broken.insert(index, program.hop);
+            self.world.lock().model.program_breaks(program.hop);
+        }
         self.router.native_broke(index, &Failure::new("it broke"));
     }
 
-    fn obey(&mut self) {
+    /// Does what the router wants done to the programs.
+    pub(super) fn obey(&mut self) {
         for order in self.router.take_orders() {
-            if let Order::Launch(index) = order {
-                self.programs[index] = Some(Program::new());
-                self.router.launched(index, Ok(()));
+            match order {
+                Order::Launch(index) => {
+                    let hop = self.broken[&index];
+                    self.programs[index] = Some(Program::new(hop));
+                    self.router.launched(index, Ok(()));
+                }
+                Order::LetGo(index) => self.programs[index] = None,
+                Order::End(_) => {}
             }
         }
     }

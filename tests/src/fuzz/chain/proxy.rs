@@ -16,7 +16,7 @@ use super::ends::{body, tag};
 use super::model::{Kind, Tag};
 
 /// The methods that proxies see: all but what passes them.
-const SEEN: [&str; 4] = ["request", "tell", "own", "session/prompt"];
+const SEEN: [&str; 5] = ["request", "tell", "own", "session/prompt", "session/load"];
 
 /// Where the instances of a proxy come from.
 pub(super) struct Script {
@@ -131,6 +131,9 @@ impl Scripted {
             Event::Message(delivery) => {
                 self.ledger.hand_in(delivery);
                 let tag = tag(delivery.message.body());
+                if let Some(tag) = tag {
+                    self.world.lock().model.passes(self.hop, tag);
+                }
                 if self.choose(16) == 1 {
                     return self.break_at(tag);
                 }
@@ -196,10 +199,12 @@ impl Scripted {
 
     fn send(&mut self, kind: Kind) {
         let to = [Peer::Client, Peer::Agent][self.choose(2)];
-        let session = [None, Some(0), Some(1)][self.choose(3)];
+        let choice = self.choose(3);
         let mut world = self.world.lock();
         let model = &mut world.model;
+        let session = model.speaks_in(self.hop, choice);
         let tag = model.sets_out(kind, to, session, false, |tag| body(tag, session));
+        model.may_be_refused(self.hop, tag);
         let params = model.body(tag).to_owned();
         if kind == Kind::Request {
             let id = self.ledger.request(to, "own", &params).expect("it may");
@@ -245,7 +250,10 @@ impl Scripted {
         let model = &mut world.model;
         match (how, kind) {
             (1, Kind::Notification | Kind::Request) => {
-                let body = body(tag, model.session(tag)).replace('}', r#","more":"x"}"#);
+                let body = match model.is_load(tag) {
+                    true => model.body(tag).replace('}', r#","more":"x"}"#),
+                    false => body(tag, model.session(tag)).replace('}', r#","more":"x"}"#),
+                };
                 model.changes(tag, Some(body.clone()));
                 Decision::Replace(body)
             }
