@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use acp_chain::chain::{
-    self, Chain, ChildIo, Client, Exit, Member, Native, Program, Proxy, Settings, StartError, Terms,
+    self, Chain, ChildIo, Client, Exit, Member, Native, Program, Projects, Proxy, Settings,
+    StartError, Terms,
 };
 use acp_chain::channel::{Failure, FailurePolicy, Grant};
 use acp_chain::limits::Limits;
@@ -258,12 +259,33 @@ impl InProcess {
     /// Starts a chain of these proxies, of any sort, whose ends write into this record.
     #[must_use]
     pub fn of(members: Vec<Member>, transcript: &Transcript) -> Self {
+        Self::serve(members, None, transcript)
+    }
+
+    /// The same, where sessions have projects.
+    #[must_use]
+    pub fn with_projects(
+        members: Vec<Member>,
+        projects: impl Projects + 'static,
+        transcript: &Transcript,
+    ) -> Self {
+        Self::serve(members, Some(Box::new(projects)), transcript)
+    }
+
+    fn serve(
+        members: Vec<Member>,
+        projects: Option<Box<dyn Projects>>,
+        transcript: &Transcript,
+    ) -> Self {
         let (client, client_end) = tokio::io::duplex(PIPE);
         let (agent, agent_end) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(client_end);
         let client_end = Client::over(reader, writer);
         let (output, input) = tokio::io::split(agent_end);
-        let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
+        let mut chain = Some(Chain {
+            projects,
+            ..Chain::new(members, ChildIo::over(output, input))
+        });
         let start = async move |_| {
             chain.take().ok_or_else(|| StartError {
                 message: "this chain starts once".to_owned(),

@@ -15,6 +15,7 @@ pub mod host;
 pub mod passing;
 pub mod powers;
 pub mod process;
+pub mod projects;
 pub mod provider;
 pub mod schema;
 pub mod stand_in;

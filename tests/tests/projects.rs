@@ -1,0 +1,208 @@
+//! Sessions with proxies of their projects, from end to end: components with tools, and programs.
+
+use acp_chain::chain::Member;
+use acp_chain_tests::declared::address;
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::{InProcess, played, proxy};
+use acp_chain_tests::projects::Folders;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::web;
+use acp_chain_tests::wire::{Wire, in_time};
+use serde_json::{Value, json};
+
+const INITIALIZE: &str = r#"{"protocolVersion":1}"#;
+
+/// What an agent says of itself that reaches servers over ACP, and one that does over HTTP.
+const OVER_ACP: &str =
+    r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
+const OVER_HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#;
+
+/// A chain without proxies of the user's, past `initialize`.
+async fn begun(projects: Folders, transcript: &Transcript, agent: &str) -> InProcess {
+    let mut chain = InProcess::with_projects(Vec::new(), projects, transcript);
+    let id = chain.client.ask("initialize", INITIALIZE);
+    answers(&mut chain.agent, "initialize", agent).await;
+    chain.client.response(&id).await;
+    chain
+}
+
+/// The next that somebody is asked, which has to be this, is answered so.
+async fn answers(wire: &mut Wire, method: &str, result: &str) -> Message {
+    let asked = wire.receive().await.expect("it is asked");
+    assert_eq!(asked.method.as_deref(), Some(method), "{}", asked.line);
+    wire.send_all(asked.result(result));
+    asked
+}
+
+/// Sets up a session in a folder. Gives the servers that the agent is told of.
+async fn session(chain: &mut InProcess, name: &str, folder: &str) -> Vec<Value> {
+    let params = json!({ "cwd": folder, "mcpServers": [] }).to_string();
+    let id = chain.client.ask("session/new", &params);
+    let result = json!({ "sessionId": name }).to_string();
+    let asked = answers(&mut chain.agent, "session/new", &result).await;
+    let answer = chain.client.response(&id).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+    let params: Value = serde_json::from_str(&asked.params.unwrap()).unwrap();
+    params["mcpServers"].as_array().unwrap().clone()
+}
+
+async fn closes(chain: &mut InProcess, session: &str) {
+    let params = json!({ "sessionId": session }).to_string();
+    let id = chain.client.ask("session/close", &params);
+    answers(&mut chain.agent, "session/close", "{}").await;
+    let answer = chain.client.response(&id).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+}
+
+fn value(answer: &Message) -> Value {
+    let result = answer.result.as_deref();
+    let result = result.unwrap_or_else(|| panic!("no result: {}", answer.line));
+    serde_json::from_str(result).unwrap()
+}
+
+async fn tools() -> Vec<Member> {
+    vec![proxy("tools", "tools", "{}").await.into()]
+}
+
+/// Calls the tool that says in which session it is called.
+async fn called_in(agent: &mut Wire, server: &Value) -> Value {
+    let connect = json!({ "acpId": server["id"] }).to_string();
+    let connection = value(&agent.request("mcp/connect", &connect).await);
+    let wrap = |method: &str, params: Value| {
+        let connection = &connection["connectionId"];
+        json!({ "connectionId": connection, "method": method, "params": params }).to_string()
+    };
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" }
+    });
+    let said = wrap("initialize", hello);
+    value(&agent.request("mcp/message", &said).await);
+    let said = wrap("tools/call", json!({ "name": "session", "arguments": {} }));
+    value(&agent.request("mcp/message", &said).await)["content"][0]["text"].clone()
+}
+
+#[tokio::test]
+async fn a_session_has_the_tools_of_its_project_and_others_do_not() {
+    let folders = Folders::default().with("/one", vec![tools().await, tools().await]);
+    let mut chain = begun(folders, &Transcript::new(), OVER_ACP).await;
+    assert!(session(&mut chain, "none", "/none").await.is_empty());
+    for name in ["first", "again"] {
+        let (mut servers, mut others) = (Vec::new(), Vec::new());
+        for name in [name, "shared"] {
+            servers.extend(session(&mut chain, name, "/one").await);
+            others.extend(session(&mut chain, "none", "/none").await);
+        }
+        assert_eq!((servers.len(), others.len()), (2, 0));
+        assert_eq!(called_in(&mut chain.agent, &servers[0]).await, name);
+        assert_eq!(called_in(&mut chain.agent, &servers[1]).await, "shared");
+        for name in [name, "shared"] {
+            closes(&mut chain, name).await;
+        }
+        let connect = json!({ "acpId": servers[0]["id"] }).to_string();
+        let gone = chain.agent.request("mcp/connect", &connect).await;
+        assert!(
+            gone.line.contains("it may have gone with its session"),
+            "{}",
+            gone.line
+        );
+    }
+    // They have joined twice, and cannot again.
+    let params = json!({ "cwd": "/one", "mcpServers": [] }).to_string();
+    let refused = chain.client.request("session/new", &params).await;
+    let expected = "the project `/one` cannot begin its proxies: its proxies are used up";
+    assert!(refused.line.contains(expected), "{}", refused.line);
+    assert!(session(&mut chain, "none", "/none").await.is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_without_mcp_over_acp_reaches_the_tools_of_a_project_by_the_door() {
+    let folders = Folders::default().with("/one", vec![tools().await]);
+    let mut chain = begun(folders, &Transcript::new(), OVER_HTTP).await;
+    assert!(session(&mut chain, "none", "/none").await.is_empty());
+    let servers = session(&mut chain, "one", "/one").await;
+    let (url, bearer) = address(&servers[0]);
+    let call = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {
+            "name": "session",
+            "arguments": {},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    });
+    let called = web::client()
+        .post(url)
+        .header("authorization", bearer)
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", "session")
+        .body(call.to_string());
+    let answer = in_time("the answer", called.send()).await.unwrap();
+    let text = in_time("its text", answer.text()).await.unwrap();
+    assert!(text.contains(r#""text":"one""#), "{text}");
+}
+
+#[tokio::test]
+async fn a_program_that_joins_is_begun_for_its_first_session_and_let_go_with_the_last() {
+    let transcript = Transcript::new();
+    let (native, mut program) = played("program", &transcript);
+    let folders = Folders::default().with("/one", vec![vec![native.into()]]);
+    let mut chain = begun(folders, &transcript, OVER_ACP).await;
+    let params = json!({ "cwd": "/one" }).to_string();
+    let id = chain.client.ask("session/new", &params);
+    let asked = answers(&mut program, "proxy/initialize", "{}").await;
+    assert_eq!(asked.params.as_deref(), Some(INITIALIZE));
+    answers(&mut program, "session/new", r#"{"sessionId":"s"}"#).await;
+    chain.client.response(&id).await;
+    // What is not of its session does not pass it.
+    chain.client.notify("m", "{}");
+    let told = chain.agent.receive().await.expect("it is told");
+    assert_eq!(told.method.as_deref(), Some("m"));
+    let id = chain.client.ask("session/close", r#"{"sessionId":"s"}"#);
+    answers(&mut program, "session/close", "{}").await;
+    chain.client.response(&id).await;
+    assert_eq!(program.line().await, None, "its input ends");
+}
+
+#[tokio::test]
+async fn a_program_of_a_project_that_ends_takes_only_its_sessions_along() {
+    let transcript = Transcript::new();
+    let (native, mut program) = played("program", &transcript);
+    let folders = Folders::default()
+        .with("/one", vec![vec![native.into()]])
+        .telling("it was asked for");
+    let mut chain = begun(folders, &transcript, OVER_ACP).await;
+    session(&mut chain, "other", "/none").await;
+    let params = json!({ "cwd": "/one" }).to_string();
+    let setup = chain.client.ask("session/new", &params);
+    answers(&mut program, "proxy/initialize", "{}").await;
+    program.receive().await.expect("the request for a session");
+    program.hang_up();
+    let answer = chain.client.response(&setup).await;
+    let expected = "the proxy `program` of the project `/one` failed on session/new";
+    assert!(answer.line.contains(expected), "{}", answer.line);
+    let id = chain
+        .client
+        .ask("session/prompt", r#"{"sessionId":"other","prompt":[]}"#);
+    answers(
+        &mut chain.agent,
+        "session/prompt",
+        r#"{"stopReason":"end_turn"}"#,
+    )
+    .await;
+    let answer = chain.client.response(&id).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+    let told = transcript.received("client").concat();
+    for notice in [
+        "it was asked for",
+        "the proxy `program` of the project `/one` broke",
+    ] {
+        assert!(told.contains(notice), "{transcript}");
+    }
+}
