@@ -3,7 +3,7 @@
 use acp_chain::chain::Member;
 use acp_chain_tests::declared::address;
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{InProcess, played, proxy};
+use acp_chain_tests::host::{InProcess, passing, played, proxy};
 use acp_chain_tests::projects::Folders;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::web;
@@ -19,7 +19,17 @@ const OVER_HTTP: &str = r#"{"protocolVersion":2,"capabilities":{"session":{"mcp"
 
 /// A chain without proxies of the user's, past `initialize`.
 async fn begun(projects: Folders, transcript: &Transcript, agent: &str) -> InProcess {
-    let mut chain = InProcess::with_projects(Vec::new(), projects, transcript);
+    begun_with(Vec::new(), projects, transcript, agent).await
+}
+
+/// The same, with some.
+async fn begun_with(
+    own: Vec<Member>,
+    projects: Folders,
+    transcript: &Transcript,
+    agent: &str,
+) -> InProcess {
+    let mut chain = InProcess::with_projects(own, projects, transcript);
     let id = chain.client.ask("initialize", INITIALIZE);
     answers(&mut chain.agent, "initialize", agent).await;
     chain.client.response(&id).await;
@@ -112,6 +122,84 @@ async fn a_session_has_the_tools_of_its_project_and_others_do_not() {
     let expected = "the project `/one` cannot begin its proxies: its proxies are used up";
     assert!(refused.line.contains(expected), "{}", refused.line);
     assert!(session(&mut chain, "none", "/none").await.is_empty());
+}
+
+/// A guard that sees everything.
+async fn guard() -> Member {
+    let mut guard = proxy("guard", "pass", "{}").await;
+    guard.started.registration.guard = true;
+    guard.into()
+}
+
+#[tokio::test]
+async fn tools_behind_a_guard_are_the_same_with_a_project_and_without() {
+    let folders = Folders::default().with("/one", vec![tools().await]);
+    let own = vec![guard().await, proxy("own", "tools", "{}").await.into()];
+    let mut chain = begun_with(own, folders, &Transcript::new(), OVER_ACP).await;
+    for (name, folder, expected) in [
+        ("plain", "/none", &["own"][..]),
+        ("with", "/one", &["tools", "own"]),
+    ] {
+        let servers = session(&mut chain, name, folder).await;
+        let names: Vec<_> = servers
+            .iter()
+            .map(|server| server["name"].clone())
+            .collect();
+        assert_eq!(names, expected);
+        for server in &servers {
+            assert_eq!(called_in(&mut chain.agent, server).await, name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_with_a_server_of_the_clients_passes_the_programs_of_its_session() {
+    let transcript = Transcript::new();
+    let folders =
+        Folders::default().with("/one", vec![vec![passing("joined", &transcript).into()]]);
+    let own = vec![
+        passing("front", &transcript).into(),
+        guard().await,
+        passing("behind", &transcript).into(),
+    ];
+    let mut chain = begun_with(own, folders, &transcript, OVER_ACP).await;
+    for (name, folder, passed) in [("plain", "/none", false), ("with", "/one", true)] {
+        let mine = json!([{ "type": "acp", "name": "mine", "id": "own-id" }]);
+        let params = json!({ "cwd": folder, "mcpServers": mine }).to_string();
+        let id = chain.client.ask("session/new", &params);
+        let result = json!({ "sessionId": name }).to_string();
+        let asked = answers(&mut chain.agent, "session/new", &result).await;
+        chain.client.response(&id).await;
+        let params: Value = serde_json::from_str(&asked.params.unwrap()).unwrap();
+        let server = params["mcpServers"][0]["id"].clone();
+        transcript.clear();
+
+        let id = chain
+            .agent
+            .ask("mcp/connect", &json!({ "acpId": server }).to_string());
+        let theirs = json!({ "connectionId": name }).to_string();
+        answers(&mut chain.client, "mcp/connect", &theirs).await;
+        let connection = value(&chain.agent.response(&id).await);
+        // The agent asks the server, and the server the agent.
+        let said = json!({ "connectionId": connection["connectionId"], "method": "tools/list", "params": {} });
+        let id = chain.agent.ask("mcp/message", &said.to_string());
+        answers(&mut chain.client, "mcp/message", r#"{"tools":[]}"#).await;
+        assert_eq!(
+            value(&chain.agent.response(&id).await),
+            json!({ "tools": [] })
+        );
+        let said = json!({ "connectionId": name, "method": "roots/list", "params": {} });
+        let id = chain.client.ask("mcp/message", &said.to_string());
+        answers(&mut chain.agent, "mcp/message", r#"{"roots":[]}"#).await;
+        assert_eq!(
+            value(&chain.client.response(&id).await),
+            json!({ "roots": [] })
+        );
+        for (program, sees) in [("front", true), ("joined", passed), ("behind", true)] {
+            let saw = !transcript.received(program).is_empty();
+            assert_eq!(saw, sees, "{program} with {name}:\n{transcript}");
+        }
+    }
 }
 
 #[tokio::test]
