@@ -1,13 +1,14 @@
 //! Sessions with proxies of their projects, from end to end: components with tools, and programs.
 
 use acp_chain::chain::Member;
+use acp_chain::channel::FailurePolicy;
 use acp_chain_tests::declared::address;
 use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::{InProcess, passing, played, proxy};
 use acp_chain_tests::projects::Folders;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::web;
-use acp_chain_tests::wire::{Wire, in_time};
+use acp_chain_tests::wire::{Wire, in_time, watched};
 use serde_json::{Value, json};
 
 const INITIALIZE: &str = r#"{"protocolVersion":1}"#;
@@ -292,5 +293,90 @@ async fn a_program_of_a_project_that_ends_takes_only_its_sessions_along() {
         "the proxy `program` of the project `/one` broke",
     ] {
         assert!(told.contains(notice), "{transcript}");
+    }
+}
+
+/// When a program of a project ends.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+enum Stage {
+    /// It has not begun.
+    Introduction,
+    /// It has the request for a session.
+    Setup,
+    /// It has a prompt.
+    Prompt,
+}
+
+/// A program of a project's under a policy.
+fn under(policy: FailurePolicy, name: &'static str, transcript: &Transcript) -> (Member, Wire) {
+    let (mut native, wire) = played(name, transcript);
+    native.on_failure = policy;
+    (native.into(), wire)
+}
+
+async fn ends(stage: Stage, policy: FailurePolicy, transcript: &Transcript) {
+    let (first, mut program) = under(policy, "program", transcript);
+    let (second, mut next) = under(policy, "next", transcript);
+    let folders = Folders::default().with("/one", vec![vec![first], vec![second]]);
+    let mut chain = begun(folders, transcript, OVER_ACP).await;
+    session(&mut chain, "other", "/none").await;
+
+    let setup = json!({ "cwd": "/one" }).to_string();
+    let mut id = chain.client.ask("session/new", &setup);
+    if stage > Stage::Introduction {
+        answers(&mut program, "proxy/initialize", "{}").await;
+    }
+    if stage > Stage::Setup {
+        answers(&mut program, "session/new", r#"{"sessionId":"s"}"#).await;
+        chain.client.response(&id).await;
+        let params = r#"{"sessionId":"s","prompt":[]}"#;
+        id = chain.client.ask("session/prompt", params);
+    }
+    program.receive().await.expect("what it ends with");
+    program.hang_up();
+
+    let failed = chain.client.response(&id).await;
+    let expected = "the proxy `program` of the project `/one` failed on";
+    assert!(failed.line.contains(expected), "{}", failed.line);
+    let params = r#"{"sessionId":"other","prompt":[]}"#;
+    let other = chain.client.ask("session/prompt", params);
+    answers(
+        &mut chain.agent,
+        "session/prompt",
+        r#"{"stopReason":"end_turn"}"#,
+    )
+    .await;
+    let answer = chain.client.response(&other).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+
+    let is_restarting = policy == FailurePolicy::Restart && stage > Stage::Introduction;
+    if stage < Stage::Prompt && !is_restarting {
+        // No session has it any more: the next one gets another.
+        let again = chain.client.ask("session/new", &setup);
+        answers(&mut next, "proxy/initialize", "{}").await;
+        answers(&mut next, "session/new", r#"{"sessionId":"s"}"#).await;
+        let answer = chain.client.response(&again).await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+    }
+    let lines = transcript.received("client");
+    let answers = lines
+        .iter()
+        .filter_map(|line| Message::parse(line.as_str()).ok());
+    let answers = answers.filter(|message| message.answers(&id));
+    assert_eq!(answers.count(), 1);
+}
+
+#[tokio::test]
+async fn whenever_a_program_of_a_project_ends_every_request_is_answered_once_and_others_go_on() {
+    for stage in [Stage::Introduction, Stage::Setup, Stage::Prompt] {
+        for policy in [
+            FailurePolicy::Refuse,
+            FailurePolicy::Bypass,
+            FailurePolicy::Restart,
+        ] {
+            let transcript = Transcript::new();
+            let what = format!("{stage:?} under {policy:?}");
+            watched(&transcript, &what, ends(stage, policy, &transcript)).await;
+        }
     }
 }

@@ -45,7 +45,9 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     let Some(exchange) = core.exchanges.remove(number) else {
         return;
     };
-    if exchange.boundary == Boundary::Session && setup::is_over(mcp, number, steps) {
+    if exchange.boundary == Boundary::Session {
+        // What it declared may have to end before.
+        setup::is_over(mcp, number, steps);
         return steps.push(Step::HandOver(Box::new(Back {
             number,
             exchange,
@@ -55,9 +57,16 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     hand_over(core, mcp, number, &exchange, &routed, steps);
 }
 
+/// The answer to a request that set up a session is handed over, now that nothing is left of what may have to
+/// end before.
+pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &Back, steps: &mut Steps) {
+    hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
+    core.sessions.setups.settle(back.number);
+}
+
 /// Gives an answer to whoever asked.
 #[inline]
-pub(super) fn hand_over(
+fn hand_over(
     core: &mut Core,
     mcp: &mut Mcp,
     number: ExchangeId,
@@ -90,5 +99,4 @@ pub(super) fn hand_over(
         }
         Origin::Introduction | Origin::Seat(..) => {}
     }
-    setup::settled(core, number, exchange);
 }

@@ -250,7 +250,7 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
             }
         }
         Step::HandOver(back) => {
-            answers::hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
+            answers::settle(core, mcp, &back, steps);
         }
         Step::Withdraw(number, cancel) => withdraw::withdraw(core, mcp, number, cancel, steps),
         Step::Effects(did) => effects::apply(core, mcp, did, steps),

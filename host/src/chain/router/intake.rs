@@ -99,7 +99,7 @@ fn request(
     if is_mcp(&routed.method) {
         return request_of_mcp(core, mcp, from, number, routed, steps);
     }
-    if from == Peer::Client {
+    if from == Peer::Client && core.lookups.are_on {
         match projects::wait(core, routed) {
             ControlFlow::Continue(goes_on) => routed = goes_on,
             ControlFlow::Break(()) => return,
@@ -109,6 +109,7 @@ fn request(
 }
 
 /// A request sets out that is none of MCP's.
+#[inline]
 pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
     let asked = match routed.session() {
         Some(session) if routed.toward == Peer::Agent && is_of_turns(&routed) => {

@@ -19,11 +19,8 @@ use crate::rpc::{Error, Message, code};
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// Lets a request of the client's wait for its project, or behind one of its session that does.
-#[inline]
+#[cold]
 pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
-    if !core.lookups.are_on {
-        return ControlFlow::Continue(routed);
-    }
     if let Some(behind) = core.lookups.behind(routed.session()) {
         behind.request(routed);
         return ControlFlow::Break(());

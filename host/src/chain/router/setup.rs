@@ -28,7 +28,10 @@ pub(super) fn sets_out(
     provider: Provider,
     steps: &mut Steps,
 ) -> Option<Routed> {
-    if routed.boundary == Boundary::Session && core.sessions.are_apart() {
+    if routed.boundary != Boundary::Session {
+        return Some(routed);
+    }
+    if core.sessions.are_apart() {
         open(core, &routed, provider);
     }
     match (changed(core, mcp, &mut routed, provider), routed.exchange) {
@@ -103,6 +106,13 @@ pub(super) fn changed(
 /// A message leaves a proxy: what that has for the agent is declared.
 #[inline]
 pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
+    if routed.boundary != Boundary::Inner {
+        begins_or_ends(core, mcp, routed);
+    }
+}
+
+#[cold]
+fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     match routed.boundary {
         Boundary::Session => mcp.add_component(core, routed),
         Boundary::Connection if core.sessions.are_apart() => {
@@ -116,14 +126,17 @@ pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) 
 #[inline]
 pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
     match routed.boundary {
-        Boundary::Session => {
-            if core.sessions.are_apart() {
-                name(core, Peer::Agent, routed);
-            }
-            mcp.declare(core, routed)
-        }
+        Boundary::Session => declared(core, mcp, routed),
         _ => None,
     }
+}
+
+#[cold]
+fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
+    if core.sessions.are_apart() {
+        name(core, Peer::Agent, routed);
+    }
+    mcp.declare(core, routed)
 }
 
 /// Looks at an answer of the agent's, before anybody else: what it can, and which sessions begin and
@@ -187,17 +200,9 @@ fn too_many() -> Message {
     Message::error(&Error::new(code::INTERNAL_ERROR, text))
 }
 
-/// A request to set up a session has its answer. Says whether something ends before anybody hears it.
-pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) -> bool {
-    mcp.setup_is_over(number, steps)
-}
-
-/// Whoever asked to set up a session has the answer.
-#[inline]
-pub(super) fn settled(core: &mut Core, number: ExchangeId, exchange: &Exchange) {
-    if exchange.boundary == Boundary::Session {
-        core.sessions.setups.settle(number);
-    }
+/// A request to set up a session has its answer: what may have to end ends before anybody hears it.
+pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
+    mcp.setup_is_over(number, steps);
 }
 
 /// Looks at what the client or the agent is told in answer to a request: the version that was agreed on,

@@ -43,16 +43,14 @@ impl Mcp {
     }
 
     /// A request to set up a session has its answer. Where that was none of the agent's, or an error,
-    /// the servers that it declared are nobody's. Says whether there are any.
+    /// the servers that it declared are nobody's.
     pub(in crate::chain::router) fn setup_is_over(
         &mut self,
         number: ExchangeId,
         steps: &mut Steps,
-    ) -> bool {
+    ) {
         self.servers.clients.remove(&number);
-        let mark = steps.mark();
         self.close_servers(steps, |server| server.setup == Some(number));
-        steps.mark() > mark
     }
 
     fn close_servers(&self, steps: &mut Steps, of: impl Fn(&Server) -> bool) {
