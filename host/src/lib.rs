@@ -61,6 +61,7 @@ pub mod limits;
 pub mod manifest;
 pub mod mcp;
 pub mod native;
+pub mod project;
 pub mod rpc;
 pub mod sandbox;
 mod schema;

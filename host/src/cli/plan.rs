@@ -142,6 +142,7 @@ pub fn load(engine: &Engine, location: &Location) -> Result<Component, Component
             let read = || stored.read().map_err(io::Error::other);
             Component::kept(engine, &stored.digest.to_string(), &stored.path, read)
         }
+        Location::Read(_, component) => Component::compile(engine, component),
         Location::Carried(extension) => {
             let (program, code) = extension.code()?;
             Component::carried(engine, extension.component()?, &program, &code)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::folders;
 use super::trail;
-use crate::extension::{Location, Lock, Stored};
+use crate::extension::Lock;
 use crate::manifest::{Make, Manifest, ProxyEntry};
 use crate::native::CommandLine;
 use crate::sandbox::{Directories, Opened};
@@ -93,8 +93,7 @@ pub fn check(
     }
     for entry in &manifest.proxies {
         if let Make::Component(component) = &entry.make
-            && let Location::File(path) | Location::Stored(Stored { path, .. }) =
-                &component.location
+            && let Some(path) = component.location.path()
         {
             all.push(Relied::new(format!("the proxy `{}`", entry.id), path));
         }

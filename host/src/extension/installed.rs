@@ -2,10 +2,11 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::BufReader;
-use std::path::PathBuf;
+use std::io::{BufReader, Cursor};
+use std::path::{Path, PathBuf};
 
 use acp_chain_package::{Package, PackageError};
+use bytes::Bytes;
 
 use super::carried::{Carried, Extension};
 use super::{Lock, Release, Revocation, Revoked, Store, StoreError, Stored};
@@ -29,14 +30,31 @@ pub enum Location {
     File(PathBuf),
     /// In the store.
     Stored(Stored),
+    /// Here, as the file had it when it was looked at.
+    Read(PathBuf, Bytes),
     /// In the program.
     Carried(Extension),
+}
+
+impl Location {
+    /// Its file, if it has one of its own.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) | Self::Stored(Stored { path, .. }) | Self::Read(path, _) => {
+                Some(path)
+            }
+            Self::Carried(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Self::File(path) | Self::Stored(Stored { path, .. }) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::Stored(Stored { path, .. }) | Self::Read(path, _) => {
+                write!(f, "{}", path.display())
+            }
             Self::Carried(extension) => write!(f, "{}, which comes with acp-chain", extension.name),
         }
     }
@@ -120,6 +138,7 @@ impl Installed {
                     Err(error) => Err(error.into()),
                 }
             }
+            Location::Read(_, component) => Package::read(Cursor::new(component)),
             Location::Carried(extension) => {
                 let component = extension.component().map_err(PackageError::from);
                 component.and_then(Package::read)

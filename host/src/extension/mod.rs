@@ -11,7 +11,7 @@
 pub mod carried;
 pub mod change;
 pub mod digest;
-mod disk;
+pub(crate) mod disk;
 pub mod fetch;
 pub mod installed;
 pub mod lock;

@@ -169,6 +169,9 @@ pub const COMPONENT: usize = 256 * MIB;
 /// The longest lock file, in bytes.
 pub const LOCK: usize = MIB;
 
+/// The longest manifest of a project, in bytes.
+pub const PROJECT_MANIFEST: usize = MIB;
+
 /// The longest answer of a registry that is no component, in bytes.
 pub const REGISTRY_ANSWER: usize = 4 * MIB;
 
@@ -299,6 +302,13 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: LOCK as u64,
         what: "the lock beside a manifest",
+        passing: "it is not read",
+    },
+    Fixed {
+        name: "project",
+        quantity: Quantity::Size,
+        value: PROJECT_MANIFEST as u64,
+        what: "the manifest of a project",
         passing: "it is not read",
     },
     Fixed {

@@ -2,7 +2,7 @@
 //!
 //! It has the powers that its user agreed to, and no others: an entry takes some away, and adds none.
 
-use acp_chain_package::{OnFailure, Package};
+use acp_chain_package::{Asks, OnFailure, Package};
 use acp_chain_powers::Power;
 use serde_json::Value;
 use toml::Spanned;
@@ -11,6 +11,7 @@ use super::error::unknown_key;
 use super::grant::{MethodsTable, read_grant};
 use super::terms::{Wrong, read_limits};
 use crate::channel::{FailurePolicy, Grant};
+use crate::extension::Release;
 use crate::extension::installed::Found;
 use crate::limits::{Limits, TABLE};
 use crate::schema::{Mismatch, Refused, Schema, WORK};
@@ -107,6 +108,45 @@ pub(super) fn grant(
             .collect(),
     };
     read_grant(id, start, &powers, methods)
+}
+
+/// Takes from what a lock says was agreed to whatever the component does not ask for.
+pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
+    let is_asked = |power: &String| asks.powers.iter().any(|asked| asked.power == *power);
+    release.powers.retain(is_asked);
+    for (name, actions) in &mut release.methods {
+        let asked = asks.methods.get(name);
+        actions.retain(|action| asked.is_some_and(|asked| asked.actions.contains(action)));
+    }
+    release.methods.retain(|_, actions| !actions.is_empty());
+}
+
+/// An error if an entry lists what its component says itself that it does not need.
+pub(super) fn check_asked(
+    package: &Package,
+    powers: &[Spanned<String>],
+    methods: &MethodsTable,
+) -> Result<(), Wrong> {
+    let asks = &package.asks;
+    let unasked =
+        |what: &str| format!("{what} is nothing that the component asks for; leave it out");
+    for power in powers {
+        let key = power.get_ref();
+        if Power::named(key).is_some() && !asks.powers.iter().any(|asked| asked.power == *key) {
+            return Err((power.span().start, unasked(&format!("`powers`: `{key}`"))));
+        }
+    }
+    for (name, actions) in methods {
+        let asked = asks.methods.get(name.get_ref());
+        let is_more = |action: &&Spanned<String>| {
+            !asked.is_some_and(|asked| asked.actions.contains(action.get_ref()))
+        };
+        if let Some(more) = actions.iter().find(is_more) {
+            let what = format!("`methods`: to {} `{}`", more.get_ref(), name.get_ref());
+            return Err((more.span().start, unasked(&what)));
+        }
+    }
+    Ok(())
 }
 
 /// An error if the configuration is not of the package's schema, and where in it, as a JSON Pointer.

@@ -19,8 +19,8 @@ pub(super) type MethodsTable = BTreeMap<Spanned<String>, Vec<Spanned<String>>>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DirectoryTable {
-    path: PathBuf,
-    name: Spanned<String>,
+    pub path: PathBuf,
+    pub name: Spanned<String>,
     #[serde(default)]
     write: bool,
 }

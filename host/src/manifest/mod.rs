@@ -7,6 +7,7 @@ mod edit;
 mod error;
 mod extension;
 mod grant;
+mod project;
 mod proxy;
 mod terms;
 mod user;
@@ -14,21 +15,25 @@ mod user;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
+use acp_chain_package::Package;
+use bytes::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
 
 pub use edit::Edit;
 pub use error::ManifestError;
 pub use extension::check_asks;
+pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
 pub use user::{Revocations, User};
 
 use self::proxy::ProxyTable;
 use self::terms::Wrong;
 use crate::extension::installed::Found;
-use crate::extension::{Installed, Lock, LockError};
+use crate::extension::{Installed, Location, Lock, LockError};
 use crate::mcp::door::Transport;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
@@ -64,7 +69,7 @@ pub enum Order {
     GuardsLast,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     agent: Option<AgentTable>,
@@ -83,16 +88,18 @@ struct Around<'a> {
     installed: &'a Installed,
     /// Read when the first extension is looked for.
     lock: OnceCell<Result<Lock, LockError>>,
+    /// The components of a project, by the ids of their proxies, if it is one.
+    project: Option<&'a BTreeMap<String, Bytes>>,
 }
 
 /// `[mcp]`, in a manifest and in the user's file.
-#[derive(Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct McpTable {
     bridge: Option<Transport>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AgentTable {
     command: String,
@@ -207,6 +214,7 @@ impl<'a> Around<'a> {
             user,
             installed,
             lock: OnceCell::new(),
+            project: None,
         }
     }
 
@@ -246,7 +254,29 @@ impl<'a> Around<'a> {
         });
         let lock = lock.as_ref().map_err(ToString::to_string)?;
         let found = self.installed.find(name, lock);
-        found.map_err(|error| error.to_string())
+        let mut found = found.map_err(|error| error.to_string())?;
+        if let Some(release) = &mut found.locked
+            && self.project.is_some()
+        {
+            // The lock of a project was written by whoever wrote the project: it agrees to nothing for the user.
+            extension::keep_asked(release, &found.package.asks);
+        }
+        Ok(found)
+    }
+
+    /// Where the component is that a proxy names by its path.
+    fn component(&self, id: &str, path: PathBuf) -> Location {
+        let path = self.folder().join(path);
+        match self.project.and_then(|components| components.get(id)) {
+            Some(component) => Location::Read(path, component.clone()),
+            None => Location::File(path),
+        }
+    }
+
+    /// What the component of a project says of itself, if it does.
+    fn package(&self, id: &str) -> Option<Package> {
+        let component = self.project?.get(id)?;
+        Package::read(Cursor::new(component)).ok()
     }
 
     /// Where something is in the configuration of the proxy whose table begins at `start`.
@@ -305,7 +335,6 @@ fn command(
 mod tests {
     use super::*;
     use crate::channel::FailurePolicy;
-    use crate::extension::Location;
     use crate::limits::Limits;
     use crate::native::Dialect;
 

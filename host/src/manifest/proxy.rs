@@ -63,8 +63,8 @@ pub struct ComponentEntry {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ProxyTable {
     id: Option<Spanned<String>>,
-    r#use: Option<Spanned<String>>,
-    path: Option<PathBuf>,
+    pub(super) r#use: Option<Spanned<String>>,
+    pub(super) path: Option<PathBuf>,
     command: Option<String>,
     args: Option<Vec<String>>,
     env: Option<Environment>,
@@ -74,7 +74,7 @@ pub(super) struct ProxyTable {
     limits: Option<LimitsTable>,
     powers: Option<Vec<Spanned<String>>>,
     methods: Option<MethodsTable>,
-    directories: Option<Vec<DirectoryTable>>,
+    pub(super) directories: Option<Vec<DirectoryTable>>,
     /// As it was before there were powers.
     grant: Option<Spanned<toml::Value>>,
 }
@@ -196,7 +196,11 @@ impl ProxyTable {
             Some(found) => extension::grant(id, start, found, self.powers, self.methods)?,
             None => {
                 let powers = self.powers.unwrap_or_default();
-                read_grant(id, start, &powers, self.methods.unwrap_or_default())?
+                let methods = self.methods.unwrap_or_default();
+                if let Some(package) = around.package(id) {
+                    extension::check_asked(&package, &powers, &methods)?;
+                }
+                read_grant(id, start, &powers, methods)?
             }
         };
         let directories = self.directories.unwrap_or_default();
@@ -211,7 +215,7 @@ impl ProxyTable {
                     .map_err(|(at, what)| (place(&at).unwrap_or(start), what))?;
                 found.location
             }
-            (None, path) => Location::File(around.folder().join(path.unwrap_or_default())),
+            (None, path) => around.component(id, path.unwrap_or_default()),
         };
         let component = ComponentEntry {
             location,

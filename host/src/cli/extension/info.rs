@@ -40,6 +40,10 @@ impl Info {
                 let package = Package::read(Cursor::new(&component));
                 (package, Digest::of(&component), component.len() as u64)
             }
+            Location::Read(_, component) => {
+                let package = Package::read(Cursor::new(component));
+                (package, Digest::of(component), component.len() as u64)
+            }
             Location::Carried(extension) => {
                 let component = extension.component().map_err(|error| unreadable(&error))?;
                 (Package::read(component), extension.digest, extension.size())

@@ -1,0 +1,332 @@
+//! The manifest of a project: one that comes with a repository, and that nobody named.
+//!
+//! It says which components stand in the chain, and what each asks for. Whatever starts programs, or decides
+//! for more than its own proxies, is for the user alone: naming it is an error, with the place where the user may.
+//! All paths lie within the project. A [`Draft`] was checked for that, and nothing but the text was read for it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Component, Path, PathBuf};
+
+use bytes::Bytes;
+use toml::de::{DeTable, DeValue};
+
+use super::proxy::ProxyTable;
+use super::terms::Wrong;
+use super::{Around, File, Manifest, ManifestError, Order, User};
+use crate::extension::{Installed, Lock};
+
+/// The most proxies that a project may have.
+const MOST: usize = 64;
+
+/// What the user alone may set, and where.
+const USERS: &[(&str, &str)] = &[
+    ("agent", "the agent is named by whoever starts acp-chain"),
+    (
+        "mcp",
+        "how agents reach MCP servers is said in your config.toml",
+    ),
+    (
+        "native",
+        "programs among proxies are allowed in your config.toml",
+    ),
+    ("ceilings", "ceilings are set in your config.toml"),
+    ("registries", "registries are named in your config.toml"),
+    ("trust", "whom you trust is said in your config.toml"),
+    ("keys", "keys are named in your config.toml"),
+    ("signers", "signers are named in your config.toml"),
+    (
+        "require-signature",
+        "whether signatures are required is said in your config.toml",
+    ),
+    ("revocations", "revocations are named in your config.toml"),
+];
+
+/// What only proxies have that are programs.
+const PROGRAMS: &[&str] = &["command", "args", "env", "dialect"];
+
+/// A manifest of a project of which only the text is known.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    path: PathBuf,
+    text: String,
+    file: File,
+    /// Its proxies, the client's neighbour first.
+    pub proxies: Vec<Drafted>,
+}
+
+/// One of its proxies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drafted {
+    /// Its id.
+    pub id: String,
+    /// Where its component comes from.
+    pub from: From,
+    /// The byte at which its table begins.
+    start: usize,
+}
+
+/// Where the component of a proxy comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// It is an extension of this name.
+    Extension(String),
+    /// It lies in the project, at this path from its root.
+    Path(PathBuf),
+}
+
+impl Draft {
+    /// Reads the text of a manifest that lies at `path`, in the root of its project.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+        let wrong = |(at, what): Wrong| ManifestError::at(path, text, at, what);
+        let syntax = |error| ManifestError::syntax(path, text, &error);
+        let table = DeTable::parse(text).map_err(syntax)?.into_inner();
+        check_keys(&table).map_err(wrong)?;
+        drop(table);
+        let file: File = toml::from_str(text).map_err(syntax)?;
+        if let Some(one) = file.proxy.get(MOST) {
+            let what = format!("a project has no more than {MOST} proxies");
+            return Err(wrong((one.span().start, what)));
+        }
+        let mut ids = HashSet::new();
+        let mut proxies = Vec::new();
+        for table in &file.proxy {
+            let start = table.span().start;
+            let drafted = drafted(table.get_ref(), start).map_err(wrong)?;
+            if !ids.insert(drafted.id.clone()) {
+                let what = format!("two proxies have the id `{}`; ids are unique", drafted.id);
+                return Err(wrong((start, what)));
+            }
+            proxies.push(drafted);
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            file,
+            proxies,
+        })
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// An error about one of its proxies, with its place.
+    #[must_use]
+    pub fn wrong(&self, proxy: &Drafted, what: String) -> ManifestError {
+        ManifestError::at(&self.path, &self.text, proxy.start, what)
+    }
+
+    /// The manifest, with this lock and these components, by the ids of their proxies.
+    pub fn manifest(
+        self,
+        lock: Lock,
+        components: &BTreeMap<String, Bytes>,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Manifest, ManifestError> {
+        let around = Around {
+            project: Some(components),
+            lock: Ok(lock).into(),
+            ..Around::new(&self.path, &self.text, user, installed)
+        };
+        let proxies = around.proxies(self.file.proxy)?;
+        Ok(Manifest {
+            path: self.path.clone(),
+            agent: None,
+            proxies,
+            order: self.file.order.unwrap_or(Order::Checked),
+            bridge: None,
+        })
+    }
+}
+
+/// An error if there is a key that only the user may set.
+fn check_keys(table: &DeTable) -> Result<(), Wrong> {
+    for (key, value) in table {
+        let at = key.span().start;
+        let users = USERS.iter().find(|(name, _)| *name == &**key.get_ref());
+        if let Some((name, instead)) = users {
+            let what = format!("a project cannot set `{name}`: {instead}");
+            return Err((at, what));
+        }
+        let proxies = match value.get_ref() {
+            DeValue::Array(proxies) if &**key.get_ref() == "proxy" => proxies,
+            _ => continue,
+        };
+        let tables = proxies
+            .iter()
+            .filter_map(|proxy| proxy.get_ref().as_table());
+        for (key, _) in tables.flatten() {
+            if let Some(name) = PROGRAMS.iter().find(|name| **name == &**key.get_ref()) {
+                let what = format!(
+                    "a project starts no programs, so its proxies have no `{name}`; programs stand in your \
+                     config.toml, or in a manifest that you name by `--manifest`"
+                );
+                return Err((key.span().start, what));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn drafted(table: &ProxyTable, start: usize) -> Result<Drafted, Wrong> {
+    let id = table.id(start)?.into_inner();
+    for directory in table.directories.iter().flatten() {
+        let what = within(&directory.path).map_err(|wrong| (directory.name.span().start, wrong));
+        what.map(drop)?;
+    }
+    let from = match (&table.r#use, &table.path) {
+        (Some(name), None) => From::Extension(name.get_ref().clone()),
+        (None, Some(path)) => From::Path(within(path).map_err(|wrong| (start, wrong))?),
+        _ => {
+            let what = format!(
+                "`{id}` needs either a `use`, if it is an extension, or a `path`, if it is a component of the \
+                 project"
+            );
+            return Err((start, what));
+        }
+    };
+    Ok(Drafted { id, from, start })
+}
+
+/// A path as it is from the root of its project on. An error if it leads out of it.
+fn within(path: &Path) -> Result<PathBuf, String> {
+    let mut steps = path.components();
+    let stays = steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
+    match stays && !path.as_os_str().is_empty() {
+        true => Ok(path.to_owned()),
+        false => Err(format!(
+            "`{}` leads out of the project; its paths begin at its root, and have no `..`",
+            path.display()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Draft, String> {
+        let draft = Draft::parse(text, Path::new("/project/acp-chain.toml"));
+        draft.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_project_names_components_and_extensions() {
+        let draft = parse(
+            "order = \"as-written\"\n[[proxy]]\nuse = \"rules\"\nconfig.limit = 7\n\
+             [[proxy]]\nid = \"own\"\npath = \"./tools/own.wasm\"\npowers = [\"prompts.read\"]\n\
+             directories = [{ path = \"notes\", name = \"/notes\" }]\n",
+        );
+        let from = draft
+            .unwrap()
+            .proxies
+            .into_iter()
+            .map(|one| (one.id, one.from));
+        let from: Vec<_> = from.collect();
+        assert_eq!(
+            from,
+            [
+                ("rules".to_owned(), From::Extension("rules".to_owned())),
+                ("own".to_owned(), From::Path("./tools/own.wasm".into())),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_the_users_is_told_with_its_place() {
+        for (text, expected) in [
+            (
+                "[agent]\ncommand = \"sh\"\n",
+                ":1:2: a project cannot set `agent`: the agent is named by whoever starts acp-chain",
+            ),
+            (
+                "agent.env.PATH = \"/tmp\"\n",
+                ":1:1: a project cannot set `agent`",
+            ),
+            (
+                "[mcp]\nbridge = \"http\"\n",
+                ":1:2: a project cannot set `mcp`",
+            ),
+            ("native = true\n", ":1:1: a project cannot set `native`"),
+            (
+                "[ceilings]\nmemory = \"9 GiB\"\n",
+                ":1:2: a project cannot set `ceilings`",
+            ),
+            (
+                "[registries]\nx = \"y\"\n",
+                ":1:2: a project cannot set `registries`",
+            ),
+            ("[trust]\n", ":1:2: a project cannot set `trust`"),
+            ("keys = []\n", ":1:1: a project cannot set `keys`"),
+            (
+                "require-signature = false\n",
+                ":1:1: a project cannot set `require-signature`",
+            ),
+            (
+                "[revocations]\n",
+                ":1:2: a project cannot set `revocations`",
+            ),
+            (
+                "[[proxy]]\nid = \"a\"\ncommand = \"sh\"\n",
+                ":3:1: a project starts no programs, so its proxies have no `command`",
+            ),
+            (
+                "proxy = [{ use = \"a\", env = { PATH = \"/tmp\" } }]\n",
+                ":1:23: a project starts no programs, so its proxies have no `env`",
+            ),
+            (
+                "[[proxy]]\nid = \"a\"\npath = \"../a.wasm\"\n",
+                ":1:1: `../a.wasm` leads out of the project",
+            ),
+            (
+                "[[proxy]]\nid = \"a\"\npath = \"/a.wasm\"\n",
+                ":1:1: `/a.wasm` leads out of the project",
+            ),
+            (
+                "[[proxy]]\nuse = \"a\"\ndirectories = [{ name = \"/n\", path = \"n/../..\" }]\n",
+                ":3:25: `n/../..` leads out of the project",
+            ),
+            ("[[proxy]]\nid = \"a\"\n", ":1:1: `a` needs either a `use`"),
+            (
+                "[[proxy]]\nuse = \"a\"\npath = \"a\"\n",
+                ":1:1: `a` needs either a `use`",
+            ),
+            (
+                "[[proxy]]\nuse = \"a\"\n[[proxy]]\nuse = \"a\"\n",
+                ":3:1: two proxies have the id `a`",
+            ),
+            ("[[proxies]]\n", ":1:3: unknown key `proxies`"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(expected), "{error}\nlacks\n{expected}");
+        }
+    }
+
+    #[test]
+    fn more_proxies_than_anybody_needs_are_an_error() {
+        let entry = |number| format!("[[proxy]]\nid = \"p{number}\"\nuse = \"a\"\n");
+        let text: String = (0..=MOST).map(entry).collect();
+        let error = parse(&text).unwrap_err();
+        assert!(
+            error.contains(":193:1: a project has no more than 64 proxies"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn however_deep_a_text_nests_it_is_an_error_and_nothing_worse() {
+        let deep = 300_000;
+        for text in [
+            format!("x = {}", "[".repeat(deep)),
+            format!("x = {}", "{a=".repeat(deep)),
+            format!("x{} = 1", ".x".repeat(deep)),
+            format!("[x{}]", ".x".repeat(deep)),
+            format!("[[proxy]]\nuse = \"a\"\nconfig{} = 1", ".x".repeat(deep)),
+        ] {
+            assert!(parse(&text).is_err());
+        }
+    }
+}

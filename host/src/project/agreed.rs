@@ -1,0 +1,283 @@
+//! What the proxies of a project are and may do, as it is kept of what the user agreed to, and how two such differ.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::content::Content;
+use crate::channel::FailurePolicy;
+use crate::extension::{Digest, Location, Signer};
+use crate::limits::{Limits, TABLE};
+use crate::manifest::{ComponentEntry, Make, Manifest, ProxyEntry};
+
+/// One proxy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Agreed {
+    /// Its id.
+    pub id: String,
+    /// Where its component comes from, in words.
+    pub source: String,
+    /// What the lock says that its version is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Whose signature the lock says that it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signer: Option<Signer>,
+    /// The digest of its component; none of one that comes with the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+    /// Its powers, by their keys.
+    pub powers: Vec<String>,
+    /// What it may do with methods that no power covers.
+    pub methods: BTreeMap<String, Vec<String>>,
+    /// The directories that it may open: the path of each from the root on, and whether it may write there.
+    pub directories: BTreeMap<String, (String, bool)>,
+    /// Its limits, as far as they are not the defaults.
+    pub limits: BTreeMap<String, String>,
+    /// What becomes of it when it breaks, if it does not say that itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<String>,
+    /// Its configuration.
+    pub config: Value,
+}
+
+/// What is different about a chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Difference {
+    /// By the ids of proxies, what changed: each a thing with what it was and what it is now.
+    pub changed: Vec<(String, Vec<Changed>)>,
+    /// Proxies that are new.
+    pub new: Vec<String>,
+    /// Proxies that are gone.
+    pub gone: Vec<String>,
+    /// The order, if the same proxies stand in another one.
+    pub order: Option<[Vec<String>; 2]>,
+}
+
+/// A thing that changed, what it was, and what it is now.
+pub type Changed = (String, String, String);
+
+impl Agreed {
+    /// The proxies of a project, the client's neighbour first.
+    #[must_use]
+    pub fn of(manifest: &Manifest, content: &Content) -> Vec<Self> {
+        let entries = manifest.proxies.iter();
+        let components = entries.filter_map(|entry| match &entry.make {
+            Make::Component(component) => Some(Self::of_one(entry, component, content)),
+            Make::Native(_) => None,
+        });
+        components.collect()
+    }
+
+    fn of_one(entry: &ProxyEntry, component: &ComponentEntry, content: &Content) -> Self {
+        let below = |path: &std::path::Path| {
+            let path = path.strip_prefix(content.root()).unwrap_or(path);
+            path.display().to_string()
+        };
+        let mut one = Self {
+            id: entry.id.clone(),
+            on_failure: entry.on_failure.map(policy),
+            config: serde_json::from_str(&component.config).unwrap_or_default(),
+            ..Self::default()
+        };
+        match (&component.location, content.locked(&entry.id)) {
+            (Location::Read(path, _), _) => {
+                one.source = below(path);
+                one.digest = content.stored(&entry.id).map(|stored| stored.digest);
+            }
+            (_, Some(release)) => {
+                one.source = release.source.to_string();
+                one.version.clone_from(&release.version);
+                one.signer.clone_from(&release.signer);
+                one.digest = Some(release.digest);
+            }
+            (location, None) => one.source = location.to_string(),
+        }
+        let powers = component.grant.powers().iter();
+        one.powers = powers.map(|power| power.key.to_owned()).collect();
+        let methods = component.grant.methods().iter();
+        let methods = methods.map(|named| {
+            let actions = named.actions.names().into_iter().map(str::to_owned);
+            (named.methods.to_string(), actions.collect())
+        });
+        one.methods = methods.collect();
+        let directories = component.directories.iter();
+        let directories = directories.map(|directory| {
+            (
+                directory.name.clone(),
+                (below(&directory.path), directory.write),
+            )
+        });
+        one.directories = directories.collect();
+        let (limits, defaults) = (&component.limits, Limits::default());
+        let limits = TABLE
+            .iter()
+            .filter(|limit| limit.of(limits) != limit.of(&defaults))
+            .map(|limit| (limit.key.to_owned(), limit.show(limits)));
+        one.limits = limits.collect();
+        one
+    }
+
+    /// Everything about it that could change: what it is called, and what it is.
+    fn facts(&self) -> BTreeMap<String, String> {
+        let none = || "nothing".to_owned();
+        let or_none = |text: Option<String>| text.unwrap_or_else(none);
+        let list = |texts: &[String]| match texts.is_empty() {
+            true => none(),
+            false => texts.join(", "),
+        };
+        let mut facts = BTreeMap::from([
+            ("source".to_owned(), self.source.clone()),
+            ("version".to_owned(), or_none(self.version.clone())),
+            (
+                "signer".to_owned(),
+                or_none(self.signer.as_ref().map(ToString::to_string)),
+            ),
+            (
+                "digest".to_owned(),
+                or_none(self.digest.map(|digest| digest.to_string())),
+            ),
+            ("powers".to_owned(), list(&self.powers)),
+            ("on-failure".to_owned(), or_none(self.on_failure.clone())),
+        ]);
+        for (name, actions) in &self.methods {
+            facts.insert(format!("method {name}"), list(actions));
+        }
+        for (name, (path, write)) in &self.directories {
+            let how = if *write { "read and write" } else { "read" };
+            facts.insert(format!("directory {name}"), format!("{how} in {path:?}"));
+        }
+        for (key, value) in &self.limits {
+            facts.insert(format!("limit {key}"), value.clone());
+        }
+        for (key, value) in self.config.as_object().into_iter().flatten() {
+            facts.insert(format!("config.{key}"), value.to_string());
+        }
+        facts
+    }
+}
+
+impl Difference {
+    /// What changed from one chain to another.
+    #[must_use]
+    pub fn between(before: &[Agreed], now: &[Agreed]) -> Self {
+        let ids = |all: &[Agreed]| all.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
+        let (was, is) = (ids(before), ids(now));
+        let missing = |from: &[String], all: &[String]| {
+            let missing = all.iter().filter(|id| !from.contains(id));
+            missing.cloned().collect::<Vec<_>>()
+        };
+        let mut difference = Self {
+            new: missing(&was, &is),
+            gone: missing(&is, &was),
+            ..Self::default()
+        };
+        for now in now {
+            let Some(before) = before.iter().find(|one| one.id == now.id) else {
+                continue;
+            };
+            let changed = changed(&before.facts(), &now.facts());
+            if !changed.is_empty() {
+                difference.changed.push((now.id.clone(), changed));
+            }
+        }
+        let same = difference.new.is_empty() && difference.gone.is_empty();
+        difference.order = (same && was != is).then_some([was, is]);
+        difference
+    }
+
+    /// Whether the chain is the same.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn changed(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Vec<Changed> {
+    let mut names: Vec<_> = was.keys().chain(is.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let value = |facts: &BTreeMap<String, String>, name: &String| {
+        facts
+            .get(name)
+            .map_or_else(|| "nothing".to_owned(), Clone::clone)
+    };
+    let each = names
+        .into_iter()
+        .map(|name| (name.clone(), value(was, name), value(is, name)));
+    each.filter(|(_, was, is)| was != is).collect()
+}
+
+/// As manifests write it.
+fn policy(policy: FailurePolicy) -> String {
+    let text = match policy {
+        FailurePolicy::Restart => "restart",
+        FailurePolicy::RestartThenBypass => "restart-then-bypass",
+        FailurePolicy::Bypass => "bypass",
+        FailurePolicy::Refuse => "refuse",
+    };
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn one(id: &str) -> Agreed {
+        Agreed {
+            id: id.to_owned(),
+            source: "tools/it.wasm".to_owned(),
+            powers: vec!["prompts.read".to_owned()],
+            config: json!({ "loud": false }),
+            ..Agreed::default()
+        }
+    }
+
+    #[test]
+    fn only_what_changed_is_told() {
+        let before = [one("a"), one("b"), one("c")];
+        let mut b = one("b");
+        b.powers.push("prompts.change".to_owned());
+        b.config = json!({ "loud": true });
+        b.directories
+            .insert("/n".to_owned(), ("notes".to_owned(), true));
+        let difference = Difference::between(&before, &[one("a"), b, one("d")]);
+        let text = |text: &str| text.to_owned();
+        assert_eq!(
+            difference,
+            Difference {
+                changed: vec![(
+                    text("b"),
+                    vec![
+                        (text("config.loud"), text("false"), text("true")),
+                        (
+                            text("directory /n"),
+                            text("nothing"),
+                            text("read and write in \"notes\"")
+                        ),
+                        (
+                            text("powers"),
+                            text("prompts.read"),
+                            text("prompts.read, prompts.change")
+                        ),
+                    ]
+                )],
+                new: vec![text("d")],
+                gone: vec![text("c")],
+                order: None,
+            }
+        );
+    }
+
+    #[test]
+    fn another_order_is_a_difference() {
+        let difference = Difference::between(&[one("a"), one("b")], &[one("b"), one("a")]);
+        let text = |ids: [&str; 2]| ids.map(str::to_owned).to_vec();
+        assert_eq!(difference.order, Some([text(["a", "b"]), text(["b", "a"])]));
+        assert!(Difference::between(&[one("a")], &[one("a")]).is_none());
+    }
+}

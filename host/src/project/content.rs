@@ -1,0 +1,204 @@
+//! What a project consists of, read once, and the key that stands for it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use acp_chain_package::Package;
+use bytes::Bytes;
+
+use super::files::{FileError, Root};
+use super::find::MANIFEST;
+use crate::extension::digest::Hasher;
+use crate::extension::{Carried, Digest, Installed, Lock, LockError, Release};
+use crate::limits::{COMPONENT, LOCK, PROJECT_MANIFEST};
+use crate::manifest::{Draft, Drafted, From, Manifest, ManifestError, User};
+
+/// What a key begins with. Another way to make keys has another one.
+const FORMAT: &str = "acp-chain project 1";
+
+/// The lock beside the manifest.
+const LOCK_FILE: &str = "acp-chain.lock";
+
+/// What a project consists of just now.
+#[derive(Debug)]
+pub struct Content {
+    root: PathBuf,
+    draft: Draft,
+    lock: Lock,
+    /// The components that lie in the project, by the ids of their proxies.
+    stored: BTreeMap<String, Stored>,
+    key: Digest,
+    statement: String,
+}
+
+/// A component that lies in a project.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Its digest.
+    pub digest: Digest,
+    /// Its size in bytes.
+    pub size: u64,
+    /// What it is, if that was to be kept. Empty otherwise.
+    bytes: Bytes,
+}
+
+/// Whether the components of a project are only looked at, or are to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Their digests are taken.
+    Digests,
+    /// They are held in memory, so that what runs is what the digest was taken of.
+    Components,
+}
+
+/// What is wrong with a project.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    /// A file of it cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Its manifest is wrong.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// Its lock is wrong.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+}
+
+impl Content {
+    /// Reads a project: its manifest, its lock, and the components that lie in it.
+    pub fn read(root: &Path, carried: &Carried, keep: Keep) -> Result<Self, ProjectError> {
+        let folder = Root::open(root)?;
+        let path = root.join(MANIFEST);
+        // It was there when the project was found.
+        let text = folder.text(MANIFEST, PROJECT_MANIFEST)?.unwrap_or_default();
+        let lock_text = folder.text(LOCK_FILE, LOCK)?;
+        let draft = Draft::parse(&text, &path)?;
+        let lock = match &lock_text {
+            Some(text) => Lock::parse(text, &Lock::beside(&path))?,
+            None => Lock::default(),
+        };
+        let mut stored = BTreeMap::new();
+        let mut left = COMPONENT as u64;
+        for proxy in &draft.proxies {
+            if let From::Path(path) = &proxy.from {
+                let one = Stored::read(&folder, path, left, keep)?;
+                // All together are no larger than one may be.
+                left -= one.size;
+                stored.insert(proxy.id.clone(), one);
+            }
+        }
+        let digest = |text: Option<&String>| match text {
+            Some(text) => Digest::of(text.as_bytes()).to_string(),
+            None => "none".to_owned(),
+        };
+        let mut statement = format!(
+            "{FORMAT}\nmanifest {}\nlock {}\n",
+            digest(Some(&text)),
+            digest(lock_text.as_ref())
+        );
+        for (id, one) in &stored {
+            let _ = writeln!(statement, "component {id} {}", one.digest);
+        }
+        let mut bound = statement.clone();
+        let root_digest = Digest::of(root.as_os_str().as_encoded_bytes());
+        let _ = writeln!(bound, "root {root_digest}");
+        for proxy in &draft.proxies {
+            if let Some(asks) = asks(proxy, &lock, carried) {
+                let _ = writeln!(bound, "asks {} {asks}", proxy.id);
+            }
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            draft,
+            lock,
+            stored,
+            key: Digest::of(bound.as_bytes()),
+            statement,
+        })
+    }
+
+    /// Its root, without links on the way.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What stands for all of it: where it is, its manifest, its lock, its components, and what the extensions ask
+    /// for that come with this program.
+    #[must_use]
+    pub fn key(&self) -> Digest {
+        self.key
+    }
+
+    /// What it consists of, wherever it is: a text to be signed.
+    #[must_use]
+    pub fn statement(&self) -> &str {
+        &self.statement
+    }
+
+    /// What the lock says of the extension that a proxy is, if it is one that is locked.
+    #[must_use]
+    pub fn locked(&self, id: &str) -> Option<&Release> {
+        let proxy = self.draft.proxies.iter().find(|proxy| proxy.id == id)?;
+        match &proxy.from {
+            From::Extension(name) => Some(&self.lock.get(name)?.agreed),
+            From::Path(_) => None,
+        }
+    }
+
+    /// The component of a proxy, if it lies in the project.
+    #[must_use]
+    pub fn stored(&self, id: &str) -> Option<&Stored> {
+        self.stored.get(id)
+    }
+
+    /// The chain that it asks for. Takes components that were kept.
+    pub fn manifest(&self, user: &User, installed: &Installed) -> Result<Manifest, ProjectError> {
+        let components = self.stored.iter();
+        let components = components.map(|(id, stored)| (id.clone(), stored.bytes.clone()));
+        let (draft, lock) = (self.draft.clone(), self.lock.clone());
+        Ok(draft.manifest(lock, &components.collect(), user, installed)?)
+    }
+}
+
+impl Stored {
+    fn read(root: &Root, path: &Path, most: u64, keep: Keep) -> Result<Self, FileError> {
+        let mut file = root.file(path, most)?;
+        let (mut hasher, mut bytes, mut size) = (Hasher::default(), Vec::new(), 0);
+        file.each(|chunk| {
+            hasher.update(chunk);
+            size += chunk.len() as u64;
+            if keep == Keep::Components {
+                bytes.extend_from_slice(chunk);
+            }
+        })?;
+        Ok(Self {
+            digest: hasher.finish(),
+            size,
+            bytes: bytes.into(),
+        })
+    }
+}
+
+/// What stands for the powers that an extension of this program's asks for. A lock says it of others; of these, a
+/// new version of the program may ask for more.
+fn asks(proxy: &Drafted, lock: &Lock, carried: &Carried) -> Option<Digest> {
+    let From::Extension(name) = &proxy.from else {
+        return None;
+    };
+    if lock.get(name).is_some() {
+        return None;
+    }
+    let component = carried.named(name)?.component().ok()?;
+    let asks = Package::read(component).ok()?.asks;
+    let mut powers: Vec<_> = asks.powers.iter().map(|asked| &*asked.power).collect();
+    powers.sort_unstable();
+    let methods = asks.methods.iter();
+    let methods: BTreeMap<_, _> = methods
+        .map(|(name, asked)| (name, &asked.actions))
+        .collect();
+    let text = serde_json::json!({ "powers": powers, "methods": methods });
+    Some(Digest::of(text.to_string().as_bytes()))
+}

@@ -1,0 +1,235 @@
+//! Finding the project of a working directory.
+//!
+//! A project begins at the nearest folder upwards that has a manifest. A repository is never a part of a
+//! project around it, and neither the user's home nor anything above is one: else whoever can put a file there
+//! would stand in front of every agent.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::untrusted::Untrusted;
+
+/// What the manifest of a project is called.
+pub const MANIFEST: &str = "acp-chain.toml";
+
+/// What the root of a repository has.
+const REPOSITORY: &str = ".git";
+
+/// Folders of the user's that are no projects.
+#[derive(Clone, Debug, Default)]
+pub struct Bounds {
+    home: Option<PathBuf>,
+    settings: Option<PathBuf>,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub enum Found {
+    /// The root of a project, without links on the way.
+    Project(PathBuf),
+    /// No project, and where the way ended.
+    None(End),
+}
+
+/// Where the way up ended.
+#[derive(Debug)]
+pub enum End {
+    /// It did not begin: this is no folder that could be looked at.
+    Nowhere(PathBuf, io::Error),
+    /// At the root of a repository.
+    Repository(PathBuf),
+    /// At the user's home, or above it.
+    Home(PathBuf),
+    /// At the folder of the user's settings.
+    Settings(PathBuf),
+    /// At the top.
+    Top,
+}
+
+impl Bounds {
+    /// With these folders, if they are there.
+    #[must_use]
+    pub fn new(home: Option<&Path>, settings: Option<&Path>) -> Self {
+        let real = |path: Option<&Path>| path.and_then(|path| path.canonicalize().ok());
+        Self {
+            home: real(home),
+            settings: real(settings),
+        }
+    }
+
+    /// Whether the way ends before this folder.
+    fn end(&self, folder: &Path) -> Option<End> {
+        if folder.parent().is_none() {
+            return Some(End::Top);
+        }
+        if self.settings.as_deref() == Some(folder) {
+            return Some(End::Settings(folder.to_owned()));
+        }
+        let home = self.home.as_ref().filter(|home| home.starts_with(folder));
+        home.map(|_| End::Home(folder.to_owned()))
+    }
+}
+
+/// Looks for a project from a working directory upwards.
+#[must_use]
+pub fn find(cwd: &Path, bounds: &Bounds) -> Found {
+    let nowhere = |error| Found::None(End::Nowhere(cwd.to_owned(), error));
+    if !cwd.is_absolute() {
+        return nowhere(io::Error::other("the path is not absolute"));
+    }
+    let start = match cwd.canonicalize() {
+        Ok(start) if start.is_dir() => start,
+        Ok(_) => return nowhere(io::ErrorKind::NotADirectory.into()),
+        Err(error) => return nowhere(error),
+    };
+    for folder in start.ancestors() {
+        if let Some(end) = bounds.end(folder) {
+            return Found::None(end);
+        }
+        match folder.join(MANIFEST).symlink_metadata() {
+            Ok(_) => return Found::Project(folder.to_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return nowhere(error),
+        }
+        if folder.join(REPOSITORY).symlink_metadata().is_ok() {
+            return Found::None(End::Repository(folder.to_owned()));
+        }
+    }
+    Found::None(End::Top)
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let show = |path: &Path| Untrusted::new(path.display()).to_string();
+        match self {
+            Self::Nowhere(path, error) => {
+                write!(f, "{} cannot be looked at: {error}", show(path))
+            }
+            Self::Repository(path) => write!(
+                f,
+                "the repository {} has no {MANIFEST} at its root, and is no part of another project",
+                show(path)
+            ),
+            Self::Home(path) => write!(
+                f,
+                "there is no {MANIFEST} below {}, and neither your home nor what is above it is a project",
+                show(path)
+            ),
+            Self::Settings(path) => {
+                write!(f, "{} has your settings, and is no project", show(path))
+            }
+            Self::Top => write!(f, "there is no {MANIFEST} on the way up"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn world() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("home/work/src/deep")).unwrap();
+        (folder, top)
+    }
+
+    fn bounds(top: &Path) -> Bounds {
+        Bounds::new(Some(&top.join("home")), Some(&top.join("home/settings")))
+    }
+
+    #[test]
+    fn the_nearest_manifest_upwards_is_that_of_the_project() {
+        let (_folder, top) = world();
+        let work = top.join("home/work");
+        fs::write(work.join(MANIFEST), "").unwrap();
+        for cwd in ["", "src", "src/deep", "src/../src/deep/."] {
+            let found = find(&work.join(cwd), &bounds(&top));
+            assert!(
+                matches!(&found, Found::Project(root) if *root == work),
+                "{found:?}"
+            );
+        }
+        fs::write(work.join("src").join(MANIFEST), "").unwrap();
+        let found = find(&work.join("src/deep"), &bounds(&top));
+        assert!(
+            matches!(&found, Found::Project(root) if *root == work.join("src")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_repository_is_no_part_of_a_project_around_it() {
+        let (_folder, top) = world();
+        let work = top.join("home/work");
+        fs::write(work.join(MANIFEST), "").unwrap();
+        // That of a worktree or a submodule is a file.
+        fs::write(work.join("src/.git"), "gitdir: elsewhere").unwrap();
+        let found = find(&work.join("src/deep"), &bounds(&top));
+        assert!(
+            matches!(&found, Found::None(End::Repository(at)) if *at == work.join("src")),
+            "{found:?}"
+        );
+        // Its root counts.
+        fs::write(work.join("src").join(MANIFEST), "").unwrap();
+        let found = find(&work.join("src/deep"), &bounds(&top));
+        assert!(
+            matches!(&found, Found::Project(root) if *root == work.join("src")),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn neither_the_home_nor_what_is_above_nor_settings_are_projects() {
+        let (_folder, top) = world();
+        fs::create_dir(top.join("home/settings")).unwrap();
+        for folder in ["", "home", "home/settings"] {
+            fs::write(top.join(folder).join(MANIFEST), "").unwrap();
+        }
+        let found = find(&top.join("home/work/src"), &bounds(&top));
+        assert!(
+            matches!(&found, Found::None(End::Home(at)) if *at == top.join("home")),
+            "{found:?}"
+        );
+        let found = find(&top, &bounds(&top));
+        assert!(
+            matches!(&found, Found::None(End::Home(at)) if *at == top),
+            "{found:?}"
+        );
+        let found = find(&top.join("home/settings"), &bounds(&top));
+        assert!(matches!(&found, Found::None(End::Settings(_))), "{found:?}");
+        let found = find(Path::new("/"), &bounds(&top));
+        assert!(matches!(&found, Found::None(End::Top)), "{found:?}");
+    }
+
+    #[test]
+    fn a_working_directory_that_is_none_has_no_project() {
+        let (_folder, top) = world();
+        fs::write(top.join("home/file"), "").unwrap();
+        for cwd in [
+            Path::new("home/work"),
+            Path::new(""),
+            &top.join("gone"),
+            &top.join("home/file"),
+        ] {
+            let found = find(cwd, &bounds(&top));
+            assert!(matches!(&found, Found::None(End::Nowhere(..))), "{found:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn whatever_has_the_name_of_a_manifest_makes_a_project() {
+        let (_folder, top) = world();
+        let work = top.join("home/work");
+        std::os::unix::fs::symlink("/nowhere", work.join(MANIFEST)).unwrap();
+        let found = find(&work.join("src"), &bounds(&top));
+        assert!(
+            matches!(&found, Found::Project(root) if *root == work),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,29 @@
+//! Projects: what a repository brings, and whether its user trusts it.
+//!
+//! Whoever opens a repository has not agreed to anything in it. What always holds:
+//! - Until the user has said yes to the content that there is now, no more of a project is read than its manifest,
+//!   its lock and the bytes of its components, of which the digest is taken. Nothing of it is parsed further,
+//!   compiled, fetched or started.
+//! - The files of a project are opened beneath its root, never through a link that leads out of it, and never wait:
+//!   what is not a regular file is an error, and so is one that is too large.
+//! - A [`key`](Content::key) stands for all of the content. What the user agreed to is bound to it.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `find` | the way up from a working directory to the root |
+//! | `files` | opening what lies beneath a root |
+//! | `content` | what a project consists of, and its key |
+//! | `agreed` | what its proxies are and may do, as it is kept, and how two such differ |
+//! | `trust` | the records of what the user said |
+
+mod agreed;
+mod content;
+mod files;
+mod find;
+mod trust;
+
+pub use agreed::{Agreed, Difference};
+pub use content::{Content, Keep, ProjectError, Stored};
+pub use files::FileError;
+pub use find::{Bounds, End, Found, MANIFEST, find};
+pub use trust::{Record, Records, Standing, TrustError, Verdict};
