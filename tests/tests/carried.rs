@@ -197,7 +197,9 @@ async fn the_five_ask_for_what_they_need_and_no_more() {
     let user = User::new();
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/acp-chain.toml");
     fs::copy(example, user.path("acp-chain.toml")).unwrap();
-    let (valid, printed) = user.output(["check", "--start"]).await;
+    let (valid, printed) = user
+        .output(["check", "--start", "--manifest", "acp-chain.toml"])
+        .await;
     assert!(valid, "{printed}");
     for name in EXTENSIONS {
         let line = format!("{name}  {name}, which comes with acp-chain");

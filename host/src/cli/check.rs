@@ -1,12 +1,13 @@
-//! `acp-chain check`: what a manifest would run, without running it. With `--start`, the components are
-//! started, in their sandboxes and without neighbours.
+//! `acp-chain check`: what would run in a folder, or with a manifest, without running it. With `--start`, the
+//! components are started, in their sandboxes and without neighbours.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
 
-use super::plan::compile;
+use super::plan::{Compiled, compile};
+use super::project::here;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
 use super::{asks, folders, give_up_rights, open};
@@ -20,9 +21,9 @@ use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct Check {
-    /// The manifest
-    #[arg(long, value_name = "FILE", default_value = "acp-chain.toml")]
-    manifest: PathBuf,
+    /// The manifest; without it, what would run in the current folder: your own chain, and that of the project
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
     /// Also start each component, and compare what it asks to see with its powers
     #[arg(long)]
     start: bool,
@@ -45,47 +46,54 @@ impl Check {
         folders::check_owners()?;
         let user = super::user().map_err(|error| error.to_string())?;
         let installed = super::installed(&user)?;
-        let manifest = Manifest::read(&self.manifest, &user, &installed);
+        let manifest = match &self.manifest {
+            Some(path) => Manifest::read(path, &user, &installed),
+            None => Manifest::of_user(&user, &installed),
+        };
         let manifest = manifest.map_err(|error| error.to_string())?;
         let directories = open(&manifest)?;
         let named = Named {
-            agent: manifest.agent.clone(),
+            programs: manifest.agent.iter().cloned().collect(),
             files: log.into_iter().collect(),
         };
         relied_on::check(&manifest, &directories, &named)?;
+        let project = match self.manifest {
+            Some(_) => None,
+            None => {
+                let here = std::env::current_dir();
+                let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
+                let project = here::print(&here, &manifest, &user, &installed, &named)?;
+                say!();
+                project
+            }
+        };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| format!("the runtime does not start: {error}"))?;
-        let compiled = runtime.block_on(compile(&manifest, &directories))?;
-        let rights = give_up_rights(&directories);
+        let own = manifest.path.clone();
+        let mut chains = vec![(&manifest, &directories)];
+        chains.extend(
+            project
+                .as_ref()
+                .map(|opened| (&opened.manifest, &opened.directories)),
+        );
+        let compiled = chains
+            .iter()
+            .map(|(manifest, directories)| runtime.block_on(compile(manifest, directories)));
+        let compiled: Vec<_> = compiled.collect::<Result<_, _>>()?;
+        let all: Vec<_> = chains.iter().flat_map(|(_, all)| (*all).clone()).collect();
+        let rights = give_up_rights(&all);
         say!("client");
         let mut valid = true;
-        let mut order = Vec::new();
-        let proxies = manifest.proxies.iter().zip(&directories);
-        for ((entry, directories), compiled) in proxies.zip(compiled) {
-            say!("  │");
-            valid &= match &entry.make {
-                Make::Component(terms) => {
-                    let terms = &resolved(terms, directories);
-                    let guest =
-                        compiled.and_then(|guest| print_proxy(guest, &manifest, entry, terms));
-                    print_mounts(directories);
-                    match guest {
-                        Some(guest) if self.start => {
-                            let guard = start(&runtime, guest, &manifest, entry);
-                            order.extend(guard.map(|guard| (&*entry.id, guard)));
-                            guard.is_some()
-                        }
-                        guest => guest.is_some(),
-                    }
-                }
-                Make::Native(native) => {
-                    print_program(entry, native, &user);
-                    order.push((&*entry.id, false));
-                    true
-                }
-            };
+        for ((manifest, directories), compiled) in chains.iter().zip(compiled) {
+            if manifest.path != own {
+                say!("  │");
+                say!(
+                    "  │  the project's proxies; those of yours that are guards stand behind them"
+                );
+            }
+            valid &= self.print(&runtime, &user, manifest, directories, compiled);
         }
         say!("  │");
         match &manifest.agent {
@@ -96,6 +104,45 @@ impl Check {
         }
         say!();
         say!("While it runs, acp-chain itself {rights}.");
+        Ok(valid)
+    }
+
+    /// Prints the proxies of a manifest; says whether all of them could be run, in this order.
+    fn print(
+        &self,
+        runtime: &Runtime,
+        user: &User,
+        manifest: &Manifest,
+        directories: &[Directories],
+        compiled: Vec<Compiled>,
+    ) -> bool {
+        let mut valid = true;
+        let mut order = Vec::new();
+        let proxies = manifest.proxies.iter().zip(directories);
+        for ((entry, directories), compiled) in proxies.zip(compiled) {
+            say!("  │");
+            valid &= match &entry.make {
+                Make::Component(terms) => {
+                    let terms = &resolved(terms, directories);
+                    let guest =
+                        compiled.and_then(|guest| print_proxy(guest, manifest, entry, terms));
+                    print_mounts(directories);
+                    match guest {
+                        Some(guest) if self.start => {
+                            let guard = start(runtime, guest, manifest, entry);
+                            order.extend(guard.map(|guard| (&*entry.id, guard)));
+                            guard.is_some()
+                        }
+                        guest => guest.is_some(),
+                    }
+                }
+                Make::Native(native) => {
+                    print_program(entry, native, user);
+                    order.push((&*entry.id, false));
+                    true
+                }
+            };
+        }
         if let Err(error) = check_order(order)
             && manifest.order == Order::Checked
         {
@@ -105,7 +152,7 @@ impl Check {
             );
             valid = false;
         }
-        Ok(valid)
+        valid
     }
 }
 

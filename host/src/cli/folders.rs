@@ -36,6 +36,11 @@ pub fn extensions() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("extensions"))
 }
 
+/// What the user said about projects.
+pub fn trust() -> Option<PathBuf> {
+    folders().map(|folders| folders.data_local_dir().join("trust"))
+}
+
 /// The log, where the command line names no other.
 pub fn log_file() -> Option<PathBuf> {
     let folders = folders()?;
@@ -57,6 +62,7 @@ pub fn check_owners() -> Result<(), String> {
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),
         ("installed extensions", extensions(), "XDG_DATA_HOME"),
+        ("what you said about projects", trust(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),
     ];
     let files = files

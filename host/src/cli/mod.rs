@@ -18,6 +18,7 @@ mod mcp_shim;
 mod plan;
 mod powers;
 mod progress;
+mod project;
 mod relied_on;
 mod run;
 mod trail;
@@ -76,6 +77,8 @@ enum Command {
     Publish(extension::publish::Publish),
     /// Remove components that no lock names any more
     Gc,
+    /// Decide whether the proxies of a project may run
+    Trust(project::trust::Trust),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     Limits,
     /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
@@ -86,6 +89,12 @@ enum Command {
     /// Start and hold programs for `acp-chain run`, which starts it; people do not
     #[command(hide = true)]
     Supervise,
+    /// Find projects for `acp-chain run`, which starts it; people do not
+    #[command(hide = true)]
+    FindProjects(project::find_projects::FindProjects),
+    /// Run the proxies of a project for `acp-chain run`, which starts it; people do not
+    #[command(hide = true)]
+    ProjectChain(project::project_chain::ProjectChain),
 }
 
 /// Does what the command line says.
@@ -97,7 +106,11 @@ pub fn main() -> ExitCode {
         appended.unwrap_or_else(|| error.exit())
     });
     // Only what serves an editor has no other place to say what happened.
-    let serves = matches!(cli.command, Command::Run(_));
+    let serves = matches!(
+        cli.command,
+        Command::Run(_) | Command::FindProjects(_) | Command::ProjectChain(_)
+    );
+    let logging = logging(&cli);
     let log = match serves || cli.log.is_some() || cli.log_file.is_some() {
         true => log::start(cli.log.as_deref(), cli.log_file.clone()),
         false => Ok(None),
@@ -110,7 +123,10 @@ pub fn main() -> ExitCode {
         }
     };
     match cli.command {
-        Command::Run(run) => run.main(log),
+        Command::Run(mut run) => {
+            run.logging = logging;
+            run.main(log)
+        }
         Command::Info(info) => info.main(),
         Command::Package(package) => package.main(),
         Command::Bundle(bundle) => bundle.main(),
@@ -129,6 +145,9 @@ pub fn main() -> ExitCode {
         Command::Gc => told(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
+        Command::Trust(trust) => told(trust.main()),
+        Command::FindProjects(find) => told(find.main()),
+        Command::ProjectChain(chain) => chain.main(log),
     }
 }
 
@@ -143,6 +162,19 @@ fn told(done: Result<ExitCode, String>) -> ExitCode {
         eprintln!("acp-chain: {error}");
         ExitCode::FAILURE
     })
+}
+
+/// What this command line says about the log, for another of us. What the environment says, that one sees too.
+fn logging(cli: &Cli) -> Vec<OsString> {
+    let filter = cli
+        .log
+        .iter()
+        .flat_map(|filter| ["--log".into(), filter.into()]);
+    let file = cli.log_file.as_ref();
+    let file = file
+        .into_iter()
+        .flat_map(|file| ["--log-file".into(), file.into()]);
+    filter.chain(file).collect()
 }
 
 /// Whether it is a user who has us in front of him, and no editor.

@@ -6,6 +6,7 @@ use std::io;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::progress::Progress;
+use super::project::client::{self, Finding};
 use super::{give_up_rights, guest};
 use crate::chain::{
     self, Chain, ChildIo, Launch, Member, Native, Program, Proxy, StartError, Terms,
@@ -29,13 +30,16 @@ pub struct Plan {
     pub agent: Option<CommandLine>,
     /// How the agent gets to MCP servers in the chain.
     pub bridge: Transport,
+    /// How the projects of sessions are found; without it, there are none.
+    pub projects: Option<Finding>,
 }
 
 /// What is loaded, and the programs of which run, but no component.
 pub struct Loaded {
-    supervisor: Supervisor,
+    supervisor: Option<Supervisor>,
     agent: Option<ChildIo>,
     bridge: Transport,
+    projects: Option<client::Client>,
     manifest: Option<Manifest>,
     directories: Vec<Directories>,
     /// Those of the manifest, in its order.
@@ -48,27 +52,37 @@ enum Ready {
     Native(Result<Native, Failure>),
 }
 
-/// The agent, and the native proxies in their order, as far as they could be started.
-type Programs = (Option<ChildIo>, Vec<Result<Native, Failure>>);
+/// The programs of a chain, as far as they could be started.
+#[derive(Default)]
+struct Programs {
+    agent: Option<ChildIo>,
+    /// In their order.
+    natives: Vec<Result<Native, Failure>>,
+    projects: Option<client::Client>,
+}
 
 /// The component of a proxy, ready to be started; none of one that is a program.
 pub type Compiled = Option<Result<Guest, ComponentError>>;
 
 impl Plan {
-    /// Everything that takes rights: compiles components, and starts programs.
-    pub async fn load(self, supervisor: Supervisor) -> Result<Loaded, StartError> {
+    /// Everything that takes rights: compiles components, and starts programs. Without a supervisor, there are none.
+    pub async fn load(mut self, supervisor: Option<Supervisor>) -> Result<Loaded, StartError> {
         // Programs start while components are compiled.
         let manifest = self.manifest.as_ref();
         let compiling = manifest.map(|manifest| compile(manifest, &self.directories));
-        let started = self.start_programs(&supervisor);
+        let projects = self.projects.take();
+        let started = match &supervisor {
+            Some(supervisor) => self.start_programs(supervisor, projects),
+            None => Ok(Programs::default()),
+        };
         let compiled = match compiling {
             Some(compiling) => compiling.await,
             None => Ok(Vec::new()),
         };
         // Only now: whatever is wrong, no thread goes on.
-        let (agent, natives) = started?;
+        let programs = started?;
         let compiled = compiled.map_err(|error| failed(&error))?;
-        let mut natives = natives.into_iter();
+        let mut natives = programs.natives.into_iter();
         let mut proxies = Vec::new();
         if let Some(manifest) = manifest {
             for (entry, compiled) in manifest.proxies.iter().zip(compiled) {
@@ -80,27 +94,41 @@ impl Plan {
         }
         Ok(Loaded {
             supervisor,
-            agent,
+            agent: programs.agent,
             bridge: self.bridge,
+            projects: programs.projects,
             manifest: self.manifest,
             directories: self.directories,
             proxies,
         })
     }
 
-    /// Starts the agent, and the native proxies in their order.
-    fn start_programs(&self, supervisor: &Supervisor) -> Result<Programs, StartError> {
+    /// Starts the agent, and the native proxies in their order. What finds projects is started when it is needed.
+    fn start_programs(
+        &self,
+        supervisor: &Supervisor,
+        projects: Option<Finding>,
+    ) -> Result<Programs, StartError> {
         let natives = || self.manifest.iter().flat_map(Manifest::natives);
         let commands = natives().map(|(_, native)| native.command.clone());
-        let commands = self.agent.iter().cloned().chain(commands).collect();
-        let allowed = supervisor.allow(commands).map_err(|error| failed(&error))?;
-        let mut programs = allowed.into_iter();
+        let finding = projects.iter().flat_map(Finding::commands);
+        let commands = finding.chain(self.agent.iter().cloned()).chain(commands);
+        let allowed = supervisor.allow(commands.collect());
+        let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+        let projects = projects.and_then(|finding| {
+            let both = [programs.next()?, programs.next()?];
+            Some(finding.client(both))
+        });
         let agent = self.agent.as_ref().and_then(|_| programs.next());
         let agent = agent.map(|program| start_agent(&program)).transpose()?;
         let started = natives().zip(programs);
         let started =
             started.map(|((entry, native), program)| start_native(entry, native, program));
-        Ok((agent, started.collect()))
+        Ok(Programs {
+            agent,
+            natives: started.collect(),
+            projects,
+        })
     }
 }
 
@@ -158,9 +186,9 @@ impl Loaded {
             proxies: Vec::new(),
             agent: self.agent,
             notices: Vec::new(),
-            supervisor: Some(self.supervisor),
+            supervisor: self.supervisor,
             bridge: self.bridge,
-            projects: None,
+            projects: self.projects.map(|projects| Box::new(projects) as _),
         };
         let Some(manifest) = self.manifest else {
             return Ok(chain);

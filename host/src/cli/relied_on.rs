@@ -40,8 +40,8 @@ const LOADERS: &[&str] = &[
 /// What the command line names.
 #[derive(Debug, Default)]
 pub struct Named {
-    /// The agent, if one is known.
-    pub agent: Option<CommandLine>,
+    /// The agent, if one is known, and what else is started.
+    pub programs: Vec<CommandLine>,
     /// The log and the trace.
     pub files: Vec<PathBuf>,
 }
@@ -136,7 +136,7 @@ fn programs<'a>(
     manifest: &'a Manifest,
     named: &'a Named,
 ) -> impl Iterator<Item = (String, &'a CommandLine)> {
-    let agent = named.agent.iter();
+    let agent = named.programs.iter();
     let agent = agent.map(|command| ("the agent".to_owned(), command));
     let natives = manifest.natives();
     let natives =
@@ -159,11 +159,18 @@ fn own() -> Vec<Relied> {
     let files = files.filter_map(|(what, path)| Some(Relied::new(what, &path?)));
     let store = folders::extensions().into_iter();
     let store = store.map(|folder| Relied::within("installed extensions", &folder));
+    let trust = folders::trust().into_iter();
+    let trust = trust.map(|folder| Relied::within("what you said about projects", &folder));
     let code = folders::code_cache().into_iter();
     let code = code.map(|folder| Relied::within("compiled code", &folder));
     let sockets = folders::sockets().into_iter();
     let sockets = sockets.map(|place| Relied::within("the sockets for MCP clients", &place));
-    files.chain(store).chain(code).chain(sockets).collect()
+    files
+        .chain(store)
+        .chain(trust)
+        .chain(code)
+        .chain(sockets)
+        .collect()
 }
 
 /// A program with what it is told in its arguments and its environment. A file among that may be what

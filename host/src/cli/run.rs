@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::plan::{Plan, failed};
+use super::project::client::{Asked, Finding};
 use super::relied_on::{self, Named};
 use super::{folders, open, words};
 use crate::chain::{self, Client, Role, Settings, StartError};
@@ -24,6 +25,12 @@ pub struct Run {
     /// Also stand this extension in the chain, behind those that are there; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
+    /// All sessions have the project of this folder, whatever their working directory is
+    #[arg(long, value_name = "DIR", conflicts_with = "no_project")]
+    project: Option<PathBuf>,
+    /// No session has the proxies of a project. So it is with `--manifest`, which names the whole chain
+    #[arg(long)]
+    no_project: bool,
     /// Append each message that crosses from one part of the chain to the next, and what each proxy
     /// decides about it, to this file, one JSON object a line. It will hold everything that is said, secrets included
     #[arg(long, value_name = "FILE")]
@@ -36,6 +43,9 @@ pub struct Run {
     /// sign in.
     #[arg(skip)]
     pub appended: Vec<OsString>,
+    /// What the command line says about the log, for programs of ours that this starts.
+    #[arg(skip)]
+    pub logging: Vec<OsString>,
 }
 
 impl Run {
@@ -46,39 +56,12 @@ impl Run {
                 ExitCode::from(error.exit_code)
             });
         }
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let served = match runtime {
-            Ok(runtime) => {
-                let served = runtime.block_on(self.serve(log));
-                // A thread that reads a terminal, or compiles, would be waited for.
-                runtime.shutdown_background();
-                served
-            }
-            Err(error) => Err(format!("the runtime does not start: {error}")),
-        };
-        match served {
-            Ok(code) => ExitCode::from(code),
-            Err(error) => {
-                eprintln!("acp-chain: {error}");
-                ExitCode::from(2)
-            }
-        }
+        on_a_runtime(self.serve(log))
     }
 
     async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
-        let trace = match &self.trace {
-            None => None,
-            Some(path) => Some(Trace::open(path).map_err(|error| {
-                format!(
-                    "the trace file {} cannot be opened: {error}",
-                    Untrusted::new(path.display())
-                )
-            })?),
-        };
         let settings = Settings {
-            trace,
+            trace: open_trace(self.trace.as_deref())?,
             log: log.clone(),
             ..Settings::default()
         };
@@ -100,7 +83,7 @@ impl Run {
                 None => supervise(&program)?,
             };
             let plan = self.plan(role, log.as_deref())?;
-            let loaded = plan.load(supervisor).await?;
+            let loaded = plan.load(Some(supervisor)).await?;
             let started = loaded.start().await;
             started.inspect_err(|error| broken = Some(again(error)))
         };
@@ -168,12 +151,41 @@ impl Run {
             }
         };
         let bridge = manifest.as_ref().and_then(|manifest| manifest.bridge);
+        let projects = match role {
+            Role::Agent if self.has_projects() => Some(self.finding(manifest.as_ref())?),
+            // Its parent decides that.
+            Role::Agent | Role::Proxy(_) => None,
+        };
         Ok(Plan {
             manifest,
             directories,
             agent,
             bridge: user.bridge.or(bridge).unwrap_or_default(),
+            projects,
         })
+    }
+
+    /// Whether sessions have the proxies of their projects.
+    fn has_projects(&self) -> bool {
+        // Without a home, nobody can have agreed to one.
+        let may_be_trusted = folders::trust().is_some();
+        may_be_trusted && !self.no_project && (self.manifest.is_none() || self.project.is_some())
+    }
+
+    /// How projects are found, and what runs beside their proxies.
+    fn finding(&self, manifest: Option<&Manifest>) -> Result<Finding, StartError> {
+        let natives = manifest.into_iter().flat_map(Manifest::natives);
+        let natives = natives.map(|(_, native)| native.command.clone());
+        let programs = self.command(manifest).into_iter().chain(natives);
+        let asked = Asked {
+            project: self.project.as_deref(),
+            logging: &self.logging,
+            trace: self.trace.as_deref(),
+        };
+        let program = std::env::current_exe();
+        program
+            .and_then(|program| Finding::new(&program, &asked, programs.collect()))
+            .map_err(|error| failed(&format!("projects cannot be found: {error}")))
     }
 
     /// Opens the directories of all proxies, in the manifest's order.
@@ -181,7 +193,7 @@ impl Run {
         let directories = open(manifest)?;
         let files = log.into_iter().chain(self.trace.as_deref());
         let named = Named {
-            agent: self.command(Some(manifest)).ok(),
+            programs: self.command(Some(manifest)).into_iter().collect(),
             files: files.map(Path::to_owned).collect(),
         };
         relied_on::check(manifest, &directories, &named)?;
@@ -206,6 +218,41 @@ impl Run {
                 exit_code: 2,
             })
     }
+}
+
+/// Serves on one thread: those that others give up rights with would keep theirs. Gives what to exit with.
+pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let served = match runtime {
+        Ok(runtime) => {
+            let served = runtime.block_on(serve);
+            // A thread that reads a terminal, or compiles, would be waited for.
+            runtime.shutdown_background();
+            served
+        }
+        Err(error) => Err(format!("the runtime does not start: {error}")),
+    };
+    match served {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("acp-chain: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Opens the file for the trace, if there is to be one.
+pub fn open_trace(path: Option<&Path>) -> Result<Option<Trace>, String> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let opened = Trace::open(path).map_err(|error| {
+        let path = Untrusted::new(path.display());
+        format!("the trace file {path} cannot be opened: {error}")
+    });
+    opened.map(Some)
 }
 
 /// Starts what will start programs and open sockets for us.

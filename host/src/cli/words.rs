@@ -5,6 +5,7 @@ use acp_chain_powers::{Danger, NamedMethods, Power};
 use crate::channel::{FailurePolicy, Grant, Offers};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::{ComponentEntry, NativeEntry, User};
+use crate::sandbox::Directory;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// What a component is able to do at all.
@@ -65,7 +66,6 @@ pub fn terms(
     policy: Option<FailurePolicy>,
     abilities: &Abilities,
 ) -> Vec<String> {
-    let path = |path: &std::path::Path| quote(&path.display().to_string(), MAX_QUOTE);
     let mut lines = granted(&entry.grant);
     lines.extend(
         match (abilities.offers.is_empty(), entry.grant.has("tools")) {
@@ -77,22 +77,22 @@ pub fn terms(
             _ => None,
         },
     );
-    for directory in &*entry.directories {
-        lines.push(format!(
-            "! it can {} {}, as {}",
-            if directory.write {
-                "read and write in"
-            } else {
-                "read in"
-            },
-            path(&directory.path),
-            quote(&directory.name, MAX_QUOTE)
-        ));
-    }
+    lines.extend(entry.directories.iter().map(given));
     lines.push(way_out(abilities.wasi, !entry.directories.is_empty()).to_owned());
     lines.push(format!("uses: {}", limits(&entry.limits)));
     lines.push(format!("when it breaks: {}", failure(policy)));
     lines
+}
+
+/// A directory that a proxy is given.
+pub fn given(directory: &Directory) -> String {
+    let how = match directory.write {
+        true => "read and write in",
+        false => "read in",
+    };
+    let path = quote(&directory.path.display().to_string(), MAX_QUOTE);
+    let name = quote(&directory.name, MAX_QUOTE);
+    format!("! it can {how} {path}, as {name}")
 }
 
 /// What a grant lets a proxy do, one line a power.
@@ -117,7 +117,7 @@ pub fn in_words(power: &Power) -> String {
     }
 }
 
-fn by_name(named: &NamedMethods) -> String {
+pub fn by_name(named: &NamedMethods) -> String {
     let (methods, actions) = (&named.methods, named.actions.names().join(", "));
     format!(
         "! may {actions} what is called {methods}: the protocol does not know it, and this program \
@@ -139,7 +139,7 @@ fn way_out(wasi: bool, directories: bool) -> &'static str {
 }
 
 /// Its memory and time, and what else differs from the defaults.
-fn limits(limits: &Limits) -> String {
+pub fn limits(limits: &Limits) -> String {
     let defaults = Limits::default();
     let shown = TABLE.iter().filter(|limit| {
         matches!(limit.key, "memory" | "time") || limit.of(limits) != limit.of(&defaults)
@@ -148,7 +148,7 @@ fn limits(limits: &Limits) -> String {
     shown.collect::<Vec<_>>().join(", ")
 }
 
-fn failure(policy: Option<FailurePolicy>) -> &'static str {
+pub fn failure(policy: Option<FailurePolicy>) -> &'static str {
     match policy {
         None => "as it says itself when it starts",
         Some(FailurePolicy::Restart) => {

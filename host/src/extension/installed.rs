@@ -47,6 +47,17 @@ impl Location {
             Self::Carried(_) => None,
         }
     }
+
+    /// What the component says of itself.
+    pub fn package(&self) -> Result<Package, PackageError> {
+        match self {
+            Self::File(path) | Self::Stored(Stored { path, .. }) => {
+                Package::read(BufReader::new(File::open(path)?))
+            }
+            Self::Read(_, component) => Package::read(Cursor::new(component)),
+            Self::Carried(extension) => Package::read(extension.component()?),
+        }
+    }
 }
 
 impl fmt::Display for Location {
@@ -131,19 +142,7 @@ impl Installed {
             name: name.to_owned(),
             revocation: Box::new(revocation),
         })?;
-        let package = match &location {
-            Location::File(path) | Location::Stored(Stored { path, .. }) => {
-                match File::open(path) {
-                    Ok(file) => Package::read(BufReader::new(file)),
-                    Err(error) => Err(error.into()),
-                }
-            }
-            Location::Read(_, component) => Package::read(Cursor::new(component)),
-            Location::Carried(extension) => {
-                let component = extension.component().map_err(PackageError::from);
-                component.and_then(Package::read)
-            }
-        };
+        let package = location.package();
         let package = package.map_err(|error| NotInstalled::Package {
             name: name.to_owned(),
             location: location.clone().into(),

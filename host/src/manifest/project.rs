@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 
 use bytes::Bytes;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use super::proxy::ProxyTable;
 use super::terms::Wrong;
@@ -142,33 +142,30 @@ impl Draft {
     }
 }
 
-/// An error if there is a key that only the user may set.
+/// An error about the first key that only the user may set, if there is one.
 fn check_keys(table: &DeTable) -> Result<(), Wrong> {
+    let mut wrong = Vec::new();
     for (key, value) in table {
-        let at = key.span().start;
-        let users = USERS.iter().find(|(name, _)| *name == &**key.get_ref());
-        if let Some((name, instead)) = users {
+        let name = &**key.get_ref();
+        if let Some((_, instead)) = USERS.iter().find(|(users, _)| *users == name) {
             let what = format!("a project cannot set `{name}`: {instead}");
-            return Err((at, what));
+            wrong.push((key.span().start, what));
         }
-        let proxies = match value.get_ref() {
-            DeValue::Array(proxies) if &**key.get_ref() == "proxy" => proxies,
-            _ => continue,
-        };
-        let tables = proxies
-            .iter()
-            .filter_map(|proxy| proxy.get_ref().as_table());
-        for (key, _) in tables.flatten() {
-            if let Some(name) = PROGRAMS.iter().find(|name| **name == &**key.get_ref()) {
+        let proxies = value.get_ref().as_array().filter(|_| name == "proxy");
+        let proxies = proxies.into_iter().flatten();
+        let keys = proxies.filter_map(|proxy| proxy.get_ref().as_table());
+        for (key, _) in keys.flatten() {
+            let name = &**key.get_ref();
+            if PROGRAMS.contains(&name) {
                 let what = format!(
                     "a project starts no programs, so its proxies have no `{name}`; programs stand in your \
                      config.toml, or in a manifest that you name by `--manifest`"
                 );
-                return Err((key.span().start, what));
+                wrong.push((key.span().start, what));
             }
         }
     }
-    Ok(())
+    wrong.into_iter().min().map_or(Ok(()), Err)
 }
 
 fn drafted(table: &ProxyTable, start: usize) -> Result<Drafted, Wrong> {

@@ -148,6 +148,12 @@ impl Content {
         }
     }
 
+    /// All that is locked.
+    #[must_use]
+    pub fn lock(&self) -> &Lock {
+        &self.lock
+    }
+
     /// The component of a proxy, if it lies in the project.
     #[must_use]
     pub fn stored(&self, id: &str) -> Option<&Stored> {

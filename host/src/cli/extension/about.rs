@@ -18,6 +18,16 @@ pub fn print(package: &Package, digest: Digest, size: u64) {
 
 /// All of it, one line each.
 pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
+    let mut lines = what(package, digest, size);
+    lines.push("It asks for".to_owned());
+    lines.extend(asks(package).into_iter().map(|line| format!("  {line}")));
+    lines.push("It cannot".to_owned());
+    lines.push(format!("  {}", cannot(&package.imports)));
+    lines
+}
+
+/// What it says that it is, one line each.
+pub fn what(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     let text = |text: &str| quote(text, MAX_QUOTE);
     let mut lines = vec![format!("{} {}", package.name, package.version)];
     lines.extend(package.about.said().map(|(section, said)| {
@@ -39,10 +49,6 @@ pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
         "  {digest}, {}, {interface}",
         Quantity::Size.show(size)
     ));
-    lines.push("It asks for".to_owned());
-    lines.extend(asks(package).into_iter().map(|line| format!("  {line}")));
-    lines.push("It cannot".to_owned());
-    lines.push(format!("  {}", cannot(&package.imports)));
     lines
 }
 
@@ -52,7 +58,7 @@ fn asks(package: &Package) -> Vec<String> {
     let mut lines = Vec::new();
     let mut add = |words: String, reason: &str| {
         lines.push(words);
-        lines.push(format!("    its author says: {}", quote(reason, MAX_QUOTE)));
+        lines.push(format!("    {}", author(reason)));
     };
     for asked in &asks.powers {
         if let Some(power) = Power::named(&asked.power) {
@@ -79,7 +85,12 @@ fn asks(package: &Package) -> Vec<String> {
     }
 }
 
-fn cannot(imports: &[String]) -> &'static str {
+/// A reason that its author gives.
+pub fn author(reason: &str) -> String {
+    format!("its author says: {}", quote(reason, MAX_QUOTE))
+}
+
+pub fn cannot(imports: &[String]) -> &'static str {
     match imports.iter().any(|name| name.starts_with("wasi:")) {
         true => {
             "reach files, unless you give it a directory; the network, programs, your environment, or other \

@@ -11,7 +11,7 @@ pub mod publish;
 pub mod remove;
 pub mod update;
 
-mod about;
+pub mod about;
 mod candidate;
-mod consent;
+pub mod consent;
 mod place;

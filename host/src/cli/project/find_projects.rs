@@ -1,0 +1,109 @@
+//! `acp-chain find-projects`: finds the projects of sessions for a running `acp-chain run`, which starts it.
+//!
+//! It has the rights of its user, for a session may be anywhere, and so runs nothing: it reads manifests, locks,
+//! and what the user said.
+
+use std::io::{self, BufRead, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::thread;
+
+use super::locator::{Locator, Look};
+use super::state::State;
+use super::watch::{self, Watch};
+use super::wire::{LINE, Said, line};
+use crate::extension::Carried;
+use crate::project::{Bounds, Found, Records, find};
+use crate::system::files;
+
+#[derive(Debug, clap::Args)]
+pub struct FindProjects {
+    /// The project of every session
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+}
+
+/// Looks on this system's disks.
+struct Disk {
+    project: Option<PathBuf>,
+    bounds: Bounds,
+    records: Records,
+    carried: Carried,
+    watch: Watch,
+}
+
+impl FindProjects {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let (watch, happenings) = watch::begin();
+        let program = std::env::current_exe().and_then(|program| Carried::by(&program));
+        let disk = Disk {
+            project: self.project,
+            bounds: super::bounds(),
+            records: super::records()?,
+            carried: program.map_err(|error| format!("this program cannot be read: {error}"))?,
+            watch,
+        };
+        let output = Mutex::new(io::stdout());
+        let locator = Locator::new(disk, move |said: &Said| {
+            // Whoever asked may be gone; then our input ends too.
+            let mut output = output
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let _ = output.write_all(&line(said)).and_then(|()| output.flush());
+        });
+        let changes = locator.clone();
+        let watching = thread::Builder::new().spawn(move || {
+            while happenings.wait() {
+                changes.again();
+            }
+        });
+        watching.map_err(|error| format!("no thread can be started: {error}"))?;
+        answer(&locator, io::stdin().lock())
+    }
+}
+
+/// Answers until whoever asks is gone. Lookups that hang then are left behind.
+fn answer(locator: &Locator, mut input: impl BufRead) -> Result<ExitCode, String> {
+    let misunderstood = || {
+        "`find-projects` is for acp-chain itself to start; `acp-chain trust` is for you".to_owned()
+    };
+    loop {
+        let mut line = Vec::new();
+        let read = input
+            .by_ref()
+            .take(LINE as u64)
+            .read_until(b'\n', &mut line);
+        match read {
+            Ok(0) | Err(_) => return Ok(ExitCode::SUCCESS),
+            Ok(_) => {
+                let lookup = serde_json::from_slice(&line);
+                locator.begin(lookup.map_err(|_| misunderstood())?);
+            }
+        }
+    }
+}
+
+impl Look for Disk {
+    fn find(&self, cwd: &Path) -> Option<PathBuf> {
+        match find(self.project.as_deref().unwrap_or(cwd), &self.bounds) {
+            Found::Project(root) => Some(root),
+            Found::None(end) => {
+                tracing::info!("a session has no project: {end}");
+                None
+            }
+        }
+    }
+
+    fn state(&self, root: &Path) -> State {
+        State::of(root, &self.records, &self.carried)
+    }
+
+    fn begin(&self, root: &Path) {
+        self.watch.add(root);
+        // What the user says later is to be seen, though nothing was said yet.
+        if files::make_private(self.records.folder()).is_ok() {
+            self.watch.add(self.records.folder());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What holds in a folder: for `acp-chain check` without a manifest.
+
+use std::path::Path;
+
+use super::opened::Opened;
+use super::shell;
+use super::state::State;
+use crate::cli::folders;
+use crate::cli::relied_on::Named;
+use crate::extension::{Installed, Lock};
+use crate::manifest::{Manifest, User};
+use crate::project::{Content, Found, Keep, MANIFEST, find};
+use crate::untrusted::Untrusted;
+
+/// Says file by file what holds in a folder. Gives the project, if its proxies would run. An error if it has one
+/// that cannot be used.
+pub fn print(
+    folder: &Path,
+    own: &Manifest,
+    user: &User,
+    installed: &Installed,
+    named: &Named,
+) -> Result<Option<Opened>, String> {
+    let show = |path: &Path| Untrusted::new(path.display()).to_string();
+    match folders::config_file() {
+        Some(path) if path.exists() => {
+            let count = own.proxies.len();
+            say!("config.toml  {}: {count} proxies of your own", show(&path));
+        }
+        Some(path) => say!("config.toml  {} is not there", show(&path)),
+        None => say!("config.toml  there is no home folder for one"),
+    }
+    let root = match find(folder, &super::bounds()) {
+        Found::Project(root) => root,
+        Found::None(end) => {
+            say!("project      none: {end}");
+            return Ok(None);
+        }
+    };
+    say!(
+        "project      {}, the nearest folder upwards with {MANIFEST}",
+        show(&root)
+    );
+    let manifest = root.join(MANIFEST);
+    say!("manifest     {}", show(&manifest));
+    let lock = Lock::beside(&manifest);
+    match lock.symlink_metadata().is_ok() {
+        true => say!("lock         {}", show(&lock)),
+        false => say!("lock         {} is not there", show(&lock)),
+    }
+    let Some(records) = folders::trust().map(|folder| crate::project::Records::open(&folder))
+    else {
+        say!("trust        none: there is no home folder to remember it in");
+        return Ok(None);
+    };
+    let command = format!("`acp-chain trust {}`", shell::word(&root));
+    match State::of(&root, &records, &installed.carried) {
+        State::Trusted(_) => {}
+        State::Changed => {
+            say!(
+                "trust        none: it has changed since you agreed to it; {command} shows what is different"
+            );
+            return Ok(None);
+        }
+        State::Unknown | State::Gone => {
+            say!("trust        none: its proxies do not run; {command} shows them, and asks you");
+            return Ok(None);
+        }
+        State::Denied => {
+            say!("trust        denied: its proxies never run; {command} asks again");
+            return Ok(None);
+        }
+        State::Wrong(error) => return Err(error),
+    }
+    let record = records.read(&root).map_err(|error| error.to_string())?;
+    let since = record.map(|record| record.since).unwrap_or_default();
+    say!("trust        since {}", Untrusted::new(since));
+    let content = Content::read(&root, &installed.carried, Keep::Components);
+    let content = content.map_err(|error| error.to_string())?;
+    Opened::new(content, user, installed, named).map(Some)
+}

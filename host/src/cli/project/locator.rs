@@ -1,0 +1,316 @@
+//! Finding projects: each lookup in a thread of its own, so that a disk that hangs hangs nothing else.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use super::state::State;
+use super::wire::{Lookup, Said, Trusted};
+use crate::extension::Digest;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// So many lookups may be under way.
+const MOST: usize = 32;
+
+/// Of so many projects it is remembered how they stood.
+const KNOWN: usize = 256;
+
+/// How projects are found and looked at.
+pub trait Look: Send + Sync {
+    /// The root of the project of a working directory, if it has one.
+    fn find(&self, cwd: &Path) -> Option<PathBuf>;
+
+    /// How the project with this root stands.
+    fn state(&self, root: &Path) -> State;
+
+    /// The project with this root is asked about from now on.
+    fn begin(&self, root: &Path);
+}
+
+/// Finds projects for one connection. Clones share everything.
+#[derive(Clone)]
+pub struct Locator {
+    look: Arc<dyn Look>,
+    say: Arc<dyn Fn(&Said) + Send + Sync>,
+    under_way: Arc<AtomicUsize>,
+    known: Arc<Mutex<HashMap<PathBuf, Known>>>,
+}
+
+/// What is known of a project.
+#[derive(Default)]
+struct Known {
+    /// How it stood last.
+    state: Option<State>,
+    /// What the user agreed to, and new sessions have. It outlives a change of the files.
+    in_force: Option<Digest>,
+}
+
+/// A lookup under way, which makes room when it is dropped.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Locator {
+    /// One that looks like this, and says what it finds.
+    pub fn new(look: impl Look + 'static, say: impl Fn(&Said) + Send + Sync + 'static) -> Self {
+        Self {
+            look: Arc::new(look),
+            say: Arc::new(say),
+            under_way: Arc::default(),
+            known: Arc::default(),
+        }
+    }
+
+    /// Begins a lookup, which is answered in any case.
+    pub fn begin(&self, lookup: Lookup) {
+        let number = lookup.number;
+        let none = Said {
+            number: Some(number),
+            ..Said::default()
+        };
+        let this = self.clone();
+        let begun = self.apart(move || {
+            let answer = this.answer(Path::new(&lookup.cwd));
+            (this.say)(&Said {
+                number: Some(number),
+                ..answer
+            });
+        });
+        if !begun {
+            tracing::warn!("a session has no project, for {MOST} lookups are under way already");
+            (self.say)(&none);
+        }
+    }
+
+    /// Looks again at all projects that are known, and tells what became of them.
+    pub fn again(&self) {
+        let roots: Vec<_> = self.known().keys().cloned().collect();
+        for root in roots {
+            let this = self.clone();
+            self.apart(move || {
+                let (_, notice) = this.stands(&root);
+                if notice.is_some() {
+                    (this.say)(&Said {
+                        notice,
+                        ..Said::default()
+                    });
+                }
+            });
+        }
+    }
+
+    /// Does something in a thread of its own, unless too many are under way.
+    fn apart(&self, work: impl FnOnce() + Send + 'static) -> bool {
+        if self.under_way.fetch_add(1, Ordering::Relaxed) >= MOST {
+            self.under_way.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        let under_way = UnderWay(Arc::clone(&self.under_way));
+        let thread = thread::Builder::new().spawn(move || {
+            let _under_way = under_way;
+            work();
+        });
+        thread.is_ok()
+    }
+
+    fn answer(&self, cwd: &Path) -> Said {
+        let Some(root) = self.look.find(cwd) else {
+            return Said::default();
+        };
+        self.look.begin(&root);
+        let (key, notice) = self.stands(&root);
+        let project = key.map(|key| Trusted {
+            key,
+            name: name(&root),
+            root: root.into_os_string(),
+        });
+        Said {
+            number: None,
+            project,
+            notice,
+        }
+    }
+
+    /// What of a project new sessions have, and what the user is told if it stands otherwise than before.
+    fn stands(&self, root: &Path) -> (Option<Digest>, Option<String>) {
+        // It may take long, and others are not to wait for it.
+        let state = self.look.state(root);
+        let mut all = self.known();
+        if !all.contains_key(root) && all.len() >= KNOWN {
+            return match state {
+                State::Trusted(key) => (Some(key), None),
+                _ => (None, None),
+            };
+        }
+        let known = all.entry(root.to_owned()).or_default();
+        match &state {
+            State::Trusted(key) => known.in_force = Some(*key),
+            State::Changed | State::Wrong(_) => {}
+            State::Unknown | State::Denied | State::Gone => known.in_force = None,
+        }
+        let before = known.state.replace(state.clone());
+        let notice = match before.as_ref() == Some(&state) {
+            true => None,
+            false => state.told(before.as_ref(), root, known.in_force.is_some()),
+        };
+        (known.in_force, notice)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What people call a project: its folder.
+fn name(root: &Path) -> String {
+    let name = root.file_name().unwrap_or(root.as_os_str());
+    quote(&name.to_string_lossy(), MAX_QUOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    use super::*;
+
+    /// Every folder is a project. Those below `/hangs` never say so.
+    struct Played(Mutex<Vec<State>>, Mutex<Receiver<()>>);
+
+    impl Look for Played {
+        fn find(&self, cwd: &Path) -> Option<PathBuf> {
+            if cwd.starts_with("/hangs") {
+                // Its other end is kept until the test is over.
+                let _ = self.1.lock().unwrap().recv();
+            }
+            cwd.is_absolute().then(|| cwd.to_owned())
+        }
+
+        fn state(&self, _: &Path) -> State {
+            let mut states = self.0.lock().unwrap();
+            match states.len() {
+                1 => states[0].clone(),
+                _ => states.remove(0),
+            }
+        }
+
+        fn begin(&self, _: &Path) {}
+    }
+
+    fn locator(states: Vec<State>) -> (Locator, Receiver<Said>, Sender<()>) {
+        let (say, said) = channel();
+        let (held, hangs) = channel();
+        let look = Played(Mutex::new(states), Mutex::new(hangs));
+        let locator = Locator::new(look, move |one: &Said| {
+            let copy = Said {
+                number: one.number,
+                project: one.project.clone(),
+                notice: one.notice.clone(),
+            };
+            let _ = say.send(copy);
+        });
+        (locator, said, held)
+    }
+
+    fn lookup(number: u64, cwd: &str) -> Lookup {
+        Lookup {
+            number,
+            cwd: cwd.into(),
+        }
+    }
+
+    fn key(content: &str) -> Digest {
+        Digest::of(content.as_bytes())
+    }
+
+    #[test]
+    fn lookups_that_hang_keep_nobody_waiting_and_there_is_a_bound_to_them() {
+        let (locator, said, held) = locator(vec![State::Trusted(key("it"))]);
+        for number in 0..MOST as u64 - 1 {
+            locator.begin(lookup(number, "/hangs/here"));
+        }
+        locator.begin(lookup(100, "/work"));
+        let answer = said.recv().unwrap();
+        assert_eq!(answer.number, Some(100));
+        assert_eq!(answer.project.unwrap().name, "work");
+        // The thread of that one may not have ended yet: it hangs, or is told that there is no room.
+        locator.begin(lookup(200, "/hangs/too"));
+        locator.begin(lookup(201, "/hangs/too"));
+        let refused = said.recv().unwrap();
+        assert!(matches!(refused.number, Some(200 | 201)), "{refused:?}");
+        assert_eq!(refused.project, None);
+        drop(held);
+    }
+
+    #[test]
+    fn what_was_agreed_to_stays_in_force_while_the_files_change() {
+        let states = vec![
+            State::Trusted(key("old")),
+            State::Wrong("/work/acp-chain.toml:1:1: no".to_owned()),
+            State::Changed,
+            State::Trusted(key("new")),
+            State::Unknown,
+        ];
+        let (locator, said, _held) = locator(states);
+        let ask = || {
+            locator.begin(lookup(1, "/work"));
+            let answer = said.recv().unwrap();
+            (
+                answer.project.map(|project| project.key),
+                answer.notice.unwrap_or_default(),
+            )
+        };
+        assert_eq!(ask(), (Some(key("old")), String::new()));
+        let (in_force, notice) = ask();
+        assert_eq!(in_force, Some(key("old")));
+        assert!(
+            notice.contains(
+                "acp-chain.toml:1:1: no. New sessions have the proxies that you agreed to before"
+            ),
+            "{notice}"
+        );
+        let (in_force, notice) = ask();
+        assert_eq!(in_force, Some(key("old")));
+        assert!(
+            notice.contains("has changed since you agreed to its proxies"),
+            "{notice}"
+        );
+        let (in_force, notice) = ask();
+        assert_eq!(in_force, Some(key("new")));
+        assert!(notice.contains("is trusted now"), "{notice}");
+        let (in_force, notice) = ask();
+        assert_eq!(in_force, None);
+        assert!(notice.contains("is not trusted any more"), "{notice}");
+        // That is said once.
+        assert_eq!(ask(), (None, String::new()));
+    }
+
+    #[test]
+    fn what_changes_is_told_unasked() {
+        let states = vec![State::Trusted(key("old")), State::Trusted(key("new"))];
+        let (locator, said, _held) = locator(states);
+        locator.begin(lookup(1, "/work"));
+        assert_eq!(said.recv().unwrap().notice, None);
+        locator.again();
+        let told = said.recv().unwrap();
+        assert_eq!((told.number, told.project), (None, None));
+        let notice = told.notice.unwrap();
+        assert!(
+            notice.contains("new sessions have its proxies as they are now"),
+            "{notice}"
+        );
+    }
+
+    #[test]
+    fn a_denied_project_is_not_mentioned() {
+        let (locator, said, _held) = locator(vec![State::Denied]);
+        locator.begin(lookup(1, "/work"));
+        let answer = said.recv().unwrap();
+        assert_eq!((answer.project, answer.notice), (None, None));
+    }
+}

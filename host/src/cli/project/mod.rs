@@ -1,0 +1,57 @@
+//! Projects on the command line: who trusts them, what finds them, and what runs their proxies.
+//!
+//! The host that serves an editor reads nothing of a project. Two further processes do, which it starts by way of
+//! its supervisor: `find-projects` looks for the projects of sessions, with all of the user's rights, and runs no
+//! code of theirs; `project-chain` has the components of one project, and gives up its rights before they run.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `shell` | paths, as a shell takes them |
+//! | `wire` | what the host and the two say to each other |
+//! | `state` | how a project stands just now, and what the user is told of it |
+//! | `opened` | what a project comes to: its manifest, and the directories of its proxies |
+//! | `locator` | finding projects, any number of them at once |
+//! | `watch` | telling when one has changed |
+//! | `find_projects` | the first process |
+//! | `project_chain` | the second |
+//! | `client` | the host's side of both |
+//! | `question` | what the user is shown of a project, and asked |
+//! | `trust` | `acp-chain trust` |
+//! | `here` | `acp-chain check` without a manifest: what holds in a folder |
+
+pub mod client;
+pub mod find_projects;
+pub mod here;
+mod locator;
+mod opened;
+pub mod project_chain;
+mod question;
+mod shell;
+mod state;
+pub mod trust;
+mod watch;
+mod wire;
+
+use directories::BaseDirs;
+
+use super::folders;
+use crate::project::{Bounds, Records};
+
+/// Where the way up from a working directory ends.
+fn bounds() -> Bounds {
+    let home = BaseDirs::new();
+    let settings = folders::config_file();
+    Bounds::new(
+        home.as_ref().map(BaseDirs::home_dir),
+        settings.as_deref().and_then(std::path::Path::parent),
+    )
+}
+
+/// What the user said about projects.
+fn records() -> Result<Records, String> {
+    let folder = folders::trust();
+    folder.map(|folder| Records::open(&folder)).ok_or_else(|| {
+        "there is no home folder to remember in which projects you trust; let XDG_DATA_HOME name a folder of yours"
+            .to_owned()
+    })
+}

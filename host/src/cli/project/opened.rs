@@ -1,0 +1,60 @@
+//! What a project comes to: its manifest, and the directories of its proxies.
+
+use crate::cli::relied_on::{self, Named};
+use crate::extension::Installed;
+use crate::manifest::{Manifest, User};
+use crate::project::{Agreed, Content};
+use crate::sandbox::Directories;
+use crate::untrusted::Untrusted;
+
+/// A project that was read, and is checked as far as it can be without running it.
+pub struct Opened {
+    pub content: Content,
+    pub manifest: Manifest,
+    /// What its proxies are given, in its order.
+    pub directories: Vec<Directories>,
+}
+
+impl Opened {
+    /// Reads the rest of a project whose components were kept. What is `named` runs beside it.
+    pub fn new(
+        content: Content,
+        user: &User,
+        installed: &Installed,
+        named: &Named,
+    ) -> Result<Self, String> {
+        let manifest = content.manifest(user, installed);
+        let manifest = manifest.map_err(|error| error.to_string())?;
+        for entry in &manifest.proxies {
+            if let Some(stored) = content.stored(&entry.id) {
+                let revoked = installed.revoked.check(&stored.digest);
+                revoked.map_err(|revocation| manifest.about(entry, &revocation))?;
+            }
+        }
+        let directories = crate::cli::open(&manifest)?;
+        for (entry, directories) in manifest.proxies.iter().zip(&directories) {
+            let mut opened = directories.iter();
+            // What was opened is where it is, whatever its path says.
+            let outside = opened.find(|opened| !opened.directory.path.starts_with(content.root()));
+            if let Some(outside) = outside {
+                let wrong = format!(
+                    "its directory {} leads out of the project, to {}",
+                    Untrusted::new(outside.by.display()),
+                    Untrusted::new(outside.directory.path.display())
+                );
+                return Err(manifest.about(entry, &wrong));
+            }
+        }
+        relied_on::check(&manifest, &directories, named)?;
+        Ok(Self {
+            content,
+            manifest,
+            directories,
+        })
+    }
+
+    /// What its proxies are and may do.
+    pub fn agreed(&self) -> Vec<Agreed> {
+        Agreed::of(&self.manifest, &self.content)
+    }
+}

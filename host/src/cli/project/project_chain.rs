@@ -1,0 +1,111 @@
+//! `acp-chain project-chain`: runs the proxies of one project, as a proxy of the `acp-chain run` that starts it.
+//!
+//! It believes nobody: it reads the project and what the user said of it anew, and runs it only if it is what it
+//! was told, and what the user agreed to. Before a component runs, it gives up its rights.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::opened::Opened;
+use super::wire::{Begin, first_line};
+use crate::chain::{self, Client, Role, Settings, StartError};
+use crate::cli::plan::{Plan, failed};
+use crate::cli::relied_on::Named;
+use crate::cli::{folders, run};
+use crate::mcp::door::Transport;
+use crate::project::{Content, Keep, Standing};
+use crate::rpc::code;
+use crate::system::{stdio, stop};
+
+#[derive(Debug, clap::Args)]
+pub struct ProjectChain {
+    /// Where each leg of each message is written
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+impl ProjectChain {
+    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
+        run::on_a_runtime(self.serve(log))
+    }
+
+    async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
+        let unusable = |error| format!("standard input or output cannot be used: {error}");
+        let mut reader = stdio::input().map_err(unusable)?;
+        let writer = stdio::output().map_err(unusable)?;
+        let begin = first_line(&mut reader).await;
+        let begin = begin.and_then(|line| serde_json::from_slice::<Begin>(&line).ok());
+        let begin = begin.ok_or("`project-chain` is for acp-chain itself to start")?;
+        let settings = Settings {
+            trace: run::open_trace(self.trace.as_deref())?,
+            log: log.clone(),
+            ..Settings::default()
+        };
+        let files: Vec<_> = log.into_iter().chain(self.trace).collect();
+        let mut broken: Option<StartError> = None;
+        let start = async |role| {
+            if let Some(error) = &broken {
+                return Err(error.clone());
+            }
+            let plan = plan(role, &begin, &files)?;
+            let started = async { plan.load(None).await?.start().await };
+            // Rights may have been given up.
+            let started = started.await;
+            started.inspect_err(|error| broken = Some(error.clone()))
+        };
+        let client = Client { reader, writer };
+        let exit = chain::serve(client, start, stop::requested(), settings).await;
+        Ok(exit.code)
+    }
+}
+
+/// What is to run, if the user agreed to it.
+fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, StartError> {
+    if role == Role::Agent {
+        return Err(StartError {
+            message: "the proxies of a project are no agent".to_owned(),
+            code: code::INVALID_REQUEST,
+            exit_code: 2,
+        });
+    }
+    let opened = agreed(begin, files).map_err(|error| failed(&error))?;
+    Ok(Plan {
+        manifest: Some(opened.manifest),
+        directories: opened.directories,
+        agent: None,
+        bridge: Transport::default(),
+        projects: None,
+    })
+}
+
+fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
+    folders::check_owners()?;
+    let root = Path::new(&begin.root);
+    let command = format!("`acp-chain trust {}`", super::shell::word(root));
+    let user = crate::cli::user().map_err(|error| error.to_string())?;
+    let installed = crate::cli::installed(&user)?;
+    let content = Content::read(root, &installed.carried, Keep::Components);
+    let content = content.map_err(|error| error.to_string())?;
+    if content.key() != begin.key {
+        return Err(format!(
+            "the files of the project are no longer those that you agreed to; {command} shows what is different. \
+             New sessions take notice of that"
+        ));
+    }
+    let standing = super::records()?.standing(root, content.key());
+    let Standing::Trusted(record) = standing.map_err(|error| error.to_string())? else {
+        return Err(format!("you have not agreed to it; {command} asks you"));
+    };
+    let named = Named {
+        programs: begin.programs.clone(),
+        files: files.to_vec(),
+    };
+    let opened = Opened::new(content, &user, &installed, &named)?;
+    // The same files may come to something else in another version of this program.
+    match record.agreed() == Some(&opened.agreed()) {
+        true => Ok(opened),
+        false => Err(format!(
+            "its proxies are not what you agreed to, though its files are; {command} shows what is different"
+        )),
+    }
+}

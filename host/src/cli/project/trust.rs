@@ -1,0 +1,245 @@
+//! `acp-chain trust`: the user looks at a project, and says whether its proxies may run.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::opened::Opened;
+use super::{question, shell};
+use crate::cli::extension::consent::{Answer, Consent};
+use crate::cli::folders;
+use crate::cli::plan::compile;
+use crate::cli::relied_on::Named;
+use crate::extension::{Digest, Installed};
+use crate::project::{Content, Found, Keep, Record, Records, Standing, Verdict, find};
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the flags that users know"
+)]
+pub struct Trust {
+    /// A folder in the project; without it, the current one
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Never run its proxies, and never ask
+    #[arg(long, group = "what")]
+    deny: bool,
+    /// Forget what was said about it
+    #[arg(long, group = "what")]
+    revoke: bool,
+    /// Print the projects about which something was said
+    #[arg(long, group = "what", conflicts_with = "folder")]
+    list: bool,
+    /// Print what would be asked, and its key, and change nothing
+    #[arg(long, group = "what")]
+    show: bool,
+    /// Print the text that stands for what the project consists of, to be signed
+    #[arg(long, group = "what", hide = true)]
+    statement: bool,
+    /// Do not ask, if this is the key of what the project is now: you agree to all of it
+    #[arg(long, group = "what", value_name = "KEY")]
+    digest: Option<Digest>,
+    /// With `--list` or `--show`: as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Trust {
+    pub fn main(self) -> Result<ExitCode, String> {
+        folders::check_owners()?;
+        let records = super::records()?;
+        if self.list {
+            return self.list(&records);
+        }
+        let root = self.root(&records)?;
+        let shown = Untrusted::new(root.display()).to_string();
+        if self.revoke {
+            records.forget(&root).map_err(|error| error.to_string())?;
+            say!("What you said about {shown} is forgotten: its proxies do not run.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        if self.deny {
+            let denied = Record::now(&root, Verdict::Denied);
+            records.write(&denied).map_err(|error| error.to_string())?;
+            say!(
+                "The proxies of {shown} never run, and nobody asks. `acp-chain trust` there asks again."
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
+        self.ask(&records, &root)
+    }
+
+    /// The root of the project. One that is gone can be revoked all the same.
+    fn root(&self, records: &Records) -> Result<PathBuf, String> {
+        let folder = self.folder.as_deref().unwrap_or(Path::new("."));
+        let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+        match find(&folder, &super::bounds()) {
+            Found::Project(root) => Ok(root),
+            Found::None(_) if self.revoke && matches!(records.read(&folder), Ok(Some(_))) => {
+                Ok(folder)
+            }
+            Found::None(end) => Err(format!(
+                "there is no project at {}: {end}",
+                Untrusted::new(folder.display())
+            )),
+        }
+    }
+
+    fn list(&self, records: &Records) -> Result<ExitCode, String> {
+        let all = records.all().map_err(|error| error.to_string())?;
+        if self.json {
+            let all = all.iter().map(|record| {
+                let root = Path::new(&record.root).display().to_string();
+                json!({ "root": root, "since": record.since, "verdict": record.verdict })
+            });
+            say!("{:#}", json!({ "projects": all.collect::<Vec<_>>() }));
+            return Ok(ExitCode::SUCCESS);
+        }
+        for record in &all {
+            let verdict = match &record.verdict {
+                Verdict::Trusted { .. } => "trusted",
+                Verdict::Denied => "denied",
+            };
+            let root = Untrusted::new(Path::new(&record.root).display());
+            say!(
+                "{root}\n  {verdict} since {}",
+                Untrusted::new(&record.since)
+            );
+        }
+        if all.is_empty() {
+            say!("Nothing was said about any project.");
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn ask(&self, records: &Records, root: &Path) -> Result<ExitCode, String> {
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
+        let installed = crate::cli::installed(&user)?;
+        let content = Content::read(root, &installed.carried, Keep::Components);
+        let content = content.map_err(|error| error.to_string())?;
+        if self.statement {
+            print!("{}", content.statement());
+            return Ok(ExitCode::SUCCESS);
+        }
+        check_installed(&content, &installed)?;
+        let opened = Opened::new(content, &user, &installed, &Named::default())?;
+        let key = opened.content.key();
+        let standing = records.standing(root, key);
+        let standing = standing.map_err(|error| error.to_string())?;
+        let agreed = opened.agreed();
+        if self.show && self.json {
+            let root = root.display().to_string();
+            let facts = json!({ "root": root, "key": key, "trusted": is_same(&standing, &agreed), "proxies": agreed });
+            say!("{facts:#}");
+            return Ok(ExitCode::SUCCESS);
+        }
+        say!("The project {}", Untrusted::new(root.display()));
+        let lines = match &standing {
+            Standing::Trusted(record) | Standing::Changed(record)
+                if !is_same(&standing, &agreed) =>
+            {
+                question::difference(&opened, record.agreed().unwrap_or_default())
+            }
+            Standing::Trusted(record) if !self.show => {
+                say!(
+                    "is trusted since {}, as it is now.",
+                    Untrusted::new(&record.since)
+                );
+                load(&opened)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            _ => question::all(&opened),
+        };
+        for line in lines {
+            say!("{line}");
+        }
+        say!("\nThe key of all this is {key}");
+        if self.show {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !self.is_agreed(root, key)? {
+            say!("Nothing was changed.");
+            return Ok(ExitCode::FAILURE);
+        }
+        // What cannot run is not trusted. The sandbox gets what was shown.
+        load(&opened)?;
+        let record = Record::now(root, Verdict::Trusted { key, agreed });
+        records.write(&record).map_err(|error| error.to_string())?;
+        say!(
+            "New sessions in {} have its proxies.",
+            Untrusted::new(root.display())
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether the user says yes to what was shown.
+    fn is_agreed(&self, root: &Path, key: Digest) -> Result<bool, String> {
+        match self.digest {
+            Some(agreed) if agreed == key => return Ok(true),
+            Some(agreed) => {
+                return Err(format!(
+                    "`--digest {agreed}` was given, and the key is {key}: look at what is different, and give that \
+                     one if you agree; nothing was changed"
+                ));
+            }
+            None => {}
+        }
+        let question = "Let these proxies see and do that, in every session in this project?";
+        match Consent::default().ask(question, &key, true)? {
+            Answer::Yes => Ok(true),
+            Answer::No => Ok(false),
+            Answer::Unasked => Err(format!(
+                "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
+                 `acp-chain trust --digest {key} {}`",
+                shell::word(root)
+            )),
+        }
+    }
+}
+
+/// Whether the user agreed to just this, and it comes to what it came to then.
+fn is_same(standing: &Standing, agreed: &[crate::project::Agreed]) -> bool {
+    matches!(standing, Standing::Trusted(record) if record.agreed() == Some(agreed))
+}
+
+/// An error if something is locked that is not here. Nothing is downloaded for a project that is not trusted.
+fn check_installed(content: &Content, installed: &Installed) -> Result<(), String> {
+    let is_missing = |locked: &&crate::extension::Locked| {
+        let digest = &locked.agreed.digest;
+        let store = installed.store.as_ref();
+        installed.carried.of_digest(digest).is_none()
+            && store.and_then(|store| store.find(digest)).is_none()
+    };
+    let missing = content.lock().extensions().filter(is_missing);
+    let missing: Vec<_> = missing.map(|locked| format!("`{}`", locked.name)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} locked, and not installed here; `acp-chain install --manifest {}` fetches what is locked, and runs \
+         nothing",
+        match missing.len() {
+            1 => format!("{} is", missing[0]),
+            _ => format!("{} are", missing.join(", ")),
+        },
+        shell::word(&content.root().join(crate::project::MANIFEST))
+    ))
+}
+
+/// Compiles all of its components, so that no session has to. An error if one could not run.
+fn load(opened: &Opened) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the runtime does not start: {error}"))?;
+    let compiled = runtime.block_on(compile(&opened.manifest, &opened.directories))?;
+    for (entry, compiled) in opened.manifest.proxies.iter().zip(compiled) {
+        if let Some(Err(error)) = compiled {
+            return Err(opened.manifest.about(entry, &error));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Telling when a project, or what its user said of it, has changed: by the system's word, never by looking again
+//! and again.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+/// So long nothing may happen before it is looked what did: editors write a file in several steps.
+const QUIET: Duration = Duration::from_millis(300);
+
+/// Watches folders, but nothing below them.
+pub struct Watch(Option<Mutex<RecommendedWatcher>>);
+
+/// What happens in them.
+pub struct Happenings(Receiver<()>);
+
+/// Begins to watch, at first nothing.
+pub fn begin() -> (Watch, Happenings) {
+    let (happened, happenings) = channel();
+    let watcher = notify::recommended_watcher(tell(happened));
+    let watcher = watcher.inspect_err(|error| {
+        tracing::warn!("changes of projects are seen only when sessions begin: {error}");
+    });
+    (Watch(watcher.ok().map(Mutex::new)), Happenings(happenings))
+}
+
+fn tell(happened: Sender<()>) -> impl FnMut(notify::Result<notify::Event>) {
+    move |event| {
+        let changes = event.is_ok_and(|event| !event.kind.is_access());
+        if changes {
+            let _ = happened.send(());
+        }
+    }
+}
+
+impl Watch {
+    /// Watches a folder too.
+    pub fn add(&self, folder: &Path) {
+        let Some(watcher) = &self.0 else {
+            return;
+        };
+        let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
+            tracing::warn!("changes of a project are seen only when sessions begin: {error}");
+        }
+    }
+}
+
+impl Happenings {
+    /// Waits until something happened, and then nothing for a while. False if nothing is watched any more.
+    pub fn wait(&self) -> bool {
+        let Ok(()) = self.0.recv() else {
+            return false;
+        };
+        loop {
+            match self.0.recv_timeout(QUIET) {
+                Ok(()) => {}
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+    }
+}

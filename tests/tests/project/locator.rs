@@ -1,0 +1,119 @@
+//! `acp-chain find-projects`, as the host asks it.
+
+use std::fs;
+use std::process::Stdio;
+
+use acp_chain_tests::wire::in_time;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+
+use crate::world::{SHOUT, World, lookup};
+
+#[test]
+fn the_nearest_project_upwards_is_found_once_it_is_trusted() {
+    let world = World::shouting();
+    fs::create_dir(world.path("src")).unwrap();
+    let said = world.located_here();
+    let notice = said["notice"].as_str().unwrap();
+    let command = format!("`acp-chain trust {}`", world.root.display());
+    assert!(notice.contains(&command), "{notice}");
+    assert!(said.get("project").is_none(), "{said}");
+    let key = world.trust();
+    let said = world.located(&[&world.path("src"), &world.home(), &world.path("none")]);
+    assert_eq!(said[0]["project"]["key"], *key);
+    assert_eq!(said[0]["project"]["name"], "work");
+    for none in &said[1..] {
+        assert!(
+            none.get("project").is_none() && none.get("notice").is_none(),
+            "{none}"
+        );
+    }
+}
+
+#[test]
+fn a_notice_comes_once_for_each_project() {
+    let world = World::shouting();
+    let said = world.located(&[&world.root, &world.path("tools"), &world.root]);
+    let notices: Vec<_> = said
+        .iter()
+        .map(|said| said.get("notice").is_some())
+        .collect();
+    assert_eq!(notices, [true, false, false]);
+}
+
+#[test]
+fn all_sessions_have_the_project_that_the_command_line_names() {
+    let world = World::shouting();
+    let key = world.trust();
+    let mut command = world.command("find-projects");
+    command.arg("--project").arg(&world.root);
+    let mut running = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = running.stdin.take().unwrap();
+    std::io::Write::write_all(&mut input, &lookup(7, &world.home())).unwrap();
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(running.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+    let said: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(
+        (&said["number"], &said["project"]["key"]),
+        (&7.into(), &Value::from(key))
+    );
+    drop(input);
+    assert!(running.wait().unwrap().success());
+}
+
+#[tokio::test]
+async fn changes_are_told_as_they_happen() {
+    let world = World::shouting();
+    let key = world.trust();
+    let mut command = Command::from(world.command("find-projects"));
+    let command = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    let mut running = command.spawn().unwrap();
+    let mut input = running.stdin.take().unwrap();
+    let mut output = BufReader::new(running.stdout.take().unwrap()).lines();
+    let mut next = async || -> Value {
+        let line = in_time("the locator", output.next_line()).await.unwrap();
+        serde_json::from_str(&line.unwrap()).unwrap()
+    };
+    input.write_all(&lookup(0, &world.root)).await.unwrap();
+    assert_eq!(next().await["project"]["key"], *key);
+
+    world.manifest(&format!("# Ours.\n{SHOUT}"));
+    let said = next().await;
+    let notice = said["notice"].as_str().unwrap();
+    assert!(notice.contains("has changed since you agreed to its proxies. New sessions have the proxies that you agreed to before"), "{notice}");
+    // Until then sessions have what was agreed to.
+    input.write_all(&lookup(1, &world.root)).await.unwrap();
+    assert_eq!(next().await["project"]["key"], *key);
+
+    let new = world.trust();
+    let said = next().await;
+    assert!(
+        said["notice"].as_str().unwrap().contains("is trusted now"),
+        "{said}"
+    );
+    input.write_all(&lookup(2, &world.root)).await.unwrap();
+    assert_eq!(next().await["project"]["key"], *new);
+
+    world.do_run(&["trust", "--revoke"]);
+    let said = next().await;
+    assert!(
+        said["notice"]
+            .as_str()
+            .unwrap()
+            .contains("is not trusted any more"),
+        "{said}"
+    );
+    input.write_all(&lookup(3, &world.root)).await.unwrap();
+    assert!(next().await.get("project").is_none());
+    drop(input);
+    assert!(running.wait().await.unwrap().success());
+}

@@ -1,0 +1,9 @@
+//! The proxies of a project run after its user has said yes to just what it is, and before that nothing of it
+//! does anything: whatever is in the repository.
+
+mod chain;
+mod check;
+mod hostile;
+mod locator;
+mod trust;
+mod world;

@@ -1,0 +1,196 @@
+//! A user with a home of his own, and a repository in it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use acp_chain_tests::host;
+use acp_chain_tests::terminal::Terminal;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// What a user has.
+pub struct World {
+    home: TempDir,
+    /// The root of the repository.
+    pub root: PathBuf,
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct Said {
+    pub is_success: bool,
+    pub out: String,
+    pub err: String,
+}
+
+impl World {
+    /// A repository without a project.
+    pub fn new() -> Self {
+        Self::at("work")
+    }
+
+    /// The same, in a folder of this name.
+    pub fn at(name: &str) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().canonicalize().unwrap().join(name);
+        fs::create_dir_all(root.join(".git")).unwrap();
+        Self { home, root }
+    }
+
+    /// One whose project is a component that lies in it, at `tools/shout.wasm`.
+    pub fn shouting() -> Self {
+        let world = Self::new();
+        world.component("tools/shout.wasm");
+        world.manifest(SHOUT);
+        world
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.home.path().canonicalize().unwrap()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub fn manifest(&self, text: &str) {
+        fs::write(self.path("acp-chain.toml"), text).unwrap();
+    }
+
+    /// Puts a proxy that changes prompts at this place of the project.
+    pub fn component(&self, name: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(host::component("shout-rust"), path).unwrap();
+    }
+
+    /// A subcommand of the user's, started in the repository.
+    pub fn command(&self, subcommand: &str) -> Command {
+        let mut command = Command::new(host::program());
+        command
+            .arg(subcommand)
+            .env_clear()
+            .env("HOME", self.home())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .current_dir(&self.root)
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Said {
+        let mut command = self.command(args[0]);
+        said(command.args(&args[1..]).output().unwrap())
+    }
+
+    /// Runs a command that has to do what it was told; what it said.
+    pub fn do_run(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert!(said.is_success, "{args:?}: {said:?}");
+        said.out
+    }
+
+    /// The same, which has to fail.
+    pub fn fail(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert!(!said.is_success, "{args:?}: {said:?}");
+        said.err
+    }
+
+    /// Runs `acp-chain trust` on a terminal on which somebody types this. Gives whether it did what it should, and
+    /// what the terminal shows.
+    pub fn typed(&self, line: &str) -> (bool, String) {
+        let mut terminal = Terminal::open().unwrap();
+        let mut command = self.command("trust");
+        command
+            .stdin(terminal.stream().unwrap())
+            .stdout(terminal.stream().unwrap())
+            .stderr(terminal.stream().unwrap());
+        let mut running = command.spawn().unwrap();
+        drop(command);
+        terminal.types(line).unwrap();
+        let shown = terminal.shown();
+        (running.wait().unwrap().success(), shown)
+    }
+
+    /// The key of what the project is now.
+    pub fn key(&self) -> String {
+        let shown = self.do_run(&["trust", "--show", "--json"]);
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        shown["key"].as_str().unwrap().to_owned()
+    }
+
+    /// Says yes to what the project is now.
+    pub fn trust(&self) -> String {
+        let key = self.key();
+        self.do_run(&["trust", "--digest", &key]);
+        key
+    }
+
+    /// What the locator says of these working directories, line by line.
+    pub fn located(&self, folders: &[&Path]) -> Vec<Value> {
+        let mut command = self.command("find-projects");
+        let mut running = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = running.stdin.take().unwrap();
+        let mut output = std::io::BufReader::new(running.stdout.take().unwrap());
+        let mut all = Vec::new();
+        for (number, folder) in folders.iter().enumerate() {
+            input.write_all(&lookup(number as u64, folder)).unwrap();
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+            all.push(serde_json::from_str(&line).unwrap());
+        }
+        drop(input);
+        assert!(running.wait().unwrap().success());
+        all
+    }
+
+    /// What the locator says of the repository.
+    pub fn located_here(&self) -> Value {
+        self.located(&[&self.root]).remove(0)
+    }
+
+    /// That nothing was compiled, installed or remembered.
+    pub fn is_untouched(&self) {
+        let folder = |name: &str| {
+            let entries = fs::read_dir(self.home().join(name));
+            let entries = entries.into_iter().flatten().flatten();
+            let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+            names.filter(|name| name != "lock").collect::<Vec<_>>()
+        };
+        for name in [
+            ".cache/acp-chain/compiled",
+            ".local/share/acp-chain/extensions",
+            ".local/share/acp-chain/trust",
+        ] {
+            assert_eq!(folder(name), Vec::<String>::new(), "{name}");
+        }
+    }
+}
+
+/// A line that asks the locator.
+pub fn lookup(number: u64, folder: &Path) -> Vec<u8> {
+    use std::os::unix::ffi::OsStrExt;
+    let cwd = serde_json::json!({ "Unix": folder.as_os_str().as_bytes() });
+    let mut line = serde_json::json!({ "number": number, "cwd": cwd }).to_string();
+    line.push('\n');
+    line.into_bytes()
+}
+
+/// The manifest of [`World::shouting`].
+pub const SHOUT: &str = "[[proxy]]\nid = \"shout\"\npath = \"tools/shout.wasm\"\n\
+                         powers = [\"prompts.read\", \"prompts.change\"]\n";
+
+pub fn said(output: Output) -> Said {
+    Said {
+        is_success: output.status.success(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
