@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::plan::{Plan, failed};
-use super::project::client::{Asked, Finding};
+use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
 use super::{folders, open, words};
 use crate::chain::{self, Client, Role, Settings, StartError};
@@ -177,8 +177,10 @@ impl Run {
         let natives = manifest.into_iter().flat_map(Manifest::natives);
         let natives = natives.map(|(_, native)| native.command.clone());
         let programs = self.command(manifest).into_iter().chain(natives);
+        let project = self.project.as_deref().map(project::root).transpose();
+        let project = project.map_err(|error| failed(&format!("--project: {error}")))?;
         let asked = Asked {
-            project: self.project.as_deref(),
+            project: project.as_deref(),
             logging: &self.logging,
             trace: self.trace.as_deref(),
         };

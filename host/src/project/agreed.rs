@@ -149,8 +149,12 @@ impl Agreed {
             let how = if *write { "read and write" } else { "read" };
             facts.insert(format!("directory {name}"), format!("{how} in {path:?}"));
         }
-        for (key, value) in &self.limits {
-            facts.insert(format!("limit {key}"), value.clone());
+        for limit in TABLE {
+            let value = self.limits.get(limit.key);
+            let value = value
+                .cloned()
+                .unwrap_or_else(|| limit.show(&Limits::default()));
+            facts.insert(format!("limit {}", limit.key), value);
         }
         for (key, value) in self.config.as_object().into_iter().flatten() {
             facts.insert(format!("config.{key}"), value.to_string());

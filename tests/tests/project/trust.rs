@@ -4,22 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::{SHOUT, World};
-
-/// What a terminal shows, without what differs from one run to the next.
-fn shown(world: &World, text: &str) -> String {
-    let text = text.replace("\r\n", "\n");
-    let text = text.replace(world.root.to_str().unwrap(), "ROOT");
-    let words = text.split_inclusive([' ', '\n']);
-    let words = words.map(|word| {
-        let trimmed = word.trim_end_matches([' ', '\n', ',']);
-        match trimmed.strip_prefix("sha256:") {
-            Some(_) => word.replace(trimmed, "DIGEST"),
-            None => word.to_owned(),
-        }
-    });
-    words.collect()
-}
+use crate::world::{SHOUT, World, shown};
 
 #[test]
 fn the_first_time_everything_is_shown_and_only_yes_is_yes() {
@@ -34,19 +19,7 @@ fn the_first_time_everything_is_shown_and_only_yes_is_yes() {
     }
     let (is_success, text) = world.typed("y\n");
     assert!(is_success, "{text}");
-    for expected in [
-        "The project ROOT\n",
-        "shout\n  lies in the project, at tools/shout.wasm\n",
-        "(prompts.read)",
-        "its author says: ",
-        "(prompts.change)",
-        "The key of all this is DIGEST",
-        "Let these proxies see and do that, in every session in this project? [y/N]",
-        "New sessions in ROOT have its proxies.",
-    ] {
-        let text = shown(&world, &text);
-        assert!(text.contains(expected), "{text}\nlacks\n{expected}");
-    }
+    insta::assert_snapshot!(shown(&world, &text));
     // Compiled already, so that no session waits for that.
     let compiled = world.home().join(".cache/acp-chain/compiled");
     assert!(fs::read_dir(compiled).unwrap().count() > 1);
@@ -64,15 +37,7 @@ fn later_only_the_difference_is_shown() {
     world.manifest(&more.replace("id = \"shout\"", "id = \"shout\"\nlimits.held = 7"));
     let (is_success, text) = world.typed("n\n");
     assert!(!is_success, "{text}");
-    let text = shown(&world, &text);
-    assert!(
-        text.contains("What is different from what you agreed to:\n~ `shout`\n"),
-        "{text}"
-    );
-    assert!(text.contains("    limit held: "), "{text}");
-    assert!(text.contains("    powers: prompts.read, prompts.change → prompts.read, prompts.change, answers.read\n"), "{text}");
-    assert!(text.contains("(answers.read)"), "{text}");
-    assert!(!text.contains("(prompts.read)"), "{text}");
+    insta::assert_snapshot!(shown(&world, &text));
     // What is not different, but written otherwise, is asked about all the same.
     world.manifest(&format!("# Ours.\n{SHOUT}"));
     let (_, text) = world.typed("y\n");

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use acp_chain_package::{About, Asked, Asks, Package, Version};
 use acp_chain_tests::host;
 use acp_chain_tests::terminal::Terminal;
 use serde_json::Value;
@@ -15,6 +16,8 @@ pub struct World {
     home: TempDir,
     /// The root of the repository.
     pub root: PathBuf,
+    /// What is run.
+    pub program: PathBuf,
 }
 
 /// What a command said.
@@ -36,7 +39,11 @@ impl World {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().canonicalize().unwrap().join(name);
         fs::create_dir_all(root.join(".git")).unwrap();
-        Self { home, root }
+        Self {
+            home,
+            root,
+            program: host::program(),
+        }
     }
 
     /// One whose project is a component that lies in it, at `tools/shout.wasm`.
@@ -66,9 +73,46 @@ impl World {
         fs::copy(host::component("shout-rust"), path).unwrap();
     }
 
+    /// From now on the program carries this extension, which asks for these powers.
+    pub fn carry(&mut self, name: &str, powers: &[&str]) {
+        let asked = powers.iter().map(|power| Asked {
+            power: (*power).to_owned(),
+            reason: format!("It cannot do without {power}."),
+        });
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": { "lenient": { "type": "boolean", "default": false } },
+        });
+        let package = Package {
+            name: name.to_owned(),
+            version: Version::new(1, 0, 0),
+            about: About::default(),
+            asks: Asks {
+                powers: asked.collect(),
+                config: schema.as_object().cloned(),
+                ..Asks::default()
+            },
+            imports: Vec::new(),
+            exports: Vec::new(),
+        };
+        let component = fs::read(host::component("pass")).unwrap();
+        let file = self.home().join("extension.wasm");
+        fs::write(&file, package.write(&component).unwrap()).unwrap();
+        let program = self.home().join("acp-chain");
+        let mut bundle = Command::new(host::program());
+        let bundle = bundle
+            .arg("bundle")
+            .arg(&file)
+            .arg("--output")
+            .arg(&program);
+        let bundled = said(bundle.output().unwrap());
+        assert!(bundled.is_success, "{bundled:?}");
+        self.program = program;
+    }
+
     /// A subcommand of the user's, started in the repository.
     pub fn command(&self, subcommand: &str) -> Command {
-        let mut command = Command::new(host::program());
+        let mut command = Command::new(&self.program);
         command
             .arg(subcommand)
             .env_clear()
@@ -172,6 +216,25 @@ impl World {
             assert_eq!(folder(name), Vec::<String>::new(), "{name}");
         }
     }
+}
+
+/// What a command shows, without what differs from one world to the next.
+pub fn shown(world: &World, text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let text = text.replace(world.root.to_str().unwrap(), "ROOT");
+    // What was typed is there too, wherever it came.
+    let lines = text.lines().filter(|line| !matches!(*line, "y" | "n"));
+    let lines = lines.map(|line| match line.split_once("sha256:") {
+        Some((before, behind)) => {
+            let (_, behind) = behind.split_at(64);
+            let behind = behind
+                .split_once(" B, ")
+                .map_or(behind, |(_, behind)| behind);
+            format!("{before}DIGEST {behind}\n")
+        }
+        None => format!("{line}\n"),
+    });
+    lines.collect()
 }
 
 /// A line that asks the locator.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BytesMut};
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
 use super::wire::{Begin, LINE, Lookup, Said, Trusted, line};
 use crate::chain::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
@@ -52,8 +52,8 @@ pub struct Asked<'a> {
 
 /// Finds the projects of one connection.
 pub struct Client {
-    locator: Startable,
-    chain: Startable,
+    start: Launch,
+    run: Run,
     programs: Arc<[CommandLine]>,
     running: Option<Running>,
     starts: u32,
@@ -63,11 +63,15 @@ pub struct Client {
     words: VecDeque<Word>,
 }
 
+/// Starts a process that runs the proxies of a project, with a name for the log.
+type Run = Arc<dyn Fn(&str) -> Result<ChildIo, Failure> + Send + Sync>;
+
 /// The process that finds projects.
 struct Running {
-    _process: Process,
     input: Box<dyn AsyncWrite + Send + Unpin>,
-    output: LineReader<Box<dyn tokio::io::AsyncRead + Send + Unpin>>,
+    output: LineReader<Box<dyn AsyncRead + Send + Unpin>>,
+    /// It ends with this.
+    _process: Option<Process>,
     /// What waits to be written to it.
     unwritten: BytesMut,
 }
@@ -101,15 +105,9 @@ impl Finding {
 
     /// With what may be started, in the order of [`commands`](Self::commands).
     pub fn client(self, [locator, chain]: [Startable; 2]) -> Client {
-        Client {
-            locator,
-            chain,
-            programs: self.programs.into(),
-            running: None,
-            starts: 0,
-            open: HashSet::new(),
-            words: VecDeque::new(),
-        }
+        let locate = move || start(&locator, LOCATOR);
+        let run = move |id: &str| start(&chain, id);
+        Client::new(Box::new(locate), Arc::new(run), self.programs)
     }
 }
 
@@ -148,6 +146,18 @@ impl Projects for Client {
 }
 
 impl Client {
+    fn new(start: Launch, run: Run, programs: Vec<CommandLine>) -> Self {
+        Self {
+            start,
+            run,
+            programs: programs.into(),
+            running: None,
+            starts: 0,
+            open: HashSet::new(),
+            words: VecDeque::new(),
+        }
+    }
+
     /// Whether there is somebody to ask, who is started if not.
     fn is_running(&mut self) -> bool {
         if self.running.is_some() {
@@ -157,12 +167,12 @@ impl Client {
             return false;
         }
         self.starts += 1;
-        match Process::start(&self.locator, Some(LOCATOR)) {
-            Ok((process, input, output)) => {
+        match (self.start)() {
+            Ok(io) => {
                 self.running = Some(Running {
-                    _process: process,
-                    input: Box::new(input),
-                    output: LineReader::new(Box::new(output), LINE),
+                    input: io.input,
+                    output: LineReader::new(io.output, LINE),
+                    _process: io.process,
                     unwritten: BytesMut::new(),
                 });
                 true
@@ -206,28 +216,26 @@ impl Client {
             programs: self.programs.to_vec(),
         };
         let name = quote(&trusted.name, MAX_QUOTE);
-        let (id, chain) = (format!("project {name}"), self.chain.clone());
+        let (id, run) = (format!("project {name}"), Arc::clone(&self.run));
         Project {
             key: trusted.key.to_string().into(),
             name,
-            make: Box::new(move || member(id, chain, begin).map(|member| vec![member])),
+            make: Box::new(move || member(id, run, begin).map(|member| vec![member])),
         }
     }
 }
 
 /// The proxies of a project, as one proxy.
-fn member(id: String, chain: Startable, begin: Begin) -> Result<Member, Failure> {
+fn member(id: String, run: Run, begin: Begin) -> Result<Member, Failure> {
     let name = id.clone();
     let mut launch: Launch = Box::new(move || {
-        let started = Process::start(&chain, Some(&id));
-        let (process, input, output) = started.map_err(|error| Failure::new(error.to_string()))?;
+        let io = run(&id)?;
         Ok(ChildIo {
-            output: Box::new(output),
             input: Box::new(Preceded {
                 first: line(&begin).into(),
-                rest: input,
+                rest: io.input,
             }),
-            process: Some(process),
+            ..io
         })
     });
     Ok(Member::Native(Native {
@@ -239,6 +247,17 @@ fn member(id: String, chain: Startable, begin: Begin) -> Result<Member, Failure>
             launch,
         }),
     }))
+}
+
+/// Starts one of our own programs.
+fn start(program: &Startable, name: &str) -> Result<ChildIo, Failure> {
+    let started = Process::start(program, Some(name));
+    let (process, input, output) = started.map_err(|error| Failure::new(error.to_string()))?;
+    Ok(ChildIo {
+        output: Box::new(output),
+        input: Box::new(input),
+        process: Some(process),
+    })
 }
 
 impl Running {
@@ -315,5 +334,190 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for Preceded<W> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
         Pin::new(&mut self.rest).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncBufReadExt, BufReader, DuplexStream, duplex};
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    use super::*;
+    use crate::extension::Digest;
+
+    /// The ends of all processes that are started.
+    type Ends = UnboundedReceiver<BufReader<DuplexStream>>;
+
+    /// A process that the test plays.
+    fn played() -> (
+        impl Fn(&str) -> Result<ChildIo, Failure> + Send + Sync,
+        Ends,
+    ) {
+        let (started, ends) = unbounded_channel();
+        let start = move |_: &str| {
+            let (ours, theirs) = duplex(4096);
+            let _ = started.send(BufReader::new(ours));
+            let (output, input) = tokio::io::split(theirs);
+            Ok(ChildIo {
+                output: Box::new(output),
+                input: Box::new(input),
+                process: None,
+            })
+        };
+        (start, ends)
+    }
+
+    fn client() -> (Client, Ends, Ends) {
+        let (locate, locators) = played();
+        let (run, chains) = played();
+        let client = Client::new(Box::new(move || locate("")), Arc::new(run), Vec::new());
+        (client, locators, chains)
+    }
+
+    async fn heard(end: &mut BufReader<DuplexStream>) -> String {
+        let mut line = String::new();
+        end.read_line(&mut line).await.unwrap();
+        line
+    }
+
+    /// The next word, while the process at the other end of this answers with these lines.
+    async fn answered(
+        client: &mut Client,
+        end: &mut BufReader<DuplexStream>,
+        said: &[Said],
+    ) -> (Word, String) {
+        let play = async {
+            let asked = heard(end).await;
+            for said in said {
+                end.write_all(&line(said)).await.unwrap();
+            }
+            asked
+        };
+        tokio::join!(client.next(), play)
+    }
+
+    #[tokio::test]
+    async fn a_trusted_project_is_run_by_a_process_that_is_told_first_what_to_be() {
+        let (mut client, mut locators, mut chains) = client();
+        client.find(7, Path::new("/home/me/work/src"));
+        let mut locator = locators.recv().await.unwrap();
+        let key = Digest::of(b"it");
+        let trusted = Trusted {
+            key,
+            root: "/home/me/work".into(),
+            name: "work".to_owned(),
+        };
+        let answer = Said {
+            number: Some(7),
+            project: Some(trusted),
+            notice: None,
+        };
+        let (word, asked) = answered(&mut client, &mut locator, &[answer]).await;
+        let asked: Lookup = serde_json::from_str(&asked).unwrap();
+        assert_eq!(
+            (asked.number, &*asked.cwd.to_string_lossy()),
+            (7, "/home/me/work/src")
+        );
+        let Word::Found(7, Some(project)) = word else {
+            panic!("{word:?}")
+        };
+        assert_eq!((&*project.key, &*project.name), (&*key.to_string(), "work"));
+        let members = (project.make)().unwrap();
+        let Ok([Member::Native(native)]) = <[Member; 1]>::try_from(members) else {
+            panic!("one process")
+        };
+        assert_eq!(native.name, "project work");
+        let mut program = native.program.unwrap();
+        // Also when it is started once more.
+        for mut io in [program.io, (program.launch)().unwrap()] {
+            io.input
+                .write_all(b"{\"method\":\"proxy/initialize\"}\n")
+                .await
+                .unwrap();
+            io.input.flush().await.unwrap();
+            let mut chain = chains.recv().await.unwrap();
+            let begin: Begin = serde_json::from_str(&heard(&mut chain).await).unwrap();
+            assert_eq!(
+                (begin.key, &*begin.root.to_string_lossy()),
+                (key, "/home/me/work")
+            );
+            assert!(heard(&mut chain).await.contains("proxy/initialize"));
+        }
+    }
+
+    #[tokio::test]
+    async fn what_the_user_is_to_know_comes_before_the_answer_and_unasked() {
+        let (mut client, mut locators, _chains) = client();
+        client.find(1, Path::new("/work"));
+        let mut locator = locators.recv().await.unwrap();
+        let notice = |text: &str| Some(text.to_owned());
+        let answer = Said {
+            number: Some(1),
+            project: None,
+            notice: notice("look"),
+        };
+        let later = Said {
+            notice: notice("it changed"),
+            ..Said::default()
+        };
+        // An answer to nothing that was asked is none.
+        let stray = Said {
+            number: Some(9),
+            ..Said::default()
+        };
+        let said = [answer, stray, later];
+        let (word, _) = answered(&mut client, &mut locator, &said).await;
+        assert!(
+            matches!(&word, Word::Notice(text) if text == "look"),
+            "{word:?}"
+        );
+        let word = client.next().await;
+        assert!(matches!(&word, Word::Found(1, None)), "{word:?}");
+        let word = client.next().await;
+        assert!(
+            matches!(&word, Word::Notice(text) if text == "it changed"),
+            "{word:?}"
+        );
+    }
+
+    #[tokio::test]
+    async fn every_lookup_is_answered_whatever_becomes_of_who_is_asked() {
+        let (mut client, mut locators, _chains) = client();
+        let too_long = "/".to_owned() + &"a".repeat(PATH);
+        client.find(0, Path::new(&too_long));
+        assert!(matches!(client.next().await, Word::Found(0, None)));
+        for number in 1..=u64::from(STARTS) {
+            client.find(number, Path::new("/work"));
+            let end = locators.recv().await.unwrap();
+            drop(end);
+            let word = client.next().await;
+            assert!(
+                matches!(&word, Word::Notice(text) if text.contains("has ended")),
+                "{word:?}"
+            );
+            let word = client.next().await;
+            assert!(
+                matches!(&word, Word::Found(found, None) if *found == number),
+                "{word:?}"
+            );
+        }
+        // Enough is enough.
+        client.find(100, Path::new("/work"));
+        assert!(matches!(client.next().await, Word::Found(100, None)));
+        assert!(locators.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn no_more_lookups_wait_than_there_is_room_for() {
+        let (mut client, mut locators, _chains) = client();
+        for number in 0..=MOST as u64 {
+            client.find(number, Path::new("/work"));
+        }
+        let _locator = locators.recv().await.unwrap();
+        let word = client.next().await;
+        assert!(
+            matches!(&word, Word::Found(number, None) if *number == MOST as u64),
+            "{word:?}"
+        );
     }
 }

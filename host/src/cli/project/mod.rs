@@ -32,10 +32,13 @@ pub mod trust;
 mod watch;
 mod wire;
 
+use std::path::{Path, PathBuf};
+
 use directories::BaseDirs;
 
 use super::folders;
-use crate::project::{Bounds, Records};
+use crate::project::{Bounds, Found, Records, find};
+use crate::untrusted::Untrusted;
 
 /// Where the way up from a working directory ends.
 fn bounds() -> Bounds {
@@ -43,8 +46,20 @@ fn bounds() -> Bounds {
     let settings = folders::config_file();
     Bounds::new(
         home.as_ref().map(BaseDirs::home_dir),
-        settings.as_deref().and_then(std::path::Path::parent),
+        settings.as_deref().and_then(Path::parent),
     )
+}
+
+/// The root of the project that a folder is in. An error if there is none.
+pub fn root(folder: &Path) -> Result<PathBuf, String> {
+    let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+    match find(&folder, &bounds()) {
+        Found::Project(root) => Ok(root),
+        Found::None(end) => {
+            let folder = Untrusted::new(folder.display());
+            Err(format!("there is no project at {folder}: {end}"))
+        }
+    }
 }
 
 /// What the user said about projects.

@@ -12,7 +12,7 @@ use crate::cli::folders;
 use crate::cli::plan::compile;
 use crate::cli::relied_on::Named;
 use crate::extension::{Digest, Installed};
-use crate::project::{Content, Found, Keep, Record, Records, Standing, Verdict, find};
+use crate::project::{Content, Keep, Record, Records, Standing, Verdict};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -75,17 +75,11 @@ impl Trust {
     /// The root of the project. One that is gone can be revoked all the same.
     fn root(&self, records: &Records) -> Result<PathBuf, String> {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
-        let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
-        match find(&folder, &super::bounds()) {
-            Found::Project(root) => Ok(root),
-            Found::None(_) if self.revoke && matches!(records.read(&folder), Ok(Some(_))) => {
-                Ok(folder)
-            }
-            Found::None(end) => Err(format!(
-                "there is no project at {}: {end}",
-                Untrusted::new(folder.display())
-            )),
-        }
+        super::root(folder).or_else(|none| {
+            let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+            let is_known = self.revoke && matches!(records.read(&folder), Ok(Some(_)));
+            is_known.then_some(folder).ok_or(none)
+        })
     }
 
     fn list(&self, records: &Records) -> Result<ExitCode, String> {
