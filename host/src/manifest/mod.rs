@@ -28,7 +28,7 @@ pub use error::ManifestError;
 pub use extension::check_asks;
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
-pub use user::{Revocations, User};
+pub use user::{Revocations, TrustedSigner, User};
 
 use self::proxy::ProxyTable;
 use self::terms::Wrong;

@@ -5,11 +5,12 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use acp_chain_powers::Power;
 use serde::Deserialize;
 use toml::Spanned;
 
 use super::proxy::ProxyTable;
-use super::terms::{LimitsTable, read_limits};
+use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{ManifestError, McpTable, Order};
 use crate::extension::Signer;
 use crate::limits::Limits;
@@ -28,8 +29,34 @@ pub struct User {
     pub require_signature: bool,
     /// Whose list of extensions that must not run is believed.
     pub revocations: Option<Revocations>,
+    /// Whose signature makes a project trusted.
+    pub signers: Vec<TrustedSigner>,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
+}
+
+/// One of `[trust]` `signers`: whose signature makes a project trusted, and up to which powers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedSigner {
+    /// The public key.
+    pub key: Signer,
+    /// The powers that proxies may have in such a project, by their keys.
+    pub powers: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrustTable {
+    #[serde(default)]
+    signers: Vec<SignerTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignerTable {
+    key: Signer,
+    #[serde(default)]
+    powers: Vec<Spanned<String>>,
 }
 
 /// `[revocations]`: where a list of what must not run comes from.
@@ -64,6 +91,8 @@ struct File {
     #[serde(default)]
     require_signature: bool,
     revocations: Option<Revocations>,
+    #[serde(default)]
+    trust: TrustTable,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -77,6 +106,7 @@ impl Default for User {
             bridge: None,
             require_signature: false,
             revocations: None,
+            signers: Vec::new(),
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -116,12 +146,15 @@ impl User {
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
         let ceilings = read_limits(file.ceilings, Limits::ceilings(), None)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        let signers = read_signers(file.trust)
+            .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
         Ok(Self {
             ceilings,
             native: file.native,
             bridge: file.mcp.bridge,
             require_signature: file.require_signature,
             revocations: file.revocations,
+            signers,
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),
@@ -130,6 +163,28 @@ impl User {
             },
         })
     }
+}
+
+fn read_signers(table: TrustTable) -> Result<Vec<TrustedSigner>, Wrong> {
+    let signers = table.signers.into_iter().map(|one| {
+        let powers = one.powers.into_iter().map(|power| {
+            let (at, key) = (power.span().start, power.into_inner());
+            match Power::named(&key) {
+                Some(_) => Ok(key),
+                None => {
+                    let nearest = Power::nearest(&key);
+                    let what =
+                        format!("`powers`: there is no power `{key}`; did you mean `{nearest}`?");
+                    Err((at, what))
+                }
+            }
+        });
+        Ok(TrustedSigner {
+            key: one.key,
+            powers: powers.collect::<Result<_, _>>()?,
+        })
+    });
+    signers.collect()
 }
 
 #[cfg(test)]
@@ -151,6 +206,23 @@ mod tests {
     fn only_the_user_lets_programs_be_proxies() {
         let native = |text| User::parse(text, Path::new("/c.toml")).unwrap().native;
         assert!(native("native = true\n") && !native("native = false\n") && !native(""));
+    }
+
+    #[test]
+    fn signers_of_projects_have_powers_that_there_are() {
+        let key = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
+        let read = |powers: &str| {
+            let text = format!("[trust]\nsigners = [{{ key = \"{key}\", powers = [{powers}] }}]\n");
+            User::parse(&text, Path::new("/c.toml"))
+        };
+        let signers = read("\"prompts.read\"").unwrap().signers;
+        assert_eq!(signers[0].key.to_string(), key);
+        assert_eq!(signers[0].powers, ["prompts.read"]);
+        let told = read("\"prompt.read\"").unwrap_err().to_string();
+        assert!(
+            told.contains("/c.toml:2:") && told.contains("did you mean `prompts.read`?"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::files::{FileError, Root};
 use super::find::MANIFEST;
 use crate::extension::digest::Hasher;
 use crate::extension::{Carried, Digest, Installed, Lock, LockError, Release};
-use crate::limits::{COMPONENT, LOCK, PROJECT_MANIFEST};
+use crate::limits::{COMPONENT, LOCK, PROJECT_MANIFEST, SIGNATURE};
 use crate::manifest::{Draft, Drafted, From, Manifest, ManifestError, User};
 
 /// What a key begins with. Another way to make keys has another one.
@@ -19,6 +19,9 @@ const FORMAT: &str = "acp-chain project 1";
 
 /// The lock beside the manifest.
 const LOCK_FILE: &str = "acp-chain.lock";
+
+/// The signature beside the manifest: of the [`Content::statement`].
+const SIGNATURE_FILE: &str = "acp-chain.toml.minisig";
 
 /// What a project consists of just now.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub struct Content {
     stored: BTreeMap<String, Stored>,
     key: Digest,
     statement: String,
+    signature: Option<String>,
 }
 
 /// A component that lies in a project.
@@ -116,6 +120,7 @@ impl Content {
             stored,
             key: Digest::of(bound.as_bytes()),
             statement,
+            signature: folder.text(SIGNATURE_FILE, SIGNATURE)?,
         })
     }
 
@@ -136,6 +141,12 @@ impl Content {
     #[must_use]
     pub fn statement(&self) -> &str {
         &self.statement
+    }
+
+    /// The signature beside its manifest, of whatever it is.
+    #[must_use]
+    pub fn signature(&self) -> Option<&String> {
+        self.signature.as_ref()
     }
 
     /// What the lock says of the extension that a proxy is, if it is one that is locked.

@@ -1,7 +1,8 @@
 //! Projects: what a repository brings, and whether its user trusts it.
 //!
 //! Whoever opens a repository has not agreed to anything in it. What always holds:
-//! - Until the user has said yes to the content that there is now, no more of a project is read than its manifest,
+//! - Until the user has said yes to the content that there is now, or somebody has signed it whose word the user lets
+//!   count, no more of a project is read than its manifest,
 //!   its lock and the bytes of its components, of which the digest is taken. Nothing of it is parsed further,
 //!   compiled, fetched or started.
 //! - The files of a project are opened beneath its root, never through a link that leads out of it, and never wait:
@@ -15,15 +16,18 @@
 //! | `content` | what a project consists of, and its key |
 //! | `agreed` | what its proxies are and may do, as it is kept, and how two such differ |
 //! | `trust` | the records of what the user said |
+//! | `signed` | those whose word counts in place of the user's |
 
 mod agreed;
 mod content;
 mod files;
 mod find;
+mod signed;
 mod trust;
 
 pub use agreed::{Agreed, Difference};
 pub use content::{Content, Keep, ProjectError, Stored};
 pub use files::FileError;
 pub use find::{Bounds, End, Found, MANIFEST, find};
+pub use signed::{is_signed, vouched};
 pub use trust::{Record, Records, Standing, TrustError, Verdict};

@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::world::{SHOUT, World};
 
 /// Starts it, told of this key. Gives it with its answer to `proxy/initialize`.
-async fn begun(world: &World, key: &str) -> (Process, Message) {
+pub async fn begun(world: &World, key: &str) -> (Process, Message) {
     let command = Command::from(world.command("project-chain"));
     let mut chain = Process::start("conductor", &Transcript::new(), command).unwrap();
     let root = json!({ "Unix": world.root.as_os_str().as_bytes() });

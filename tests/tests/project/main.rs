@@ -6,5 +6,6 @@ mod chain;
 mod check;
 mod hostile;
 mod locator;
+mod signed;
 mod trust;
 mod world;

@@ -9,7 +9,7 @@ use crate::cli::folders;
 use crate::cli::relied_on::Named;
 use crate::extension::{Installed, Lock};
 use crate::manifest::{Manifest, User};
-use crate::project::{Content, Found, Keep, MANIFEST, find};
+use crate::project::{Content, Found, Keep, MANIFEST, Standing, find, vouched};
 use crate::untrusted::Untrusted;
 
 /// Says file by file what holds in a folder. Gives the project, if its proxies would run. An error if it has one
@@ -72,10 +72,16 @@ pub fn print(
         }
         State::Wrong(error) => return Err(error),
     }
-    let record = records.read(&root).map_err(|error| error.to_string())?;
-    let since = record.map(|record| record.since).unwrap_or_default();
-    say!("trust        since {}", Untrusted::new(since));
     let content = Content::read(&root, &installed.carried, Keep::Components);
     let content = content.map_err(|error| error.to_string())?;
-    Opened::new(content, user, installed, named).map(Some)
+    let opened = Opened::new(content, user, installed, named)?;
+    let standing = records.standing(&root, opened.content.key());
+    match standing.map_err(|error| error.to_string())? {
+        Standing::Trusted(record) => say!("trust        since {}", Untrusted::new(record.since)),
+        _ => match vouched(&opened.content, &opened.agreed(), &user.signers) {
+            Some(key) => say!("trust        signed by {key}, whom your config.toml trusts"),
+            None => return Err("it was changed just now; do it again".to_owned()),
+        },
+    }
+    Ok(Some(opened))
 }

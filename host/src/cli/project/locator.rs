@@ -123,7 +123,10 @@ impl Locator {
         let Some(root) = self.look.find(cwd) else {
             return Said::default();
         };
-        self.look.begin(&root);
+        // Before it is looked at, so that no change is missed.
+        if self.remembers(&root) {
+            self.look.begin(&root);
+        }
         let (key, notice) = self.stands(&root);
         let project = key.map(|key| Trusted {
             key,
@@ -141,13 +144,13 @@ impl Locator {
     fn stands(&self, root: &Path) -> (Option<Digest>, Option<String>) {
         // It may take long, and others are not to wait for it.
         let state = self.look.state(root);
-        let mut all = self.known();
-        if !all.contains_key(root) && all.len() >= KNOWN {
+        if !self.remembers(root) {
             return match state {
                 State::Trusted(key) => (Some(key), None),
                 _ => (None, None),
             };
         }
+        let mut all = self.known();
         let known = all.entry(root.to_owned()).or_default();
         match &state {
             State::Trusted(key) => known.in_force = Some(*key),
@@ -160,6 +163,12 @@ impl Locator {
             false => state.told(before.as_ref(), root, known.in_force.is_some()),
         };
         (known.in_force, notice)
+    }
+
+    /// Whether it is remembered how this project stood, or there is room for that.
+    fn remembers(&self, root: &Path) -> bool {
+        let all = self.known();
+        all.contains_key(root) || all.len() < KNOWN
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Known>> {

@@ -13,7 +13,7 @@ use crate::cli::plan::{Plan, failed};
 use crate::cli::relied_on::Named;
 use crate::cli::{folders, run};
 use crate::mcp::door::Transport;
-use crate::project::{Content, Keep, Standing};
+use crate::project::{Content, Keep, Standing, is_signed, vouched};
 use crate::rpc::code;
 use crate::system::{stdio, stop};
 
@@ -93,16 +93,27 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
         ));
     }
     let standing = super::records()?.standing(root, content.key());
-    let Standing::Trusted(record) = standing.map_err(|error| error.to_string())? else {
-        return Err(format!("you have not agreed to it; {command} asks you"));
+    let standing = standing.map_err(|error| error.to_string())?;
+    let may_be = match &standing {
+        Standing::Trusted(_) => true,
+        Standing::Changed(_) | Standing::Unknown => is_signed(&content, &user.signers),
+        Standing::Denied(_) => false,
     };
+    if !may_be {
+        return Err(format!("you have not agreed to it; {command} asks you"));
+    }
     let named = Named {
         programs: begin.programs.clone(),
         files: files.to_vec(),
     };
     let opened = Opened::new(content, &user, &installed, &named)?;
     // The same files may come to something else in another version of this program.
-    match record.agreed() == Some(&opened.agreed()) {
+    let agreed = opened.agreed();
+    let is_trusted = match &standing {
+        Standing::Trusted(record) => record.agreed() == Some(&agreed),
+        _ => vouched(&opened.content, &agreed, &user.signers).is_some(),
+    };
+    match is_trusted {
         true => Ok(opened),
         false => Err(format!(
             "its proxies are not what you agreed to, though its files are; {command} shows what is different"

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::shell;
 use crate::extension::{Carried, Digest};
-use crate::project::{Content, Keep, MANIFEST, Records, Standing};
+use crate::project::{Agreed, Content, Keep, MANIFEST, Records, Standing, is_signed, vouched};
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// How a project stands.
@@ -30,20 +30,41 @@ impl State {
         if root.join(MANIFEST).symlink_metadata().is_err() {
             return Self::Gone;
         }
+        Self::look(root, records, carried).unwrap_or_else(Self::Wrong)
+    }
+
+    fn look(root: &Path, records: &Records, carried: &Carried) -> Result<Self, String> {
         let content = Content::read(root, carried, Keep::Digests);
-        let key = content.as_ref().map(Content::key);
         // What the user denied need not be right.
-        let any = Digest::of(b"");
-        match records.standing(root, key.as_ref().map_or(any, |key| *key)) {
-            Ok(Standing::Denied(_)) => Self::Denied,
-            Err(error) => Self::Wrong(error.to_string()),
-            Ok(standing) => match (standing, key) {
-                (_, Err(error)) => Self::Wrong(error.to_string()),
-                (Standing::Trusted(_), Ok(key)) => Self::Trusted(key),
-                (Standing::Changed(_), Ok(_)) => Self::Changed,
-                (Standing::Unknown | Standing::Denied(_), Ok(_)) => Self::Unknown,
-            },
+        let key = content
+            .as_ref()
+            .map_or_else(|_| Digest::of(b""), Content::key);
+        let standing = records.standing(root, key);
+        let standing = standing.map_err(|error| error.to_string())?;
+        if let Standing::Denied(_) = standing {
+            return Ok(Self::Denied);
         }
+        let content = content.map_err(|error| error.to_string())?;
+        if let Standing::Trusted(_) = standing {
+            return Ok(Self::Trusted(key));
+        }
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
+        // Only what somebody signed whom the user trusts is looked into.
+        if is_signed(&content, &user.signers) {
+            let installed = crate::cli::installed(&user)?;
+            let kept = Content::read(root, carried, Keep::Components);
+            let kept = kept.map_err(|error| error.to_string())?;
+            let manifest = kept.manifest(&user, &installed);
+            let manifest = manifest.map_err(|error| error.to_string())?;
+            let agreed = Agreed::of(&manifest, &kept);
+            if vouched(&kept, &agreed, &user.signers).is_some() {
+                return Ok(Self::Trusted(kept.key()));
+            }
+        }
+        Ok(match standing {
+            Standing::Changed(_) => Self::Changed,
+            _ => Self::Unknown,
+        })
     }
 
     /// What the user is told when a project stands so that stood otherwise, or was not known. `goes_on` is whether

@@ -12,7 +12,7 @@ use crate::cli::folders;
 use crate::cli::plan::compile;
 use crate::cli::relied_on::Named;
 use crate::extension::{Digest, Installed};
-use crate::project::{Content, Keep, Record, Records, Standing, Verdict};
+use crate::project::{Content, Keep, Record, Records, Standing, Verdict, vouched};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -37,7 +37,7 @@ pub struct Trust {
     #[arg(long, group = "what")]
     show: bool,
     /// Print the text that stands for what the project consists of, to be signed
-    #[arg(long, group = "what", hide = true)]
+    #[arg(long, group = "what")]
     statement: bool,
     /// Do not ask, if this is the key of what the project is now: you agree to all of it
     #[arg(long, group = "what", value_name = "KEY")]
@@ -124,6 +124,12 @@ impl Trust {
         let standing = records.standing(root, key);
         let standing = standing.map_err(|error| error.to_string())?;
         let agreed = opened.agreed();
+        let signer = match &standing {
+            Standing::Unknown | Standing::Changed(_) => {
+                vouched(&opened.content, &agreed, &user.signers)
+            }
+            Standing::Trusted(_) | Standing::Denied(_) => None,
+        };
         if self.show && self.json {
             let root = root.display().to_string();
             let facts = json!({ "root": root, "key": key, "trusted": is_same(&standing, &agreed), "proxies": agreed });
@@ -149,6 +155,11 @@ impl Trust {
         };
         for line in lines {
             say!("{line}");
+        }
+        if let Some(signer) = signer {
+            say!(
+                "\nIt is trusted as it is, for it is signed by {signer}, whom your config.toml trusts"
+            );
         }
         say!("\nThe key of all this is {key}");
         if self.show {

@@ -1,0 +1,42 @@
+//! Projects that somebody vouches for whom the user trusts: a signature of what they consist of, beside their
+//! manifest, in place of a yes to each change.
+
+use super::agreed::Agreed;
+use super::content::Content;
+use crate::extension::Signer;
+use crate::extension::signature::signer;
+use crate::manifest::TrustedSigner;
+
+/// Whose signature makes a project trusted that comes to this: somebody whom the user lets give all of its powers.
+/// Methods by name and directories nobody gives in his place.
+#[must_use]
+pub fn vouched<'s>(
+    content: &Content,
+    agreed: &[Agreed],
+    signers: &'s [TrustedSigner],
+) -> Option<&'s Signer> {
+    let signers = signers.iter().filter(|one| has_signed(content, one));
+    let mut enough = signers.filter(|one| agreed.iter().all(|proxy| lets(one, proxy)));
+    enough.next().map(|one| &one.key)
+}
+
+/// Whether somebody whom the user trusts has signed this content, for whatever powers.
+#[must_use]
+pub fn is_signed(content: &Content, signers: &[TrustedSigner]) -> bool {
+    signers.iter().any(|one| has_signed(content, one))
+}
+
+fn has_signed(content: &Content, one: &TrustedSigner) -> bool {
+    content.signature().is_some_and(|signature| {
+        let signatures = std::slice::from_ref(signature);
+        let found = signer(content.statement().as_bytes(), signatures, Some(&one.key));
+        matches!(found, Ok(Some(found)) if found == one.key)
+    })
+}
+
+fn lets(one: &TrustedSigner, proxy: &Agreed) -> bool {
+    let mut powers = proxy.powers.iter();
+    powers.all(|power| one.powers.contains(power))
+        && proxy.methods.is_empty()
+        && proxy.directories.is_empty()
+}
