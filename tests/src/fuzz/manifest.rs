@@ -1,11 +1,11 @@
 //! Manifests, and what is wrong with them.
 
 use std::collections::{BTreeSet, HashSet};
-use std::path::Path;
+use std::path::{Component, Path};
 
 use acp_chain::extension::{Installed, Location};
 use acp_chain::limits::{Limits, Quantity, TABLE};
-use acp_chain::manifest::{Make, Manifest, ManifestError, ProxyEntry, User};
+use acp_chain::manifest::{Draft, From, Make, Manifest, ManifestError, ProxyEntry, User};
 use acp_chain::untrusted::Untrusted;
 use serde_json::{Map, Value};
 
@@ -14,7 +14,7 @@ const PATH: &str = "/project/acp-chain.toml";
 
 /// A manifest that was read names the proxies that its text names, by unique ids, each with an
 /// absolute path and an object for its configuration; the error of any other names a place in its
-/// text.
+/// text. Read as that of a project, it says no more than one may.
 ///
 /// # Panics
 /// If it is not so.
@@ -49,6 +49,30 @@ pub fn manifest(data: &[u8]) {
             }
         }
         Err(error) => has_its_place(text, &error),
+    }
+    match Draft::parse(text, Path::new(PATH)) {
+        Ok(draft) => says_no_more_than_a_project_may(text, &draft),
+        Err(error) => has_its_place(text, &error),
+    }
+}
+
+/// What comes with a repository names its own proxies, none of which is a program or lies elsewhere.
+fn says_no_more_than_a_project_may(text: &str, draft: &Draft) {
+    let table: toml::Table = text.parse().expect("it is TOML");
+    let mut keys = table.keys();
+    assert!(
+        keys.all(|key| ["order", "proxy"].contains(&&**key)),
+        "{text}"
+    );
+    let named = table.get("proxy").and_then(toml::Value::as_array);
+    let named = named.map(Vec::as_slice).unwrap_or_default();
+    assert_eq!(draft.proxies.len(), named.len());
+    for (proxy, table) in draft.proxies.iter().zip(named) {
+        assert!(table.get("command").is_none() && table.get("env").is_none());
+        if let From::Path(path) = &proxy.from {
+            let mut steps = path.components();
+            assert!(steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir)));
+        }
     }
 }
 

@@ -40,7 +40,7 @@ fn a_project_is_told_file_by_file_with_what_would_run() {
     world.trust();
     let said = checked(&world);
     assert!(
-        said.contains("config.toml: 1 proxies of your own\n"),
+        said.contains("config.toml: 1 proxy of your own\n"),
         "{said}"
     );
     assert!(

@@ -6,6 +6,7 @@ mod chain;
 mod check;
 mod hostile;
 mod locator;
+mod run;
 mod signed;
 mod trust;
 mod world;

@@ -24,8 +24,12 @@ pub fn print(
     let show = |path: &Path| Untrusted::new(path.display()).to_string();
     match folders::config_file() {
         Some(path) if path.exists() => {
-            let count = own.proxies.len();
-            say!("config.toml  {}: {count} proxies of your own", show(&path));
+            let proxies = match own.proxies.len() {
+                0 => "no proxies".to_owned(),
+                1 => "1 proxy".to_owned(),
+                count => format!("{count} proxies"),
+            };
+            say!("config.toml  {}: {proxies} of your own", show(&path));
         }
         Some(path) => say!("config.toml  {} is not there", show(&path)),
         None => say!("config.toml  there is no home folder for one"),
