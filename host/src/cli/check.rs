@@ -71,30 +71,40 @@ impl Check {
             .enable_all()
             .build()
             .map_err(|error| format!("the runtime does not start: {error}"))?;
-        let own = manifest.path.clone();
-        let mut chains = vec![(&manifest, &directories)];
-        chains.extend(
-            project
-                .as_ref()
-                .map(|opened| (&opened.manifest, &opened.directories)),
-        );
-        let compiled = chains
-            .iter()
-            .map(|(manifest, directories)| runtime.block_on(compile(manifest, directories)));
-        let compiled: Vec<_> = compiled.collect::<Result<_, _>>()?;
-        let all: Vec<_> = chains.iter().flat_map(|(_, all)| (*all).clone()).collect();
-        let rights = give_up_rights(&all);
+        let mut own = parts(&runtime, &manifest, &directories)?;
+        let theirs = match &project {
+            Some(opened) => parts(&runtime, &opened.manifest, &opened.directories)?,
+            None => Vec::new(),
+        };
+        let mut given = directories.clone();
+        given.extend(project.iter().flat_map(|opened| opened.directories.clone()));
+        let rights = give_up_rights(&given);
+        // Only one that was started says that it is a guard.
+        let guards: Vec<_> = match self.start && project.is_some() {
+            true => own.extract_if(.., |part| part.is_guard(&runtime)).collect(),
+            false => Vec::new(),
+        };
         say!("client");
-        let mut valid = true;
-        for ((manifest, directories), compiled) in chains.iter().zip(compiled) {
-            if manifest.path != own {
-                say!("  │");
-                say!(
-                    "  │  the project's proxies; those of yours that are guards stand behind them"
-                );
+        let mut order = Vec::new();
+        let mut valid = self.print(&runtime, &user, own, &mut order);
+        if let Some(opened) = &project {
+            say!("  │");
+            match self.start {
+                true => say!("  │  the project's proxies:"),
+                false => {
+                    say!("  │  the project's proxies, in front of those of yours that are guards:");
+                }
             }
-            valid &= self.print(&runtime, &user, manifest, directories, compiled);
+            let mut order = Vec::new();
+            valid &= self.print(&runtime, &user, theirs, &mut order);
+            valid &= is_in_order(&opened.manifest, order);
         }
+        if !guards.is_empty() {
+            say!("  │");
+            say!("  │  your guards:");
+        }
+        valid &= self.print(&runtime, &user, guards, &mut order);
+        valid &= is_in_order(&manifest, order);
         say!("  │");
         match &manifest.agent {
             Some(agent) => {
@@ -107,25 +117,25 @@ impl Check {
         Ok(valid)
     }
 
-    /// Prints the proxies of a manifest; says whether all of them could be run, in this order.
-    fn print(
+    /// Prints proxies; says whether all of them could be run. Adds to `order` which of them are guards, as far as
+    /// that is known.
+    fn print<'a>(
         &self,
         runtime: &Runtime,
         user: &User,
-        manifest: &Manifest,
-        directories: &[Directories],
-        compiled: Vec<Compiled>,
+        parts: Vec<Part<'a>>,
+        order: &mut Vec<(&'a str, bool)>,
     ) -> bool {
         let mut valid = true;
-        let mut order = Vec::new();
-        let proxies = manifest.proxies.iter().zip(directories);
-        for ((entry, directories), compiled) in proxies.zip(compiled) {
+        for part in parts {
+            let (manifest, entry, directories) = (part.manifest, part.entry, part.directories);
             say!("  │");
             valid &= match &entry.make {
                 Make::Component(terms) => {
                     let terms = &resolved(terms, directories);
-                    let guest =
-                        compiled.and_then(|guest| print_proxy(guest, manifest, entry, terms));
+                    let guest = part
+                        .compiled
+                        .and_then(|guest| print_proxy(guest, manifest, entry, terms));
                     print_mounts(directories);
                     match guest {
                         Some(guest) if self.start => {
@@ -143,16 +153,57 @@ impl Check {
                 }
             };
         }
-        if let Err(error) = check_order(order)
-            && manifest.order == Order::Checked
-        {
-            eprintln!(
-                "acp-chain: {}: {error}",
-                Untrusted::new(manifest.path.display())
-            );
-            valid = false;
-        }
         valid
+    }
+}
+
+/// A proxy of a chain, ready to be printed.
+struct Part<'a> {
+    manifest: &'a Manifest,
+    entry: &'a ProxyEntry,
+    directories: &'a Directories,
+    compiled: Compiled,
+}
+
+impl Part<'_> {
+    /// Whether it says that it is a guard. One that does not start says nothing here.
+    fn is_guard(&self, runtime: &Runtime) -> bool {
+        let Some(Ok(guest)) = &self.compiled else {
+            return false;
+        };
+        let started = runtime.block_on(guest.start(1, None));
+        started.is_ok_and(|started| started.registration.guard)
+    }
+}
+
+/// The proxies of a manifest, compiled.
+fn parts<'a>(
+    runtime: &Runtime,
+    manifest: &'a Manifest,
+    directories: &'a [Directories],
+) -> Result<Vec<Part<'a>>, String> {
+    let compiled = runtime.block_on(compile(manifest, directories))?;
+    let proxies = manifest.proxies.iter().zip(directories).zip(compiled);
+    let parts = proxies.map(|((entry, directories), compiled)| Part {
+        manifest,
+        entry,
+        directories,
+        compiled,
+    });
+    Ok(parts.collect())
+}
+
+/// Whether the guards of a manifest stand where they have to; says so if not.
+fn is_in_order(manifest: &Manifest, mut order: Vec<(&str, bool)>) -> bool {
+    let place = |id: &str| manifest.proxies.iter().position(|entry| entry.id == id);
+    order.sort_by_key(|(id, _)| place(id));
+    match check_order(order) {
+        Err(error) if manifest.order == Order::Checked => {
+            let path = Untrusted::new(manifest.path.display());
+            eprintln!("acp-chain: {path}: {error}");
+            false
+        }
+        _ => true,
     }
 }
 

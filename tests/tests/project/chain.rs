@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use serde_json::{Value, json};
@@ -74,6 +76,11 @@ async fn what_changed_since_is_refused() {
         |world: &World| world.manifest(&format!("{SHOUT}on-failure = \"bypass\"\n")),
         |world: &World| fs::write(world.path("tools/shout.wasm"), b"\0asm").unwrap(),
         |world: &World| fs::write(world.path("acp-chain.lock"), "version = 1\n").unwrap(),
+        |world: &World| {
+            fs::copy(host::component("pass"), world.path("tools/pass.wasm")).unwrap();
+            fs::remove_file(world.path("tools/shout.wasm")).unwrap();
+            symlink("pass.wasm", world.path("tools/shout.wasm")).unwrap();
+        },
     ] {
         let world = World::shouting();
         let key = world.trust();

@@ -68,3 +68,24 @@ fn a_project_that_is_wrong_is_an_error_with_its_place() {
         "{error}"
     );
 }
+
+#[test]
+fn once_they_are_started_guards_of_the_user_are_shown_where_they_stand() {
+    let world = World::shouting();
+    let settings = world.home().join(".config/acp-chain");
+    fs::create_dir_all(&settings).unwrap();
+    let own = ["pass", "permissions"].map(|name| {
+        let path = acp_chain_tests::host::component(name);
+        format!("[[proxy]]\nid = \"{name}\"\npath = '{}'\n", path.display())
+    });
+    fs::write(settings.join("config.toml"), own.concat()).unwrap();
+    world.trust();
+    let said = world.do_run(&["check", "--start"]);
+    let place = |text: &str| {
+        said.find(text)
+            .unwrap_or_else(|| panic!("{said}\nlacks\n{text}"))
+    };
+    assert!(place("\npass  ") < place("\nshout  "), "{said}");
+    assert!(place("\nshout  ") < place("\npermissions  "), "{said}");
+    assert!(place("\npermissions  ") < place("\nagent  "), "{said}");
+}
