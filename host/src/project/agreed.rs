@@ -120,6 +120,29 @@ impl Agreed {
         one
     }
 
+    /// Whether all that these proxies may do was agreed to. The same files come to something else where another
+    /// version of this program reads them, or its user has other ceilings.
+    #[must_use]
+    pub fn lets(agreed: &[Self], now: &[Self]) -> bool {
+        now.iter().all(|now| {
+            let before = agreed.iter().find(|one| one.id == now.id);
+            before.is_some_and(|before| before.covers(now))
+        })
+    }
+
+    /// Whether it may do all that another one may.
+    fn covers(&self, other: &Self) -> bool {
+        let has = |name: &String, action: &String| {
+            let actions = self.methods.get(name);
+            actions.is_some_and(|actions| actions.contains(action))
+        };
+        let mut methods = other.methods.iter();
+        let mut directories = other.directories.iter();
+        other.powers.iter().all(|power| self.powers.contains(power))
+            && methods.all(|(name, actions)| actions.iter().all(|action| has(name, action)))
+            && directories.all(|(name, given)| self.directories.get(name) == Some(given))
+    }
+
     /// Everything about it that could change: what it is called, and what it is.
     fn facts(&self) -> BTreeMap<String, String> {
         let none = || "nothing".to_owned();
@@ -275,6 +298,28 @@ mod tests {
                 order: None,
             }
         );
+    }
+
+    #[test]
+    fn what_is_less_than_was_agreed_to_needs_no_yes() {
+        let mut less = one("a");
+        less.powers.clear();
+        less.limits.insert("memory".to_owned(), "1 GiB".to_owned());
+        assert!(Agreed::lets(&[one("a"), one("b")], &[less]));
+        let more: [fn(&mut Agreed); 4] = [
+            |one| one.id.push('x'),
+            |one| one.powers.push("prompts.change".to_owned()),
+            |one| drop(one.methods.insert("_x".to_owned(), vec!["read".to_owned()])),
+            |one| {
+                let given = ("notes".to_owned(), false);
+                one.directories.insert("/n".to_owned(), given);
+            },
+        ];
+        for more in more {
+            let mut now = one("a");
+            more(&mut now);
+            assert!(!Agreed::lets(&[one("a")], &[now]));
+        }
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Projects: what a repository brings, and whether its user trusts it.
 //!
 //! Whoever opens a repository has not agreed to anything in it. What always holds:
-//! - Until the user has said yes to the content that there is now, or somebody has signed it whose word the user lets
-//!   count, no more of a project is read than its manifest,
-//!   its lock and the bytes of its components, of which the digest is taken. Nothing of it is parsed further,
-//!   compiled, fetched or started.
+//! - Until the user has said yes to the content that there is now, or somebody has signed it whose word the user
+//!   lets count, no more of a project is read than its manifest, its lock and the bytes of its components, of which
+//!   the digest is taken. Nothing of it is parsed further, compiled, fetched or started.
 //! - The files of a project are opened beneath its root, never through a link that leads out of it, and never wait:
 //!   what is not a regular file is an error, and so is one that is too large.
 //! - A [`key`](Content::key) stands for all of the content. What the user agreed to is bound to it.

@@ -112,6 +112,13 @@ impl Record {
         }
     }
 
+    /// Whether all that these proxies may do was agreed to.
+    #[must_use]
+    pub fn lets(&self, now: &[Agreed]) -> bool {
+        self.agreed()
+            .is_some_and(|agreed| Agreed::lets(agreed, now))
+    }
+
     /// What was agreed to.
     #[must_use]
     pub fn agreed(&self) -> Option<&[Agreed]> {

@@ -80,9 +80,18 @@ pub fn print(
     let content = content.map_err(|error| error.to_string())?;
     let opened = Opened::new(content, user, installed, named)?;
     let standing = records.standing(&root, opened.content.key());
+    let agreed = opened.agreed();
     match standing.map_err(|error| error.to_string())? {
-        Standing::Trusted(record) => say!("trust        since {}", Untrusted::new(record.since)),
-        _ => match vouched(&opened.content, &opened.agreed(), &user.signers) {
+        Standing::Trusted(record) if record.lets(&agreed) => {
+            say!("trust        since {}", Untrusted::new(record.since));
+        }
+        Standing::Trusted(_) => {
+            say!(
+                "trust        none: its proxies ask for more than you agreed to; {command} shows what it is"
+            );
+            return Ok(None);
+        }
+        _ => match vouched(&opened.content, &agreed, &user.signers) {
             Some(key) => say!("trust        signed by {key}, whom your config.toml trusts"),
             None => return Err("it was changed just now; do it again".to_owned()),
         },

@@ -47,10 +47,9 @@ impl ProjectChain {
             if let Some(error) = &broken {
                 return Err(error.clone());
             }
-            let plan = plan(role, &begin, &files)?;
-            let started = async { plan.load(None).await?.start().await };
-            // Rights may have been given up.
-            let started = started.await;
+            let loaded = plan(role, &begin, &files)?.load(None).await?;
+            let started = loaded.start().await;
+            // By then, rights are given up for good.
             started.inspect_err(|error| broken = Some(error.clone()))
         };
         let client = Client { reader, writer };
@@ -88,8 +87,8 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
     let content = content.map_err(|error| error.to_string())?;
     if content.key() != begin.key {
         return Err(format!(
-            "the files of the project are no longer those that you agreed to; {command} shows what is different. \
-             New sessions take notice of that"
+            "its files are no longer those that you agreed to, so its proxies cannot start: {command} shows what is \
+             different, and sessions that begin after your yes have the new ones"
         ));
     }
     let standing = super::records()?.standing(root, content.key());
@@ -107,16 +106,15 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
         files: files.to_vec(),
     };
     let opened = Opened::new(content, &user, &installed, &named)?;
-    // The same files may come to something else in another version of this program.
     let agreed = opened.agreed();
     let is_trusted = match &standing {
-        Standing::Trusted(record) => record.agreed() == Some(&agreed),
+        Standing::Trusted(record) => record.lets(&agreed),
         _ => vouched(&opened.content, &agreed, &user.signers).is_some(),
     };
     match is_trusted {
         true => Ok(opened),
         false => Err(format!(
-            "its proxies are not what you agreed to, though its files are; {command} shows what is different"
+            "its proxies ask for more than you agreed to, though its files are the same; {command} shows what it is"
         )),
     }
 }

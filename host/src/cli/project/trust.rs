@@ -205,9 +205,9 @@ impl Trust {
     }
 }
 
-/// Whether the user agreed to just this, and it comes to what it came to then.
+/// Whether the user agreed to these files, and to all that they come to.
 fn is_same(standing: &Standing, agreed: &[crate::project::Agreed]) -> bool {
-    matches!(standing, Standing::Trusted(record) if record.agreed() == Some(agreed))
+    matches!(standing, Standing::Trusted(record) if record.lets(agreed))
 }
 
 /// An error if something is locked that is not here. Nothing is downloaded for a project that is not trusted.
