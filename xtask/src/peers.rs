@@ -8,6 +8,7 @@
 //! | `sacp-tee`              | a proxy of an older generation, in Rust; it writes a log          |
 //! | `acpx`                  | a command-line client, from npm                                   |
 //! | `npm-agent`             | `tests/peers/npm/agent.mjs`, an agent over the npm SDK            |
+//! | `npm-client`            | `tests/peers/npm/client.mjs`, a client over the npm SDK           |
 //! | `npm-mcp-agent`         | `tests/peers/npm/mcp-agent.mjs`, the same with MCP over ACP       |
 //! | `npm-mcp-client`        | `tests/peers/npm/mcp-client.mjs`, a client with an MCP server     |
 //! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
@@ -121,6 +122,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let programs = npm::install(workspace, progress, &sources, &into)?;
     for name in [
         "agent",
+        "client",
         "conformance",
         "conformance-front",
         "conformance-server",

@@ -46,7 +46,7 @@ async function turn(client, { sessionId, prompt }, signal) {
   for (const { text } of prompt.filter((block) => block.type === "text")) {
     await echo(client, sessionId, text);
     if (text.includes("permission")) await askPermission(client, sessionId);
-    if (text.includes("wait")) await delay(2 ** 31 - 1, undefined, { signal });
+    if (/wait/i.test(text)) await delay(2 ** 31 - 1, undefined, { signal });
     if (signal.aborted) break;
   }
 }

@@ -7,6 +7,7 @@ mod check;
 mod hostile;
 mod locator;
 mod run;
+mod sessions;
 mod signed;
 mod trust;
 mod world;
