@@ -321,7 +321,10 @@ async fn a_projects_process_that_is_killed_is_started_again_and_none_outlives_th
     };
     // A turn that goes on while it is killed has one answer, whichever.
     let open = client.wire.ask("session/prompt", &prompt(&it, "wait"));
-    while !chunks(&transcript.received("client")).concat().contains("WAIT") {
+    while !chunks(&transcript.received("client"))
+        .concat()
+        .contains("WAIT")
+    {
         client.wire.receive().await.unwrap();
     }
     let pid = Pid::from_raw(chain.cast_signed()).unwrap();
