@@ -4,7 +4,7 @@
 
 use acp_chain_package::{Asks, OnFailure, Package};
 use acp_chain_powers::Power;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toml::Spanned;
 
 use super::error::unknown_key;
@@ -163,6 +163,9 @@ pub(super) fn check_config(
         let what = format!("`config`: `{id}` takes no configuration; leave out `{key}`");
         return Err((format!("/{key}"), what));
     };
+    if config.as_object().is_some_and(Map::is_empty) && accepts_nothing(schema) {
+        return Ok(());
+    }
     let schema = Value::Object(schema.clone());
     let read = Schema::read(&schema.to_string(), &mut { WEIGHT }).map_err(|wrong| {
         at_top(format!(
@@ -173,6 +176,27 @@ pub(super) fn check_config(
         Ok(()) | Err(Refused::Work) => Ok(()),
         Err(Refused::Mismatch(mismatch)) => Err(told(id, &schema, mismatch)),
     }
+}
+
+/// Whether a schema says nothing that an empty object could be against. It was seen to be one when the
+/// extension was installed, and to read it again takes a start a millisecond.
+fn accepts_nothing(schema: &Map<String, Value>) -> bool {
+    const ABOUT: &[&str] = &[
+        "$schema",
+        "$id",
+        "$defs",
+        "$comment",
+        "title",
+        "description",
+        "default",
+        "examples",
+        "properties",
+        "patternProperties",
+        "additionalProperties",
+    ];
+    let mut others = schema.keys().filter(|key| *key != "type");
+    schema.get("type").is_some_and(|kind| kind == "object")
+        && others.all(|key| ABOUT.contains(&&**key))
 }
 
 /// What does not match, as advice.
@@ -364,6 +388,26 @@ mod tests {
             other.contains(":2:7: `shot` is not installed; there are `shout`"),
             "{other}"
         );
+    }
+
+    #[test]
+    fn a_schema_that_accepts_nothing_need_not_be_read_for_that() {
+        for (schema, expected) in [
+            (json!({}), false),
+            (asks()["config"].clone(), true),
+            (json!({ "type": "object", "required": ["a"] }), false),
+            (json!({ "type": "array" }), false),
+            (json!({ "type": ["object", "null"] }), false),
+            (json!({ "type": "object", "minProperties": 1 }), false),
+            (json!({ "type": "object", "not": {} }), false),
+            (json!({ "type": "object", "unheard-of": 1 }), false),
+        ] {
+            let is = accepts_nothing(schema.as_object().unwrap());
+            assert_eq!(is, expected, "{schema}");
+            let read = Schema::read(&schema.to_string(), &mut { WEIGHT });
+            let fits = read.is_ok_and(|schema| schema.check("{}", &mut { WORK }).is_ok());
+            assert!(!is || fits, "{schema}");
+        }
     }
 
     #[test]
