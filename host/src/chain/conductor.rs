@@ -158,7 +158,7 @@ impl Conductor {
             if self.client.ended {
                 let owed = self.router.is_owed(Peer::Client) || !self.router.is_idle();
                 let both = [Peer::Client, Peer::Agent];
-                let all_taken = self.router.most_for_natives(None) == 0;
+                let all_taken = self.router.most_for_natives() == 0;
                 if !owed
                     && all_taken
                     && both.iter().all(|peer| self.router.outbox(*peer).is_empty())
@@ -266,7 +266,7 @@ impl Conductor {
             Peer::Agent => [UNREAD, FLOOD, UNREAD],
         };
         let (before, taken) = (self.side(peer).taken, self.taken());
-        let waits = self.waits(None).into_iter().zip(limits);
+        let waits = self.waits().into_iter().zip(limits);
         let has_room =
             waits
                 .zip(before.into_iter().zip(taken))
@@ -280,20 +280,23 @@ impl Conductor {
     /// any longer keeps them from being heard: not what waits for themselves, or they might never
     /// come to take it.
     fn hears(&mut self) -> Vec<(HopIndex, bool)> {
-        let natives = self.router.natives();
+        // Looked at once, since there may be many natives.
+        let (natives, waiting) = (self.router.natives(), self.router.waiting());
+        let [client, agent] =
+            [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len() < FLOOD);
+        let flooded = self.router.flooded_natives();
         let hears = natives.into_iter().map(|hop| {
-            let for_others = self.router.waiting() - self.router.waiting_for(hop);
-            let waits = self.waits(Some(hop));
-            let has_room = for_others < FLOOD && waits.iter().all(|waits| *waits < FLOOD);
-            (hop, has_room)
+            let for_others = waiting - self.router.waiting_for(hop);
+            let others = flooded.iter().all(|flooded| *flooded == hop);
+            (hop, client && agent && others && for_others < FLOOD)
         });
         hears.collect()
     }
 
-    /// How much waits for the client, the agent, and a native proxy other than this.
-    fn waits(&mut self, but: Option<HopIndex>) -> [usize; 3] {
+    /// How much waits for the client, the agent, and a native proxy.
+    fn waits(&mut self) -> [usize; 3] {
         let [client, agent] = [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len());
-        [client, agent, self.router.most_for_natives(but)]
+        [client, agent, self.router.most_for_natives()]
     }
 
     fn taken(&mut self) -> [u64; 3] {

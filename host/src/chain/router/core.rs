@@ -118,7 +118,7 @@ impl Core {
     pub fn is_flooded(&self) -> bool {
         self.client.outbox.len() >= FLOOD
             || self.agent.outbox.len() >= FLOOD
-            || self.most_for_natives(None) >= FLOOD
+            || self.most_for_natives() >= FLOOD
     }
 
     /// By which an end is reached.
@@ -295,10 +295,9 @@ impl Core {
         }
     }
 
-    /// How many bytes wait for native proxies: the most that wait for one of them but this.
-    pub fn most_for_natives(&self, but: Option<HopIndex>) -> usize {
-        let others = self.peers().filter(|(index, _)| Some(*index) != but);
-        let waits = others.map(|(_, native)| native.outbox.len());
+    /// How many bytes wait for native proxies: the most that wait for one of them.
+    pub fn most_for_natives(&self) -> usize {
+        let waits = self.peers().map(|(_, native)| native.outbox.len());
         waits.max().unwrap_or_default()
     }
 

@@ -90,6 +90,7 @@ use super::hop::{Hop, Life, Member};
 use super::native_peer::Order;
 use super::route::HopIndex;
 use crate::channel::Peer;
+use crate::limits::FLOOD;
 use crate::mcp::door::{Arrival, Door, Transport};
 use crate::native::Dialect;
 use crate::native::Supervisor;
@@ -268,10 +269,18 @@ impl Router {
         self.core.lookups.has(number) && self.core.joined.route(key).is_none()
     }
 
-    /// How many bytes wait for native proxies: the most that wait for one of them but this.
+    /// How many bytes wait for native proxies: the most that wait for one of them.
     #[must_use]
-    pub fn most_for_natives(&self, but: Option<HopIndex>) -> usize {
-        self.core.most_for_natives(but)
+    pub fn most_for_natives(&self) -> usize {
+        self.core.most_for_natives()
+    }
+
+    /// The native proxies for which so much waits that nobody may add to it.
+    #[must_use]
+    pub fn flooded_natives(&self) -> Vec<HopIndex> {
+        let peers = self.core.peers();
+        let flooded = peers.filter(|(_, native)| native.outbox.len() >= FLOOD);
+        flooded.map(|(index, _)| index).collect()
     }
 
     /// How many bytes native proxies ever took.
