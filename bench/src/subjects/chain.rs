@@ -10,12 +10,7 @@ use acp_chain_package::Package;
 use acp_chain_powers::Power;
 use anyhow::{Context, Result};
 
-use super::{FEW, Family, Places, Subject, process, projects};
-
-/// A proxy that may do everything, with room for messages of 8 MiB.
-pub const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
-on-failure = 'refuse'
-";
+use super::{FEW, Family, Places, Subject, TERMS, process, projects};
 
 pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Command> {
     let folder = |name| places.scratch.join(name);

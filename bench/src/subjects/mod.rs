@@ -30,6 +30,11 @@ pub const SESSIONS: usize = 1000;
 /// The projects of [`Family::Projects`], which share those sessions.
 pub const PROJECTS: usize = 100;
 
+/// A proxy that may do everything, with room for messages of 8 MiB.
+const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
+on-failure = 'refuse'
+";
+
 /// The sort of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -7,7 +7,7 @@ use std::process::Command;
 use acp_chain_powers::Power;
 use anyhow::{Context, Result, ensure};
 
-use super::{Places, Subject, chain};
+use super::{Places, Subject, TERMS};
 
 /// Makes the projects of a subject, and says yes to each. The command is acp-chain's, without arguments.
 pub fn make(subject: &Subject, places: &Places, command: impl Fn() -> Command) -> Result<()> {
@@ -44,9 +44,8 @@ fn trust(command: &mut Command) -> Result<Vec<u8>> {
 
 fn manifest(proxies: usize) -> String {
     let powers: Vec<_> = Power::all().map(|power| power.key).collect();
-    let terms = chain::TERMS;
     let proxy = |number| {
-        format!("[[proxy]]\nid = 'pass-{number}'\npath = 'pass.wasm'\n{terms}powers = {powers:?}\n")
+        format!("[[proxy]]\nid = 'pass-{number}'\npath = 'pass.wasm'\n{TERMS}powers = {powers:?}\n")
     };
     (0..proxies).map(proxy).collect()
 }
