@@ -9,7 +9,8 @@ use std::env;
 
 use acp_chain::channel::Peer;
 use acp_chain::limits::LINE;
-use acp_chain::rpc::{Frame, LineReader, Message};
+use acp_chain::rpc::Message;
+use acp_chain::transport::{Frame, LineReader};
 use bytes::{Buf, Bytes};
 use stage::Stage;
 

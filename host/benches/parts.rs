@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use acp_chain::chain::{Proxy, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
 use acp_chain::limits::{LINE, Limits};
-use acp_chain::rpc::{LineReader, Message, Outbox};
+use acp_chain::rpc::Message;
 use acp_chain::sandbox::{Component, Directories, Engine, Guest};
+use acp_chain::transport::{LineReader, Outbox};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tokio::runtime::Runtime;
 

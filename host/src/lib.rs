@@ -5,9 +5,11 @@
 //! ```
 //! use std::{future::pending, path::Path, sync::Arc};
 //!
-//! use acp_chain::chain::{self, Chain, ChildIo, Client, Proxy, Settings, Terms};
+//! use acp_chain::chain::{self, Chain, ChildIo, Proxy, Settings, Terms};
 //! use acp_chain::channel::Grant;
+//! use acp_chain::limits::LINE;
 //! use acp_chain::sandbox::{Component, Engine, Guest};
+//! use acp_chain::transport::Transport;
 //! use tokio::io::{AsyncRead, AsyncWrite};
 //!
 //! /// Serves a client with an agent behind one proxy, until either is gone.
@@ -23,7 +25,8 @@
 //!     let shout = Proxy::start("shout", guest, terms).await?;
 //!     let mut chain = Some(Chain::new(vec![shout.into()], ChildIo::over(from_agent, to_agent)));
 //!     let start = async |_| Ok(chain.take().expect("it starts once"));
-//!     chain::serve(Client::over(from_client, to_client), start, pending(), Settings::default()).await;
+//!     let client = Transport::lines(from_client, to_client, LINE);
+//!     chain::serve(client, start, pending(), Settings::default()).await;
 //!     Ok(())
 //! }
 //! # use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -49,7 +52,7 @@
 //! ```
 //!
 //! Whatever a proxy may do stands in its grant, and what it may use in its limits: without them it sees nothing.
-//! [`manifest`] reads both from files, and `chain::serve` takes any streams.
+//! [`manifest`] reads both from files, and `chain::serve` takes any [`transport`].
 
 #![forbid(unsafe_code)]
 
@@ -57,6 +60,7 @@ pub mod chain;
 pub mod channel;
 pub mod cli;
 pub mod extension;
+pub mod host;
 pub mod limits;
 pub mod manifest;
 pub mod mcp;
@@ -67,4 +71,5 @@ pub mod sandbox;
 mod schema;
 pub mod system;
 pub mod trace;
+pub mod transport;
 pub mod untrusted;

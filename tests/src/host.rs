@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use acp_chain::chain::{
-    self, Chain, ChildIo, Client, Exit, Member, Native, Program, Projects, Proxy, Settings,
-    StartError, Terms,
+    self, Chain, ChildIo, Exit, Member, Native, Program, Projects, Proxy, Settings, StartError,
+    Terms,
 };
 use acp_chain::channel::{Failure, FailurePolicy, Grant};
-use acp_chain::limits::Limits;
+use acp_chain::limits::{LINE, Limits};
 use acp_chain::sandbox::{Component, Engine, Guest};
+use acp_chain::transport::Transport;
 use acp_chain_package::Package;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -280,7 +281,7 @@ impl InProcess {
         let (client, client_end) = tokio::io::duplex(PIPE);
         let (agent, agent_end) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(client_end);
-        let client_end = Client::over(reader, writer);
+        let client_end = Transport::lines(reader, writer, LINE);
         let (output, input) = tokio::io::split(agent_end);
         let mut chain = Some(Chain {
             projects,
@@ -290,7 +291,6 @@ impl InProcess {
             chain.take().ok_or_else(|| StartError {
                 message: "this chain starts once".to_owned(),
                 code: 0,
-                exit_code: 1,
             })
         };
         let host = tokio::spawn(chain::serve(
@@ -364,11 +364,7 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
         dialect: None,
         on_failure: FailurePolicy::Refuse,
         program: Some(Program {
-            io: ChildIo {
-                output: Box::new(output),
-                input: Box::new(input),
-                process: None,
-            },
+            io: ChildIo::over(output, input),
             launch: Box::new(|| Err(Failure::new("it is played once"))),
         }),
     };

@@ -12,7 +12,8 @@ use acp_chain::channel::{
     Tally,
 };
 use acp_chain::limits::Limits;
-use acp_chain::rpc::{Message, Outbox};
+use acp_chain::rpc::Message;
+use acp_chain::transport::Outbox;
 use bytes::Buf;
 use tokio::time::Instant;
 

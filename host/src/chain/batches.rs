@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 
-use crate::rpc::{Id, Kind, Message, Outbox};
+use crate::rpc::{Id, Kind, Message};
+use crate::transport::Outbox;
 
 /// How many bytes of answers wait for others at most.
 const WAIT: usize = 1024 * 1024;

@@ -9,21 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, sleep_until};
 
 use super::hop::Member;
 use super::native_peer::Order;
-use super::pipes::{Happened, LAST_OUTPUT, Pipes, programs_of};
-use super::route::HopIndex;
+use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
 use super::router::{Finished, RUN};
-use super::start::{Reader, Silence};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Word};
 use crate::channel::{Failure, Peer};
 use crate::limits::{FLOOD, UNREAD};
-use crate::mcp::door::Arrival;
+use crate::mcp::bridge::Arrival;
 use crate::native::Process;
-use crate::rpc::{Error, Frame, LineReader, MalformedLine, Message, Outbox, code, read};
+use crate::rpc::{Error, MalformedLine, Message, code, read};
+use crate::transport::{Frame, Incoming, Outgoing, Transport};
 use crate::untrusted::Untrusted;
 
 /// Messages that proxies handle before input and output get their turn again.
@@ -47,12 +45,11 @@ enum Turn {
     More,
 }
 
-/// One end: what we write to, what we read from.
+/// One end, and what became of it.
 pub struct Side {
-    pub(super) input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
-    /// Whether something was written since the last flush.
-    unflushed: bool,
-    reader: Reader,
+    incoming: Box<dyn Incoming>,
+    pub(super) outgoing: Box<dyn Outgoing>,
+    /// Whether it has said all.
     pub(super) ended: bool,
     /// What the client, the agent and the native proxies had taken when this was read last, in
     /// bytes.
@@ -60,11 +57,10 @@ pub struct Side {
 }
 
 impl Side {
-    fn new(input: Option<Box<dyn AsyncWrite + Send + Unpin>>, reader: Reader) -> Self {
+    fn new(transport: Transport) -> Self {
         Self {
-            input,
-            unflushed: false,
-            reader,
+            incoming: transport.incoming,
+            outgoing: transport.outgoing,
             ended: false,
             taken: [0; 3],
         }
@@ -90,17 +86,16 @@ impl Conductor {
     /// A connection whose first message is the client's `initialize`, or the parent's
     /// `proxy/initialize`.
     pub fn new(
-        client: Box<dyn AsyncWrite + Send + Unpin>,
-        reader: Reader,
+        client: Transport,
         role: Role,
         chain: Chain,
         settings: Settings,
         initialize: Message,
     ) -> Self {
         let mut members: Vec<Member> = chain.proxies;
-        let pipes = Pipes::of(&mut members, settings.message_limit);
+        let pipes = Pipes::of(&mut members);
         let mut router = Router::new(members, settings.trace);
-        router.set_door(settings.program, chain.supervisor, chain.bridge);
+        router.set_bridge(settings.program, chain.supervisor, chain.bridge);
         router.set_log(settings.log);
         // A parent has its own ways for the sessions of its client.
         let projects = chain.projects.filter(|_| role == Role::Agent);
@@ -113,14 +108,14 @@ impl Conductor {
             router.tell_user(&notice);
         }
         router.receive(Peer::Client, initialize);
-        let (input, output, process) = match chain.agent {
-            Some(agent) => (Some(agent.input), agent.output, agent.process),
-            None => (None, Box::new(Silence) as _, None),
+        let (agent, process) = match chain.agent {
+            Some(agent) => (agent.transport, agent.process),
+            None => (Transport::silent(), None),
         };
         let mut conductor = Self {
             router,
-            client: Side::new(Some(client), reader),
-            agent: Side::new(input, LineReader::new(output, settings.message_limit)),
+            client: Side::new(client),
+            agent: Side::new(agent),
             process,
             pipes,
             projects,
@@ -152,7 +147,7 @@ impl Conductor {
             if self.agent.ended {
                 return self.finish_after_agent(stop).await;
             }
-            if self.client.input.is_none() {
+            if !self.client.outgoing.is_open() {
                 break true;
             }
             if self.client.ended {
@@ -187,15 +182,15 @@ impl Conductor {
     pub(super) async fn turn(&mut self) {
         let read_client = self.reads(Peer::Client);
         let read_agent = self.reads(Peer::Agent);
-        let reads: Vec<_> = self.hears();
+        let hearing = self.hearing();
         let more = self.router.is_ready();
         let event = {
             let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
             let rest = async {
                 tokio::select! {
-                    filled = self.client.reader.fill(), if read_client => Turn::Read(Peer::Client, filled),
-                    filled = self.agent.reader.fill(), if read_agent => Turn::Read(Peer::Agent, filled),
-                    happened = self.pipes.next(&mut natives, &reads) => Turn::Happened(happened),
+                    filled = self.client.incoming.read(), if read_client => Turn::Read(Peer::Client, filled),
+                    filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
+                    happened = self.pipes.next(&mut natives, &hearing) => Turn::Happened(happened),
                     word = next_word(&mut self.projects) => Turn::Word(word),
                     () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                     finished = busy => Turn::Finished(finished),
@@ -205,8 +200,8 @@ impl Conductor {
             };
             let writes = async {
                 tokio::select! {
-                    written = write(&mut self.client.input, client_box, &mut self.client.unflushed) => Turn::Wrote(Peer::Client, written),
-                    written = write(&mut self.agent.input, agent_box, &mut self.agent.unflushed) => Turn::Wrote(Peer::Agent, written),
+                    written = self.client.outgoing.write(client_box) => Turn::Wrote(Peer::Client, written),
+                    written = self.agent.outgoing.write(agent_box) => Turn::Wrote(Peer::Agent, written),
                 }
             };
             // What came in leaves before a busy proxy has its time, and proxies that always have
@@ -223,7 +218,7 @@ impl Conductor {
             Turn::Wrote(_, Ok(())) | Turn::More => {}
             Turn::Wrote(peer, Err(error)) => {
                 tracing::info!("the {} takes nothing any more: {error}", peer.as_str());
-                self.side(peer).input = None;
+                self.side(peer).outgoing.close();
                 let text = format!("acp-chain: the {} takes nothing any more", peer.as_str());
                 let error = Error::new(code::INTERNAL_ERROR, text);
                 self.router.stop_writing(peer, &error);
@@ -249,7 +244,7 @@ impl Conductor {
             Turn::Happened(happened) => self.happened(happened),
             Turn::Word(Word::Found(number, project)) => self.found(number, project),
             Turn::Word(Word::Notice(text)) => self.router.tell_user(&text),
-            Turn::Arrived(arrival) => self.router.receive_from_door(arrival),
+            Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
                 // What it started may keep its output open; what it wrote itself is still read.
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
@@ -276,21 +271,15 @@ impl Conductor {
         has_room && self.router.waiting() < UNREAD && !self.side(peer).ended
     }
 
-    /// Which native proxies are read. What they say goes either way, so only what could not wait
-    /// any longer keeps them from being heard: not what waits for themselves, or they might never
-    /// come to take it.
-    fn hears(&mut self) -> Vec<(HopIndex, bool)> {
-        // Looked at once, since there may be many natives.
-        let (natives, waiting) = (self.router.natives(), self.router.waiting());
+    /// Which native proxies are read. Looked at once, since there may be many.
+    fn hearing(&mut self) -> Hearing {
         let [client, agent] =
             [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len() < FLOOD);
-        let flooded = self.router.flooded_natives();
-        let hears = natives.into_iter().map(|hop| {
-            let for_others = waiting - self.router.waiting_for(hop);
-            let others = flooded.iter().all(|flooded| *flooded == hop);
-            (hop, client && agent && others && for_others < FLOOD)
-        });
-        hears.collect()
+        Hearing {
+            is_room: client && agent,
+            waiting: self.router.waiting(),
+            flooded: self.router.flooded_natives(),
+        }
     }
 
     /// How much waits for the client, the agent, and a native proxy.
@@ -390,7 +379,7 @@ impl Conductor {
     }
 
     fn take_frames(&mut self, peer: Peer) {
-        while let Some(frame) = self.side(peer).reader.next_frame() {
+        while let Some(frame) = self.side(peer).incoming.next_frame() {
             match read(frame) {
                 Ok(message) => self.router.receive(peer, message),
                 Err(mut malformed) => match malformed.batch.take() {
@@ -485,29 +474,5 @@ async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,
-    }
-}
-
-/// Writes some of what waits, or flushes when nothing does. Does not return while there is neither
-/// to do. Cancel safe.
-async fn write(
-    input: &mut Option<Box<dyn AsyncWrite + Send + Unpin>>,
-    outbox: &mut Outbox,
-    unflushed: &mut bool,
-) -> std::io::Result<()> {
-    match input {
-        Some(input) if !outbox.is_empty() => {
-            if input.write_buf(outbox).await? == 0 {
-                return Err(std::io::ErrorKind::WriteZero.into());
-            }
-            *unflushed = true;
-            Ok(())
-        }
-        Some(input) if *unflushed => {
-            input.flush().await?;
-            *unflushed = false;
-            Ok(())
-        }
-        _ => std::future::pending().await,
     }
 }

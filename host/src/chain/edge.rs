@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::batches::Batches;
 use super::exchange::ExchangeId;
 use crate::limits::{Account, OPEN_KEPT};
-use crate::rpc::{Error, Id, Message, Outbox};
+use crate::rpc::{Error, Id, Message};
+use crate::transport::Outbox;
 
 /// The client or the agent; of a chain that is itself a proxy, the parent.
 #[derive(Debug)]

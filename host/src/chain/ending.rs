@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
 use super::Exit;
@@ -11,7 +10,7 @@ use super::pipes::LAST_OUTPUT;
 use super::route::HopIndex;
 use crate::channel::Peer;
 use crate::native::{self, Ended, Process};
-use crate::rpc::{Error, Outbox, code};
+use crate::rpc::{Error, code};
 
 /// How long what is left may take to be written at the end.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -31,26 +30,20 @@ impl Conductor {
         if patience {
             self.let_go(self.router.natives()).await;
             let outbox = self.router.outbox(Peer::Agent);
-            let _ = timeout(FLUSH, flush(&mut self.agent.input, outbox)).await;
+            let _ = timeout(FLUSH, self.agent.outgoing.write_all(outbox)).await;
         }
         let outbox = self.router.outbox(Peer::Client);
-        let flush = timeout(FLUSH, flush(&mut self.client.input, outbox));
-        let (pipes, input) = (&mut self.pipes, &mut self.agent.input);
-        *input = None;
+        let flush = timeout(FLUSH, self.client.outgoing.write_all(outbox));
+        self.agent.outgoing.close();
         let ending = end(&mut self.process, patience);
-        let (ended, (), _) = tokio::join!(ending, pipes.close(), flush);
+        let (ended, (), _) = tokio::join!(ending, self.pipes.close(), flush);
         let Some(ended) = ended else {
-            return Exit::default();
+            return Exit::Ended { agent: None };
         };
         tracing::info!("the agent {}", native::describe(ended.status));
         // Ended by us, it did not fail.
-        let failed = ended.meant_it();
-        Exit {
-            code: if failed {
-                native::exit_code(ended.status)
-            } else {
-                0
-            },
+        Exit::Ended {
+            agent: ended.meant_it().then_some(ended.status),
         }
     }
 
@@ -58,9 +51,8 @@ impl Conductor {
     /// client told why. That takes as long as the client needs to read it, or until `stop`.
     pub async fn finish_after_agent(mut self, stop: impl Future<Output = ()>) -> Exit {
         self.settle().await;
-        let input = self.agent.input.take();
-        let reads = input.is_some();
-        drop(input);
+        let reads = self.agent.outgoing.is_open();
+        self.agent.outgoing.close();
         let ended = end(&mut self.process, true).await;
         let error = self.cause_of_end(ended, reads).await;
         tracing::error!("{error}");
@@ -73,11 +65,11 @@ impl Conductor {
         self.pipes.close().await;
         self.router.answer_all_open(Peer::Client, &error);
         tokio::select! {
-            () = flush(&mut self.client.input, self.router.outbox(Peer::Client)) => {}
+            _ = self.client.outgoing.write_all(self.router.outbox(Peer::Client)) => {}
             () = stop => {}
         }
-        Exit {
-            code: ended.map_or(0, |ended| native::exit_code(ended.status)),
+        Exit::Ended {
+            agent: ended.map(|ended| ended.status),
         }
     }
 
@@ -141,14 +133,6 @@ impl Conductor {
             true => error,
             false => error.with_data(&serde_json::json!({ "stderr": printed })),
         }
-    }
-}
-
-async fn flush(input: &mut Option<Box<dyn AsyncWrite + Send + Unpin>>, outbox: &mut Outbox) {
-    if let Some(input) = input {
-        // Whoever is gone misses nothing.
-        let _ = input.write_all_buf(outbox).await;
-        let _ = input.flush().await;
     }
 }
 

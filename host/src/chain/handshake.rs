@@ -1,25 +1,24 @@
 //! Where a client is received before there is a chain: nothing but `initialize` gets past, or a
 //! parent's `proxy/initialize`.
 
-use tokio::io::{AsyncWrite, AsyncWriteExt};
-
-use super::start::{Reader, Role};
+use super::start::Role;
 use crate::channel::Peer;
-use crate::rpc::{Error, Id, Kind, Message, Outbox, code, read};
+use crate::rpc::{Error, Id, Kind, Message, code, read};
+use crate::transport::{Outbox, Transport};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Where a client is received before there is a chain.
 pub struct Handshake {
-    pub input: Box<dyn AsyncWrite + Send + Unpin>,
+    pub client: Transport,
     pub outbox: Outbox,
 }
 
 impl Handshake {
     /// Waits for what begins a role; refuses everything else. `None` if the client leaves.
-    pub async fn wait(&mut self, reader: &mut Reader) -> Option<(Role, Message)> {
+    pub async fn wait(&mut self) -> Option<(Role, Message)> {
         let mut more = true;
         loop {
-            while let Some(frame) = reader.next_frame() {
+            while let Some(frame) = self.client.incoming.next_frame() {
                 match read(frame) {
                     Ok(message) if message.kind() == Kind::Request => {
                         if let Some(role) = Role::of(message.method()) {
@@ -46,14 +45,13 @@ impl Handshake {
             if !more {
                 return None;
             }
-            more = reader.fill().await.unwrap_or(false);
+            more = self.client.incoming.read().await.unwrap_or(false);
         }
     }
 
     pub async fn tell(&mut self, id: &Id, error: &Error) {
         Message::error(error).write(Some(id.as_str()), &mut self.outbox);
         // A client that cannot be written to will not be read from for long.
-        let _ = self.input.write_all_buf(&mut self.outbox).await;
-        let _ = self.input.flush().await;
+        let _ = self.client.outgoing.write_all(&mut self.outbox).await;
     }
 }

@@ -10,12 +10,14 @@ use super::breaker::Breaker;
 use super::exchange::ExchangeId;
 use super::native_peer::{Native, NativePeer};
 use super::queues::{OrderKey, Parked, Queues};
+use super::route::HopIndex;
 use super::routed::Routed;
 use crate::channel::{
     Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Offers, Part, Pattern, Registration,
     Source, Started, Subject, Subscription, seen_subject, subject,
 };
 use crate::limits::{Account, Limits};
+use crate::transport::Outbox;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// A proxy that is ready to work.
@@ -512,5 +514,20 @@ fn slowing(routed: &Routed) -> usize {
     match routed.internal {
         true => 0,
         false => routed.cost(),
+    }
+}
+
+/// What waits for native proxies, by their places.
+pub struct ForNatives<'r>(pub(super) &'r mut [Hop]);
+
+impl ForNatives<'_> {
+    /// What waits to be written to the program of this one; none for a component.
+    pub fn outbox(&mut self, index: HopIndex) -> Option<&mut Outbox> {
+        Some(&mut self.0.get_mut(index)?.native_mut()?.outbox)
+    }
+
+    /// How much waits for this proxy that is not written yet.
+    pub(super) fn backlog(&self, index: HopIndex) -> usize {
+        self.0.get(index).map_or(0, Hop::backlog)
     }
 }

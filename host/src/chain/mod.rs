@@ -27,10 +27,10 @@ mod serve;
 mod start;
 mod timers;
 
-pub use hop::{Member, Proxy, Terms};
+pub use hop::{ForNatives, Member, Proxy, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
 pub use order::{OutOfOrder, check_order};
 pub use projects::{Make, PATIENCE, Project, Projects, Word};
 pub use router::Router;
-pub use serve::{Client, Exit, Settings, serve};
-pub use start::{Chain, ChildIo, Role, StartError};
+pub use serve::{Exit, Settings, serve};
+pub use start::{Agent, Chain, ChildIo, Role, StartError};

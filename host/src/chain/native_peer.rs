@@ -15,7 +15,8 @@ use super::routed::Routed;
 use crate::channel::{Failure, FailurePolicy, Peer};
 use crate::limits::{Account, OPEN_KEPT};
 use crate::native::Dialect;
-use crate::rpc::{Id, Message, Outbox};
+use crate::rpc::{Id, Message};
+use crate::transport::Outbox;
 
 /// How long a native proxy may take to answer its first message, while it waits for nobody else.
 pub const START_UP: Duration = Duration::from_secs(30);

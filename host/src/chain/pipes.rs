@@ -4,22 +4,23 @@
 //! that it broke; what it said before is read first.
 
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use futures_util::task::AtomicWaker;
 use tokio::time::{Sleep, sleep, timeout};
 
 use super::ChildIo;
-use super::hop::Member;
+use super::hop::{ForNatives, Member};
 use super::native_peer::{Launch, Program};
 use super::route::HopIndex;
-use super::start::Reader;
 use crate::channel::Failure;
-use crate::limits::FLOOD;
+use crate::limits::{FLOOD, LINE};
 use crate::native::{self, Process};
-use crate::rpc::{Frame, LineReader, Outbox};
+use crate::transport::{Frame, Outbox, Transport};
 
 /// How long the output of a program may take to end that has exited or reads nothing any more; also
 /// that of the agent.
@@ -40,6 +41,25 @@ pub enum Happened {
     Broke(HopIndex, Failure),
 }
 
+/// Which native proxies are read. What they say goes either way, so only what could not wait any longer keeps
+/// them from being heard: not what waits for themselves, or they might never come to take it.
+pub struct Hearing {
+    /// Whether there is room for more at both ends.
+    pub is_room: bool,
+    /// How much waits for proxies.
+    pub waiting: usize,
+    /// Native proxies for which so much waits that nobody may add to it.
+    pub flooded: Vec<HopIndex>,
+}
+
+impl Hearing {
+    fn includes(&self, index: HopIndex, backlog: usize) -> bool {
+        self.is_room
+            && self.flooded.iter().all(|flooded| *flooded == index)
+            && self.waiting - backlog < FLOOD
+    }
+}
+
 /// What became of which program, by its place and its count.
 type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
 
@@ -48,11 +68,12 @@ pub struct Pipes {
     all: Vec<Pipe>,
     /// Programs that are being ended, and why, if anybody is to hear of it.
     endings: FuturesUnordered<Ending>,
-    message_limit: usize,
     /// Whose turn it is.
     turn: usize,
     /// How many programs there ever were.
     count: u64,
+    /// Who waits for anything to happen.
+    waits: Arc<AtomicWaker>,
 }
 
 struct Pipe {
@@ -61,13 +82,40 @@ struct Pipe {
     program: Option<Running>,
     /// Which one it is, of all that there ever were.
     count: u64,
+    bell: Arc<Bell>,
+    /// How many bytes were ever queued for it, and whether it was read, when it was last looked at.
+    seen: (u64, bool),
+}
+
+/// Tells which of many pipes there is something to do for.
+struct Bell {
+    is_rung: AtomicBool,
+    waits: Arc<AtomicWaker>,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
+        self.waits.wake();
+    }
+}
+
+impl Bell {
+    fn ring(&self) {
+        self.is_rung.store(true, Ordering::Release);
+    }
+
+    fn silence(&self) -> bool {
+        self.is_rung.swap(false, Ordering::Acquire)
+    }
 }
 
 struct Running {
-    /// None when it takes nothing any more.
-    input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
-    unflushed: bool,
-    reader: Reader,
+    transport: Transport,
     /// Whether it has said all.
     ended: bool,
     /// Whether it is to go when it has taken what waits for it, and nobody is to hear of it.
@@ -81,13 +129,13 @@ struct Running {
 
 impl Pipes {
     /// Takes the programs from the native proxies among these.
-    pub fn of(members: &mut [Member], message_limit: usize) -> Self {
+    pub fn of(members: &mut [Member]) -> Self {
         let mut pipes = Self {
             all: Vec::new(),
             endings: FuturesUnordered::new(),
-            message_limit,
             turn: 0,
             count: 0,
+            waits: Arc::default(),
         };
         for (hop, program) in programs_of(members) {
             pipes.add(hop, program);
@@ -100,19 +148,24 @@ impl Pipes {
         self.all.push(Pipe {
             hop,
             launch: program.launch,
-            program: Some(Running::new(program.io, self.message_limit)),
+            program: Some(Running::new(program.io)),
             count: self.count,
+            bell: Arc::new(Bell {
+                is_rung: AtomicBool::new(true),
+                waits: Arc::clone(&self.waits),
+            }),
+            seen: (0, false),
         });
         self.count += 1;
     }
 
     /// Starts another program in the place of one that ended.
     pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
-        let limit = self.message_limit;
         if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
             pipe.count = self.count;
             self.count += 1;
-            pipe.program = Some(Running::new((pipe.launch)()?, limit));
+            pipe.program = Some(Running::new((pipe.launch)()?));
+            pipe.bell.ring();
         }
         Ok(())
     }
@@ -135,8 +188,11 @@ impl Pipes {
     /// Lets a program go: its input ends when it has taken what waits for it.
     pub fn let_go(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
-        if let Some(program) = pipe.and_then(|pipe| pipe.program.as_mut()) {
+        if let Some(pipe) = pipe
+            && let Some(program) = &mut pipe.program
+        {
             program.leaves = true;
+            pipe.bell.ring();
         }
     }
 
@@ -172,25 +228,22 @@ impl Pipes {
     /// What a native proxy has said.
     pub fn next_frame(&mut self, hop: HopIndex) -> Option<Frame> {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop)?;
-        pipe.program.as_mut()?.reader.next_frame()
+        let program = pipe.program.as_mut()?;
+        program.transport.incoming.next_frame()
     }
 
-    /// Waits for anything that happens to a native proxy. `reads` says whether there is room for
-    /// what it says. Cancel safe.
-    pub async fn next(
-        &mut self,
-        outboxes: &mut [(HopIndex, &mut Outbox)],
-        reads: &[(HopIndex, bool)],
-    ) -> Happened {
-        std::future::poll_fn(|context| self.poll(outboxes, reads, context)).await
+    /// Waits for anything that happens to a native proxy. Cancel safe.
+    pub async fn next(&mut self, natives: &mut ForNatives<'_>, hearing: &Hearing) -> Happened {
+        std::future::poll_fn(|context| self.poll(natives, hearing, context)).await
     }
 
     fn poll(
         &mut self,
-        outboxes: &mut [(HopIndex, &mut Outbox)],
-        reads: &[(HopIndex, bool)],
+        natives: &mut ForNatives,
+        hearing: &Hearing,
         context: &mut Context,
     ) -> Poll<Happened> {
+        self.waits.register(context.waker());
         while let Poll::Ready(Some((hop, count, failure))) = self.endings.poll_next_unpin(context) {
             let mut pipes = self.all.iter();
             let is_last = pipes.any(|pipe| pipe.hop == hop && pipe.count == count);
@@ -206,12 +259,23 @@ impl Pipes {
             let Some(program) = &mut pipe.program else {
                 continue;
             };
-            let outbox = outboxes.iter_mut().find(|(of, _)| *of == hop);
-            let Some((_, outbox)) = outbox else { continue };
-            let reads = reads.iter().any(|(of, reads)| *of == hop && *reads);
-            let Poll::Ready(done) = program.poll(outbox, reads, context) else {
+            let reads = hearing.includes(hop, natives.backlog(hop));
+            let Some(outbox) = natives.outbox(hop) else {
                 continue;
             };
+            // There may be many, and most of the time nothing happens to most of them.
+            let seen = (outbox.queued(), reads);
+            if !pipe.bell.silence() && pipe.seen == seen {
+                continue;
+            }
+            pipe.seen = seen;
+            let waker = Waker::from(Arc::clone(&pipe.bell));
+            let polled = program.poll(outbox, reads, &mut Context::from_waker(&waker));
+            let Poll::Ready(done) = polled else {
+                continue;
+            };
+            // There may be more.
+            pipe.bell.ring();
             self.turn = at + 1;
             return Poll::Ready(match done {
                 Done::Wrote => Happened::Wrote,
@@ -251,14 +315,12 @@ enum Done {
 }
 
 impl Running {
-    fn new(link: ChildIo, message_limit: usize) -> Self {
+    fn new(io: ChildIo) -> Self {
         Self {
-            input: Some(link.input),
-            unflushed: false,
-            reader: LineReader::new(link.output, message_limit),
+            transport: Transport::lines(io.output, io.input, LINE),
             ended: false,
             leaves: false,
-            process: link.process,
+            process: io.process,
             last_output: None,
             stall: None,
         }
@@ -268,17 +330,17 @@ impl Running {
         if self.ended {
             return Poll::Ready(Done::Ended);
         }
-        if let Some(written) = self.poll_write(outbox, context) {
+        if let Poll::Ready(written) = self.transport.outgoing.poll_write(outbox, context) {
             self.stall = None;
             if let Err(error) = written {
                 tracing::debug!("a proxy takes nothing any more: {error}");
-                self.input = None;
+                self.transport.outgoing.close();
                 self.wait_for_last_output();
             }
             return Poll::Ready(Done::Wrote);
         }
         if self.leaves && outbox.is_empty() {
-            self.input = None;
+            self.transport.outgoing.close();
         }
         if outbox.len() >= FLOOD {
             let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(STALL)));
@@ -287,8 +349,8 @@ impl Running {
                 return Poll::Ready(Done::Stalled);
             }
         }
-        if reads && let Poll::Ready(filled) = pin!(self.reader.fill()).poll(context) {
-            return Poll::Ready(match filled {
+        if reads && let Poll::Ready(read) = self.transport.incoming.poll_read(context) {
+            return Poll::Ready(match read {
                 Ok(more) => {
                     // What is left then is half a line.
                     self.ended = !more;
@@ -311,32 +373,6 @@ impl Running {
         }
     }
 
-    /// Writes some of what waits, or flushes when nothing does.
-    fn poll_write(
-        &mut self,
-        outbox: &mut Outbox,
-        context: &mut Context,
-    ) -> Option<std::io::Result<()>> {
-        let input = self.input.as_mut()?;
-        if !outbox.is_empty() {
-            return match pin!(input.write_buf(outbox)).poll(context) {
-                Poll::Ready(Ok(0)) => Some(Err(std::io::ErrorKind::WriteZero.into())),
-                Poll::Ready(written) => {
-                    self.unflushed = true;
-                    Some(written.map(drop))
-                }
-                Poll::Pending => None,
-            };
-        }
-        if self.unflushed
-            && let Poll::Ready(flushed) = pin!(input.flush()).poll(context)
-        {
-            self.unflushed = false;
-            return flushed.err().map(Err);
-        }
-        None
-    }
-
     fn wait_for_last_output(&mut self) {
         self.last_output
             .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
@@ -344,10 +380,11 @@ impl Running {
 
     /// Ends it when it has said all, or has had time to.
     async fn end_gently(mut self) {
-        self.input = None;
+        self.transport.outgoing.close();
+        let incoming = &mut self.transport.incoming;
         let rest = async {
-            while self.reader.fill().await.is_ok_and(|more| more) {
-                while self.reader.next_frame().is_some() {}
+            while incoming.read().await.is_ok_and(|more| more) {
+                while incoming.next_frame().is_some() {}
             }
         };
         let _ = timeout(LAST_OUTPUT, rest).await;
@@ -355,7 +392,7 @@ impl Running {
     }
 
     async fn end(self) {
-        drop(self.input);
+        drop(self.transport);
         if let Some(mut process) = self.process {
             let _ = process.end(false).await;
         }
@@ -363,8 +400,8 @@ impl Running {
 
     /// Ends what is left of the program; says what became of it.
     async fn into_failure(self) -> Failure {
-        let reads = self.input.is_some();
-        drop(self.input);
+        let reads = self.transport.outgoing.is_open();
+        drop(self.transport.outgoing);
         let mut how = match reads {
             true => "closed its output".to_owned(),
             false => "closed its input".to_owned(),

@@ -1,21 +1,17 @@
 //! What a connection needs to begin its work.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Member, Projects};
-use crate::mcp::door::Transport;
-use crate::native::{Dialect, Process, Supervisor};
-use crate::rpc::{LineReader, code};
+use crate::limits::LINE;
+use crate::mcp::bridge::BridgeKind;
+use crate::native::{Dialect, Process, SpawnError, Supervisor};
+use crate::rpc::code;
+use crate::system::Startable;
+use crate::transport::Transport;
 
 /// What begins the work of all parts of a chain.
 pub(super) const INITIALIZE: &str = "initialize";
-
-/// The lines that come from one end.
-pub(super) type Reader = LineReader<Box<dyn AsyncRead + Send + Unpin>>;
 
 /// What a chain is to whoever started it, which the first message tells (RFD proxy-chains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +38,14 @@ pub struct Chain {
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<Member>,
     /// The agent. A chain in the [`Role`] of a proxy has none: its parent has it.
-    pub agent: Option<ChildIo>,
+    pub agent: Option<Agent>,
     /// What the user is to be told in the first turn.
     pub notices: Vec<String>,
     /// What opens the sockets by which the agent reaches MCP servers within the chain. Without it,
     /// this process does.
     pub supervisor: Option<Supervisor>,
     /// How the agent is to get to them, if it does not reach servers over ACP.
-    pub bridge: Transport,
+    pub bridge: BridgeKind,
     /// What finds the further proxies of each session; without it, all sessions have the same.
     pub projects: Option<Box<dyn Projects>>,
 }
@@ -67,13 +63,13 @@ impl Chain {
     /// A chain of these proxies, the client's neighbour first, in front of an agent. This process itself opens
     /// the sockets by which the agent reaches MCP servers of theirs.
     #[must_use]
-    pub fn new(proxies: Vec<Member>, agent: ChildIo) -> Self {
+    pub fn new(proxies: Vec<Member>, agent: impl Into<Agent>) -> Self {
         Self {
             proxies,
-            agent: Some(agent),
+            agent: Some(agent.into()),
             notices: Vec::new(),
             supervisor: None,
-            bridge: Transport::default(),
+            bridge: BridgeKind::default(),
             projects: None,
         }
     }
@@ -85,8 +81,25 @@ impl Chain {
             _ => Err(StartError {
                 message: format!("the chain was not made for the role {role:?}"),
                 code: code::INTERNAL_ERROR,
-                exit_code: 1,
             }),
+        }
+    }
+}
+
+/// The agent: how it is reached, and its process if it is one of ours.
+#[derive(Debug)]
+pub struct Agent {
+    /// What it says, and what is said to it.
+    pub transport: Transport,
+    /// The process, which ends with the connection.
+    pub process: Option<Process>,
+}
+
+impl From<ChildIo> for Agent {
+    fn from(child: ChildIo) -> Self {
+        Self {
+            transport: Transport::lines(child.output, child.input, LINE),
+            process: child.process,
         }
     }
 }
@@ -115,20 +128,22 @@ impl ChildIo {
     }
 }
 
+impl ChildIo {
+    /// Starts a program. A proxy has its id for a name, the agent none.
+    pub fn start(program: &Startable, proxy: Option<&str>) -> Result<Self, SpawnError> {
+        let (process, input, output) = Process::start(program, proxy)?;
+        Ok(Self {
+            process: Some(process),
+            ..Self::over(output, input)
+        })
+    }
+}
+
 impl std::fmt::Debug for ChildIo {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("ChildIo")
             .field("process", &self.process)
             .finish_non_exhaustive()
-    }
-}
-
-/// The output of whoever says nothing here.
-pub(super) struct Silence;
-
-impl AsyncRead for Silence {
-    fn poll_read(self: Pin<&mut Self>, _: &mut Context, _: &mut ReadBuf) -> Poll<io::Result<()>> {
-        Poll::Pending
     }
 }
 
@@ -140,6 +155,4 @@ pub struct StartError {
     pub message: String,
     /// The code of the error that the client gets (JSON-RPC 2.0 §5.1).
     pub code: i64,
-    /// What the process exits with if nothing better happens.
-    pub exit_code: u8,
 }

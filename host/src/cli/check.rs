@@ -6,13 +6,14 @@ use std::process::ExitCode;
 
 use tokio::runtime::Runtime;
 
-use super::plan::{Compiled, compile};
+use super::plan::load;
 use super::project::here;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
 use super::{asks, folders, give_up_rights, open};
 use crate::chain::check_order;
 use crate::channel::Source;
+use crate::host::Loaded;
 use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, Order, ProxyEntry, User};
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
@@ -162,7 +163,7 @@ struct Part<'a> {
     manifest: &'a Manifest,
     entry: &'a ProxyEntry,
     directories: &'a Directories,
-    compiled: Compiled,
+    compiled: Loaded,
 }
 
 impl Part<'_> {
@@ -182,7 +183,7 @@ fn parts<'a>(
     manifest: &'a Manifest,
     directories: &'a [Directories],
 ) -> Result<Vec<Part<'a>>, String> {
-    let compiled = runtime.block_on(compile(manifest, directories))?;
+    let compiled = runtime.block_on(load(manifest, directories))?;
     let proxies = manifest.proxies.iter().zip(directories).zip(compiled);
     let parts = proxies.map(|((entry, directories), compiled)| Part {
         manifest,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::mcp::door::pipe::{self, SECRET, SOCKET};
+use crate::mcp::bridge::pipe::{self, SECRET, SOCKET};
 use crate::system::{local, stdio};
 
 /// How much is copied at once, in bytes.

@@ -32,8 +32,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::extension::{Carried, Installed, Revoked, Store};
-use crate::manifest::{ComponentEntry, Make, Manifest, ManifestError, ProxyEntry, User};
-use crate::sandbox::{Component, Directories, Engine, EngineError, Guest};
+use crate::manifest::{Make, Manifest, ManifestError, User};
+use crate::sandbox::{Directories, Engine, EngineError};
 use crate::system::{Rights, files, rights, supervisor};
 
 /// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
@@ -246,24 +246,5 @@ fn user() -> Result<User, ManifestError> {
     match folders::config_file() {
         Some(path) => User::read(&path),
         None => Ok(User::default()),
-    }
-}
-
-/// What starts a proxy that is a component, on its terms.
-fn guest(
-    engine: &Engine,
-    entry: &ProxyEntry,
-    terms: &ComponentEntry,
-    component: Component,
-    directories: Directories,
-) -> Guest {
-    Guest {
-        engine: engine.clone(),
-        component,
-        name: entry.id.as_str().into(),
-        config: terms.config.as_str().into(),
-        limits: terms.limits.clone(),
-        grant: terms.grant.clone(),
-        directories,
     }
 }

@@ -1,24 +1,26 @@
 //! What a chain is made of, on its way to run: loaded with all of our rights, started with few.
 
 use std::fmt::Display;
-use std::io;
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-
+use super::give_up_rights;
 use super::progress::Progress;
 use super::project::client::{self, Finding};
-use super::{give_up_rights, guest};
-use crate::chain::{
-    self, Chain, ChildIo, Launch, Member, Native, Program, Proxy, StartError, Terms,
-};
-use crate::channel::{Failure, FailurePolicy, Source};
-use crate::extension::Location;
-use crate::manifest::{Make, Manifest, NativeEntry, Order, ProxyEntry};
-use crate::mcp::door::Transport;
-use crate::native::{CommandLine, Process, SpawnError, Startable, Supervisor};
+use crate::chain::{Chain, ChildIo, Launch, Native, Program, StartError};
+use crate::channel::Failure;
+use crate::host::{self, Host, Ready};
+use crate::manifest::{Manifest, NativeEntry, ProxyEntry};
+use crate::mcp::bridge::BridgeKind;
+use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
-use crate::sandbox::{Component, ComponentError, Directories, Engine, EngineError, Guest, apart};
-use crate::untrusted::Untrusted;
+use crate::sandbox::{Directories, EngineError, apart};
+
+/// Why nothing runs, and what to exit with for it if nothing better happens.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// What the client is told.
+    pub error: StartError,
+    pub exit_code: u8,
+}
 
 /// What is to run.
 pub struct Plan {
@@ -29,7 +31,7 @@ pub struct Plan {
     /// None for a chain that is itself a proxy.
     pub agent: Option<CommandLine>,
     /// How the agent gets to MCP servers in the chain.
-    pub bridge: Transport,
+    pub bridge: BridgeKind,
     /// How the projects of sessions are found; without it, there are none.
     pub projects: Option<Finding>,
 }
@@ -38,18 +40,12 @@ pub struct Plan {
 pub struct Loaded {
     supervisor: Option<Supervisor>,
     agent: Option<ChildIo>,
-    bridge: Transport,
+    bridge: BridgeKind,
     projects: Option<client::Client>,
     manifest: Option<Manifest>,
     directories: Vec<Directories>,
     /// Those of the manifest, in its order.
     proxies: Vec<Ready>,
-}
-
-/// A proxy on its way into the chain.
-enum Ready {
-    Guest(Guest),
-    Native(Result<Native, Failure>),
 }
 
 /// The programs of a chain, as far as they could be started.
@@ -61,32 +57,29 @@ struct Programs {
     projects: Option<client::Client>,
 }
 
-/// The component of a proxy, ready to be started; none of one that is a program.
-pub type Compiled = Option<Result<Guest, ComponentError>>;
-
 impl Plan {
     /// Everything that takes rights: compiles components, and starts programs. Without a supervisor, there are none.
-    pub async fn load(mut self, supervisor: Option<Supervisor>) -> Result<Loaded, StartError> {
+    pub async fn load(mut self, supervisor: Option<Supervisor>) -> Result<Loaded, Failed> {
         // Programs start while components are compiled.
         let manifest = self.manifest.as_ref();
-        let compiling = manifest.map(|manifest| compile(manifest, &self.directories));
+        let loading = manifest.map(|manifest| load(manifest, &self.directories));
         let projects = self.projects.take();
         let started = match &supervisor {
             Some(supervisor) => self.start_programs(supervisor, projects),
             None => Ok(Programs::default()),
         };
-        let compiled = match compiling {
-            Some(compiling) => compiling.await,
+        let guests = match loading {
+            Some(loading) => loading.await,
             None => Ok(Vec::new()),
         };
         // Only now: whatever is wrong, no thread goes on.
         let programs = started?;
-        let compiled = compiled.map_err(|error| failed(&error))?;
+        let guests = guests.map_err(|error| failed(&error))?;
         let mut natives = programs.natives.into_iter();
         let mut proxies = Vec::new();
         if let Some(manifest) = manifest {
-            for (entry, compiled) in manifest.proxies.iter().zip(compiled) {
-                let guest = compiled.transpose();
+            for (entry, guest) in manifest.proxies.iter().zip(guests) {
+                let guest = guest.transpose();
                 let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
                 let native = || natives.next().map(Ready::Native);
                 proxies.extend(guest.map(Ready::Guest).or_else(native));
@@ -108,7 +101,7 @@ impl Plan {
         &self,
         supervisor: &Supervisor,
         projects: Option<Finding>,
-    ) -> Result<Programs, StartError> {
+    ) -> Result<Programs, Failed> {
         let natives = || self.manifest.iter().flat_map(Manifest::natives);
         let commands = natives().map(|(_, native)| native.command.clone());
         let finding = projects.iter().flat_map(Finding::commands);
@@ -132,59 +125,33 @@ impl Plan {
     }
 }
 
-/// Compiles the components of a manifest side by side, beginning now. An error if that cannot be.
-pub fn compile(
+/// Loads the components of a manifest, beginning now. An error if that cannot be.
+pub fn load(
     manifest: &Manifest,
     directories: &[Directories],
-) -> impl Future<Output = Result<Vec<Compiled>, String>> + use<> {
-    let proxies = manifest.proxies.iter().cloned().zip(directories.to_vec());
-    let proxies: Vec<_> = proxies.collect();
-    let compiled = apart(move || {
-        if proxies.is_empty() {
+) -> impl Future<Output = Result<Vec<host::Loaded>, String>> + use<> {
+    let (manifest, directories) = (manifest.clone(), directories.to_vec());
+    let loaded = apart(move || {
+        if manifest.proxies.is_empty() {
             return Ok(Vec::new());
         }
-        let engine = super::engine()?;
-        let progress = Progress::default();
-        let compile = |(entry, directories): (ProxyEntry, Directories)| match &entry.make {
-            Make::Native(_) => None,
-            Make::Component(terms) => {
-                let component =
-                    progress.while_loading(&entry.id, || load(&engine, &terms.location));
-                let guest = |component| guest(&engine, &entry, terms, component, directories);
-                Some(component.map(guest))
-            }
-        };
-        Ok::<_, EngineError>(proxies.into_par_iter().map(compile).collect())
+        let (host, progress) = (Host::new(super::engine()?), Progress::default());
+        let loading = |id: &str, load: &mut dyn FnMut()| progress.while_loading(id, load);
+        Ok::<_, EngineError>(host.load(&manifest, &directories, loading))
     });
     async {
-        let compiled = compiled.await.map_err(|error| error.to_string())?;
-        compiled.map_err(|error| error.to_string())
-    }
-}
-
-/// Loads a component from wherever it is.
-pub fn load(engine: &Engine, location: &Location) -> Result<Component, ComponentError> {
-    match location {
-        Location::File(path) => Component::load(engine, path),
-        Location::Stored(stored) => {
-            let read = || stored.read().map_err(io::Error::other);
-            Component::kept(engine, &stored.digest.to_string(), &stored.path, read)
-        }
-        Location::Read(_, component) => Component::compile(engine, component),
-        Location::Carried(extension) => {
-            let (program, code) = extension.code()?;
-            Component::carried(engine, extension.component()?, &program, &code)
-        }
+        let loaded = loaded.await.map_err(|error| error.to_string())?;
+        loaded.map_err(|error| error.to_string())
     }
 }
 
 impl Loaded {
     /// Gives up our rights, then lets components run. That is for good, also if it fails.
-    pub async fn start(self) -> Result<Chain, StartError> {
+    pub async fn start(self) -> Result<Chain, Failed> {
         give_up_rights(&self.directories);
         let mut chain = Chain {
             proxies: Vec::new(),
-            agent: self.agent,
+            agent: self.agent.map(Into::into),
             notices: Vec::new(),
             supervisor: self.supervisor,
             bridge: self.bridge,
@@ -193,68 +160,18 @@ impl Loaded {
         let Some(manifest) = self.manifest else {
             return Ok(chain);
         };
-        for (entry, ready) in manifest.proxies.iter().zip(self.proxies) {
-            let started = match ready {
-                Ready::Guest(guest) => start(entry, guest).await.map(Member::from),
-                Ready::Native(native) => native.map(Member::from),
-            };
-            match started {
-                Ok(proxy) => chain.proxies.push(proxy),
-                Err(failure) => {
-                    let (id, details) = (&entry.id, failure.details());
-                    tracing::error!("the proxy `{id}` did not start: {failure}{details}");
-                    if entry.on_failure != Some(FailurePolicy::Bypass) {
-                        let wrong = format!("it did not start: {failure}");
-                        return Err(failed(&manifest.about(entry, &wrong)));
-                    }
-                    let reason = &failure.reason;
-                    chain.notices.push(format!(
-                        "the proxy `{id}` did not start: {reason}. Everything passes it by."
-                    ));
-                }
-            }
-        }
-        match manifest.order {
-            Order::Checked => {
-                check_order(&manifest, &chain.proxies).map_err(|error| failed(&error))?;
-            }
-            Order::AsWritten => {}
-            // All others stay in their order, and so do the guards.
-            Order::GuardsLast => chain.proxies.sort_by_key(Member::is_guard),
-        }
+        let started = host::start(&manifest, self.proxies).await;
+        let started = started.map_err(|error| failed(&error))?;
+        chain.proxies = started.proxies;
+        chain.notices = started.notices;
         Ok(chain)
     }
 }
 
-async fn start(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure> {
-    let started = guest.start(1, None).await?;
-    let registration = &started.registration;
-    for subscription in &registration.subscriptions {
-        tracing::debug!(proxy = entry.id, "asks for {subscription}");
-    }
-    if !registration.offers.is_empty() && !guest.grant.has("tools") {
-        let (id, offers) = (&entry.id, registration.offers);
-        tracing::warn!(
-            "the proxy `{id}` has {offers}, which the agent does not get: it lacks the power `tools`"
-        );
-    }
-    Ok(Proxy {
-        name: entry.id.clone(),
-        terms: Terms {
-            limits: guest.limits.clone(),
-            grant: guest.grant.clone(),
-            on_failure: entry.on_failure.unwrap_or(registration.on_failure),
-        },
-        started,
-        source: Box::new(guest),
-    })
-}
-
-fn start_agent(program: &Startable) -> Result<ChildIo, StartError> {
-    link(program, None).map_err(|error| StartError {
-        message: error.to_string(),
-        code: code::INTERNAL_ERROR,
+fn start_agent(program: &Startable) -> Result<ChildIo, Failed> {
+    ChildIo::start(program, None).map_err(|error| Failed {
         exit_code: error.exit_code(),
+        ..failed(&error)
     })
 }
 
@@ -265,8 +182,8 @@ fn start_native(
 ) -> Result<Native, Failure> {
     let id = entry.id.clone();
     let mut launch: Launch = Box::new(move || {
-        let link = link(&program, Some(&id));
-        link.map_err(|error| Failure::new(error.to_string()))
+        let io = ChildIo::start(&program, Some(&id));
+        io.map_err(|error| Failure::new(error.to_string()))
     });
     Ok(Native {
         name: entry.id.clone(),
@@ -279,28 +196,13 @@ fn start_native(
     })
 }
 
-/// Starts a program, of the agent or of a proxy.
-fn link(program: &Startable, proxy: Option<&str>) -> Result<ChildIo, SpawnError> {
-    let (process, input, output) = Process::start(program, proxy)?;
-    Ok(ChildIo {
-        output: Box::new(output),
-        input: Box::new(input),
-        process: Some(process),
-    })
-}
-
-/// An error if a guard does not stand next to the agent.
-fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
-    let order = proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard()));
-    let manifest = Untrusted::new(manifest.path.display());
-    chain::check_order(order).map_err(|error| format!("{manifest}: {error}"))
-}
-
 /// What is wrong with the chain, for the client.
-pub fn failed(error: &dyn Display) -> StartError {
-    StartError {
-        message: error.to_string(),
-        code: code::INTERNAL_ERROR,
+pub fn failed(error: &dyn Display) -> Failed {
+    Failed {
+        error: StartError {
+            message: error.to_string(),
+            code: code::INTERNAL_ERROR,
+        },
         exit_code: 1,
     }
 }

@@ -4,17 +4,19 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::plan::{Plan, failed};
+use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
 use super::{folders, open, words};
-use crate::chain::{self, Client, Role, Settings, StartError};
+use crate::chain::{self, Exit, Role, Settings, StartError};
+use crate::limits::LINE;
 use crate::manifest::{Manifest, User};
-use crate::native::{CommandLine, SpawnError, Supervisor};
+use crate::native::{self, CommandLine, SpawnError, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::Directories;
 use crate::system::{stdio, stop, terminal};
 use crate::trace::Trace;
+use crate::transport::Transport;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -52,7 +54,7 @@ impl Run {
     pub fn main(mut self, log: Option<PathBuf>) -> ExitCode {
         if super::has_terminal() {
             return self.hand_over().unwrap_or_else(|error| {
-                eprintln!("acp-chain: {error}");
+                eprintln!("acp-chain: {}", error.error);
                 ExitCode::from(error.exit_code)
             });
         }
@@ -66,17 +68,18 @@ impl Run {
             ..Settings::default()
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
-        let client = Client {
-            reader: stdio::input().map_err(unusable)?,
-            writer: stdio::output().map_err(unusable)?,
-        };
+        let client = Transport::lines(
+            stdio::input().map_err(unusable)?,
+            stdio::output().map_err(unusable)?,
+            LINE,
+        );
         let program = settings.program.clone();
         // It begins while the client makes up its mind.
-        let mut ready = Some(supervise(&program).map_err(|error| error.message)?);
-        let mut broken: Option<StartError> = None;
-        let start = async |role| {
-            if let Some(error) = broken.take() {
-                return Err(broken.insert(error).clone());
+        let mut ready = Some(supervise(&program).map_err(|failed| failed.error.message)?);
+        let mut broken: Option<Failed> = None;
+        let mut start = async |role| {
+            if let Some(failed) = &broken {
+                return Err(failed.clone());
             }
             let supervisor = match ready.take() {
                 Some(supervisor) => supervisor,
@@ -85,30 +88,31 @@ impl Run {
             let plan = self.plan(role, log.as_deref())?;
             let loaded = plan.load(Some(supervisor)).await?;
             let started = loaded.start().await;
-            started.inspect_err(|error| broken = Some(again(error)))
+            started.inspect_err(|failed| broken = Some(again(failed)))
         };
+        let mut exit_code = 0;
+        let start = async |role| start(role).await.map_err(told(&mut exit_code));
         let exit = chain::serve(client, start, stop::requested(), settings).await;
-        Ok(exit.code)
+        Ok(code_of(exit, exit_code))
     }
 
     /// Lets the agent have the terminal: this is no editor, but a user who signs in, or looks (RFD
     /// auth-methods).
-    fn hand_over(&mut self) -> Result<ExitCode, StartError> {
+    fn hand_over(&mut self) -> Result<ExitCode, Failed> {
         let (_, manifest) = self.read()?;
         let mut command = self.command(manifest.as_ref())?;
         command.args.append(&mut self.appended);
         terminal::hand_over(command.plain()).map_err(|error| {
             let error = SpawnError::new("agent", &command, error);
-            StartError {
-                message: error.to_string(),
-                code: code::INTERNAL_ERROR,
+            Failed {
                 exit_code: error.exit_code(),
+                ..failed(&error)
             }
         })
     }
 
     /// What the user has decided, and the chain if there is one.
-    fn read(&self) -> Result<(User, Option<Manifest>), StartError> {
+    fn read(&self) -> Result<(User, Option<Manifest>), Failed> {
         let user = super::user().map_err(|error| failed(&error))?;
         if self.manifest.is_none() && self.with.is_empty() && !user.has_chain() {
             return Ok((user, None));
@@ -125,7 +129,7 @@ impl Run {
     }
 
     /// What is to run in this role.
-    fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, StartError> {
+    fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, Failed> {
         folders::check_owners().map_err(|error| failed(&error))?;
         let (user, manifest) = self.read()?;
         if let Some(manifest) = &manifest {
@@ -139,13 +143,16 @@ impl Run {
             Role::Agent => Some(self.command(manifest.as_ref())?),
             Role::Proxy(_) if self.agent.is_empty() => None,
             Role::Proxy(dialect) => {
-                return Err(StartError {
-                    message: format!(
-                        "an agent is named, so this chain is no proxy, and does not know {}; leave out the \
-                         command behind `--`",
-                        dialect.initialize()
-                    ),
-                    code: code::INVALID_REQUEST,
+                let message = format!(
+                    "an agent is named, so this chain is no proxy, and does not know {}; leave out the \
+                     command behind `--`",
+                    dialect.initialize()
+                );
+                return Err(Failed {
+                    error: StartError {
+                        message,
+                        code: code::INVALID_REQUEST,
+                    },
                     exit_code: 2,
                 });
             }
@@ -173,7 +180,7 @@ impl Run {
     }
 
     /// How projects are found, and what runs beside their proxies.
-    fn finding(&self, manifest: Option<&Manifest>) -> Result<Finding, StartError> {
+    fn finding(&self, manifest: Option<&Manifest>) -> Result<Finding, Failed> {
         let natives = manifest.into_iter().flat_map(Manifest::natives);
         let natives = natives.map(|(_, native)| native.command.clone());
         let programs = self.command(manifest).into_iter().chain(natives);
@@ -202,7 +209,7 @@ impl Run {
         Ok(directories)
     }
 
-    fn command(&self, manifest: Option<&Manifest>) -> Result<CommandLine, StartError> {
+    fn command(&self, manifest: Option<&Manifest>) -> Result<CommandLine, Failed> {
         if let Some((program, args)) = self.agent.split_first() {
             return Ok(CommandLine {
                 program: program.clone(),
@@ -212,12 +219,12 @@ impl Run {
         }
         manifest
             .and_then(|manifest| manifest.agent.clone())
-            .ok_or_else(|| StartError {
-                message: "no agent is named; give its command behind `--`, or in the manifest's \
-                      `[agent]`, or let a conductor start this as a proxy"
-                    .to_owned(),
-                code: code::INTERNAL_ERROR,
+            .ok_or_else(|| Failed {
                 exit_code: 2,
+                ..failed(
+                    &"no agent is named; give its command behind `--`, or in the manifest's `[agent]`, or let a \
+                      conductor start this as a proxy",
+                )
             })
     }
 }
@@ -245,6 +252,22 @@ pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode
     }
 }
 
+/// What the client is told of a chain that failed; what to exit with for it is kept here.
+pub fn told(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
+    |failed| {
+        *exit_code = failed.exit_code;
+        failed.error
+    }
+}
+
+/// What to exit with behind a connection: what the agent did, or, if no chain began, this.
+pub fn code_of(exit: Exit, failed: u8) -> u8 {
+    match exit {
+        Exit::NeverBegan => failed,
+        Exit::Ended { agent } => agent.map_or(0, native::exit_code),
+    }
+}
+
 /// Opens the file for the trace, if there is to be one.
 pub fn open_trace(path: Option<&Path>) -> Result<Option<Trace>, String> {
     let Some(path) = path else {
@@ -258,7 +281,7 @@ pub fn open_trace(path: Option<&Path>) -> Result<Option<Trace>, String> {
 }
 
 /// Starts what will start programs and open sockets for us.
-fn supervise(program: &Path) -> Result<Supervisor, StartError> {
+fn supervise(program: &Path) -> Result<Supervisor, Failed> {
     Supervisor::start(program).map_err(|error| {
         let program = Untrusted::new(program.display());
         failed(&format!("`{program} supervise` cannot be started: {error}"))
@@ -266,15 +289,15 @@ fn supervise(program: &Path) -> Result<Supervisor, StartError> {
 }
 
 /// What is said of a chain that broke when rights had been given up already.
-fn again(error: &StartError) -> StartError {
-    StartError {
-        message: format!("{error}. Another try takes a new start of acp-chain"),
-        ..error.clone()
-    }
+fn again(failed: &Failed) -> Failed {
+    let mut failed = failed.clone();
+    let message = &mut failed.error.message;
+    message.push_str(". Another try takes a new start of acp-chain");
+    failed
 }
 
 /// An error if the manifest has a program among its proxies, and the user does not let it.
-fn check_grant(manifest: &Manifest, user: &User) -> Result<(), StartError> {
+fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Failed> {
     match manifest.natives().next().filter(|_| !user.native) {
         Some((entry, _)) => {
             let file = folders::config_file();

@@ -34,7 +34,7 @@ use self::proxy::ProxyTable;
 use self::terms::Wrong;
 use crate::extension::installed::Found;
 use crate::extension::{Installed, Location, Lock, LockError};
-use crate::mcp::door::Transport;
+use crate::mcp::bridge::BridgeKind;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
 
@@ -50,7 +50,7 @@ pub struct Manifest {
     /// Where guards stand.
     pub order: Order,
     /// How the agent gets to MCP servers in the chain, if it can choose.
-    pub bridge: Option<Transport>,
+    pub bridge: Option<BridgeKind>,
 }
 
 /// Where guards stand: `order`, and what `--with` makes of it.
@@ -96,7 +96,7 @@ struct Around<'a> {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct McpTable {
-    bridge: Option<Transport>,
+    bridge: Option<BridgeKind>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -14,7 +14,7 @@ use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{ManifestError, McpTable, Order};
 use crate::extension::Signer;
 use crate::limits::Limits;
-use crate::mcp::door::Transport;
+use crate::mcp::bridge::BridgeKind;
 
 /// What the user decided.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub struct User {
     /// Whether manifests may start programs as proxies, which have all of the user's rights.
     pub native: bool,
     /// How agents get to MCP servers in a chain, whatever its manifest says.
-    pub bridge: Option<Transport>,
+    pub bridge: Option<BridgeKind>,
     /// Whether only extensions with a signature may be installed.
     pub require_signature: bool,
     /// Whose list of extensions that must not run is believed.

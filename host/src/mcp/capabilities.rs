@@ -5,7 +5,7 @@
 
 use serde_json::value::RawValue;
 
-use super::door::Transport;
+use super::bridge::BridgeKind;
 use crate::rpc::{edit, member, resolve};
 
 /// What an agent says of itself.
@@ -57,12 +57,12 @@ impl Capabilities {
 
     /// How it is to get to a server by a bridge: as wanted if it can, else as it can.
     #[must_use]
-    pub fn bridge(&self, wanted: Transport) -> Option<Transport> {
-        let has = |transport: &Transport| match transport {
-            Transport::Http => self.http,
-            Transport::Stdio => self.stdio,
+    pub fn bridge(&self, wanted: BridgeKind) -> Option<BridgeKind> {
+        let has = |transport: &BridgeKind| match transport {
+            BridgeKind::Http => self.http,
+            BridgeKind::Stdio => self.stdio,
         };
-        let by_preference = [wanted, Transport::Stdio, Transport::Http];
+        let by_preference = [wanted, BridgeKind::Stdio, BridgeKind::Http];
         by_preference.into_iter().find(has)
     }
 }
@@ -79,7 +79,7 @@ fn is_typed(result: &str) -> bool {
 #[must_use]
 pub fn with_acp(result: &str) -> Option<String> {
     let capabilities = Capabilities::read(result);
-    if capabilities.acp || capabilities.bridge(Transport::Stdio).is_none() {
+    if capabilities.acp || capabilities.bridge(BridgeKind::Stdio).is_none() {
         return None;
     }
     let (place, value) = PLACES[usize::from(capabilities.typed)];
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_bridge_is_by_stdio_unless_it_is_wanted_otherwise_or_cannot_be() {
-        use Transport::{Http, Stdio};
+        use BridgeKind::{Http, Stdio};
         let bridge = |result: &str, wanted| Capabilities::read(result).bridge(wanted);
         let both = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
         assert_eq!(bridge(both, Stdio), Some(Stdio));

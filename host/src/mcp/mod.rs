@@ -4,13 +4,13 @@
 //! Between the agent and whoever provides a server, what is said travels the chain as `mcp/*`
 //! messages, and proxies see it there if they subscribe to it. At the provider's place in the chain
 //! stands a [seat]: it takes what callers say, in either dialect, and turns it into what the provider
-//! understands. At the agent's end, an agent that does not know MCP over ACP comes in by the [door].
+//! understands. At the agent's end, an agent that does not know MCP over ACP comes by the [bridge].
 
+pub mod bridge;
 pub mod capabilities;
 pub mod component;
 pub mod connected;
 pub mod declaration;
-pub mod door;
 #[cfg(test)]
 mod hostile;
 pub mod mirrored;
@@ -27,7 +27,7 @@ pub mod wire;
 /// A server that is declared in one session. Never used twice in a connection.
 pub type ServerId = u64;
 
-/// One conversation of an MCP client of the agent's that came in by the door. Never used twice.
+/// One conversation of an MCP client of the agent's that came by the bridge. Never used twice.
 pub type LinkId = u64;
 
 /// How a provider of a server speaks MCP over ACP.

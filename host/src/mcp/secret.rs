@@ -1,4 +1,4 @@
-//! Random texts that nobody can guess, and that are never shown: what opens the door, and what a call that
+//! Random texts that nobody can guess, and that are never shown: what opens the bridge, and what a call that
 //! waits for its client is found again by.
 
 use std::fmt;

@@ -5,7 +5,8 @@ use bytes::Bytes;
 
 use super::batch::members;
 use super::salvage::{Salvaged, salvage};
-use super::{Error, Frame, Id, Malformed, Message, code};
+use super::{Error, Id, Malformed, Message, code};
+use crate::transport::Frame;
 use crate::untrusted::quote;
 
 /// A line that is no message, with what is known of it.

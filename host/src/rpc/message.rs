@@ -16,7 +16,8 @@ use serde_json::value::RawValue;
 use super::envelope::{Envelope, Malformed};
 use super::pointer::{member, spells};
 use super::session::session;
-use super::{Error, Id, Outbox};
+use super::{Error, Id};
+use crate::transport::Outbox;
 
 fn body_field(kind: Kind) -> &'static str {
     match kind {

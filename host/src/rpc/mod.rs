@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 over lines: framing, the envelope, ids and errors.
+//! JSON-RPC 2.0: the envelope, ids and errors.
 //!
 //! Only the envelope of a message is ever read: its kind, its id, its method and its session.
 //! The body is text that is handed along, and leaves as it came.
@@ -9,11 +9,9 @@ mod edit;
 mod entries;
 mod envelope;
 mod error;
-mod frame;
 mod id;
 mod malformed;
 mod message;
-mod outbox;
 mod pointer;
 mod salvage;
 mod session;
@@ -23,10 +21,8 @@ pub use canonical::{Ambiguity, canonical, look_through};
 pub use edit::{EditError, edit, edit_at_once, set};
 pub use envelope::Malformed;
 pub use error::{Error, code};
-pub use frame::{Frame, LineReader};
 pub use id::Id;
 pub use malformed::{MalformedLine, read};
 pub use message::Message;
-pub use outbox::Outbox;
 pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve};
 pub use salvage::{Salvaged, salvage};

@@ -1,6 +1,7 @@
 //! The envelope of lines, and what can be found out of one that is cut.
 
-use acp_chain::rpc::{Error, Id, Kind, Malformed, Message, Outbox, salvage};
+use acp_chain::rpc::{Error, Id, Kind, Malformed, Message, salvage};
+use acp_chain::transport::Outbox;
 use bytes::{Buf, Bytes};
 
 use super::json::{self, Part, decoded, is_json, is_object, parts};

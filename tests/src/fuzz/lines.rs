@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::{io, iter};
 
-use acp_chain::rpc::{Frame, LineReader};
+use acp_chain::transport::{Frame, LineReader};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use tokio::io::{AsyncRead, ReadBuf};

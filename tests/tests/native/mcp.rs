@@ -2,7 +2,7 @@
 
 use acp_chain::chain::{ChildIo, Launch, Member, Native, Program};
 use acp_chain::channel::{Failure, FailurePolicy};
-use acp_chain::native::{CommandLine, Process, Supervisor};
+use acp_chain::native::{CommandLine, Supervisor};
 use acp_chain_tests::host::{self, InProcess, played};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::web;
@@ -21,13 +21,8 @@ fn passing(id: &str) -> Member {
     let supervisor = Supervisor::start(&host::program()).unwrap();
     let program = supervisor.allow(vec![command]).unwrap().remove(0);
     let mut launch: Launch = Box::new(move || {
-        let started = Process::start(&program, Some(&name));
-        let (process, input, output) = started.map_err(|error| Failure::new(error.to_string()))?;
-        Ok(ChildIo {
-            output: Box::new(output),
-            input: Box::new(input),
-            process: Some(process),
-        })
+        let started = ChildIo::start(&program, Some(&name));
+        started.map_err(|error| Failure::new(error.to_string()))
     });
     let io = launch().unwrap();
     Native {

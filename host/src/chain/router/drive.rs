@@ -16,7 +16,7 @@ use crate::chain::hop::{Item, Life, Member};
 use crate::chain::route::HopIndex;
 use crate::chain::timers::Timer;
 use crate::channel::{Event, Failure, Peer};
-use crate::mcp::door::Arrival;
+use crate::mcp::bridge::Arrival;
 use crate::rpc::{Error, Id, Message};
 
 /// How many messages a proxy may handle before it is another's turn.
@@ -181,9 +181,9 @@ impl Router {
         self.with(|core, _, steps| native::take_malformed(core, index, error, answers, own, steps));
     }
 
-    /// Takes in what came by the door.
-    pub fn receive_from_door(&mut self, arrival: Arrival) {
-        self.with(|core, mcp, steps| mcp.receive_from_door(core, arrival, steps));
+    /// Takes in what came by the bridge.
+    pub fn receive_from_bridge(&mut self, arrival: Arrival) {
+        self.with(|core, mcp, steps| mcp.receive_from_bridge(core, arrival, steps));
     }
 
     /// The program of a native proxy runs again, or does not.

@@ -86,16 +86,17 @@ use self::core::Core;
 use self::mcp::Mcp;
 use self::steps::Steps;
 use super::exchange::Stage;
-use super::hop::{Hop, Life, Member};
+use super::hop::{ForNatives, Hop, Life, Member};
 use super::native_peer::Order;
 use super::route::HopIndex;
 use crate::channel::Peer;
 use crate::limits::FLOOD;
-use crate::mcp::door::{Arrival, Door, Transport};
+use crate::mcp::bridge::{Arrival, Bridge, BridgeKind};
 use crate::native::Dialect;
 use crate::native::Supervisor;
-use crate::rpc::{Error, Id, Kind, Message, Outbox};
+use crate::rpc::{Error, Id, Kind, Message};
 use crate::trace::Trace;
+use crate::transport::Outbox;
 
 /// Carries messages between a client and an agent through proxies.
 pub struct Router {
@@ -121,15 +122,15 @@ impl Router {
         self.core.parent = Some(dialect);
     }
 
-    /// Lets the agent in by a door, with this program as the way to it, whose sockets the supervisor
+    /// Lets the agent in by a bridge, with this program as the way to it, whose sockets the supervisor
     /// opens if there is one. By this transport, if the agent can choose.
-    pub fn set_door(
+    pub fn set_bridge(
         &mut self,
         shim: PathBuf,
         supervisor: Option<Supervisor>,
-        transport: Transport,
+        transport: BridgeKind,
     ) {
-        self.mcp.door = Door::new(shim, &self.core.kept).supervised(supervisor);
+        self.mcp.bridge = Bridge::new(shim, &self.core.kept).supervised(supervisor);
         self.mcp.servers.bridge = transport;
     }
 
@@ -188,9 +189,9 @@ impl Router {
     }
 
     /// What waits for the client, what waits for the agent, a future that is done when a busy proxy
-    /// is, for [`Router::finished`], one that is done when something comes by the door, for
-    /// [`Router::receive_from_door`], and what waits for each native proxy. The futures are cancel safe, and do not return while no proxy is
-    /// busy, and nothing comes.
+    /// is, for [`Router::finished`], one that is done when something comes by the bridge, for
+    /// [`Router::receive_from_bridge`], and what waits for each native proxy. The futures are cancel
+    /// safe, and do not return while no proxy is busy, and nothing comes.
     pub fn split(
         &mut self,
     ) -> (
@@ -198,7 +199,7 @@ impl Router {
         &mut Outbox,
         impl Future<Output = Finished>,
         impl Future<Output = Arrival>,
-        Vec<(HopIndex, &mut Outbox)>,
+        ForNatives<'_>,
     ) {
         let busy = &mut self.core.busy;
         let finished = async {
@@ -207,15 +208,13 @@ impl Router {
                 None => std::future::pending().await,
             }
         };
-        let arrival = self.mcp.door.next();
-        let hops = self.core.hops.iter_mut().enumerate();
-        let natives = hops.filter_map(|(index, hop)| Some((index, &mut hop.native_mut()?.outbox)));
+        let arrival = self.mcp.bridge.next();
         (
             &mut self.core.client.outbox,
             &mut self.core.agent.outbox,
             finished,
             arrival,
-            natives.collect(),
+            ForNatives(&mut self.core.hops),
         )
     }
 

@@ -16,7 +16,7 @@ use super::wire::{Begin, LINE, Lookup, Said, Trusted, line};
 use crate::chain::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
 use crate::channel::{Failure, FailurePolicy};
 use crate::native::{CommandLine, Dialect, Process, Startable};
-use crate::rpc::{Frame, LineReader};
+use crate::transport::{Frame, LineReader};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// What is said of the process that finds projects in the log.
@@ -251,13 +251,7 @@ fn member(id: String, run: Run, begin: Begin) -> Result<Member, Failure> {
 
 /// Starts one of our own programs.
 fn start(program: &Startable, name: &str) -> Result<ChildIo, Failure> {
-    let started = Process::start(program, Some(name));
-    let (process, input, output) = started.map_err(|error| Failure::new(error.to_string()))?;
-    Ok(ChildIo {
-        output: Box::new(output),
-        input: Box::new(input),
-        process: Some(process),
-    })
+    ChildIo::start(program, Some(name)).map_err(|error| Failure::new(error.to_string()))
 }
 
 impl Running {
@@ -358,11 +352,7 @@ mod tests {
             let (ours, theirs) = duplex(4096);
             let _ = started.send(BufReader::new(ours));
             let (output, input) = tokio::io::split(theirs);
-            Ok(ChildIo {
-                output: Box::new(output),
-                input: Box::new(input),
-                process: None,
-            })
+            Ok(ChildIo::over(output, input))
         };
         (start, ends)
     }

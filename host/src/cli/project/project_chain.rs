@@ -8,14 +8,16 @@ use std::process::ExitCode;
 
 use super::opened::Opened;
 use super::wire::{Begin, first_line};
-use crate::chain::{self, Client, Role, Settings, StartError};
-use crate::cli::plan::{Plan, failed};
+use crate::chain::{self, Role, Settings, StartError};
+use crate::cli::plan::{Failed, Plan, failed};
 use crate::cli::relied_on::Named;
 use crate::cli::{folders, run};
-use crate::mcp::door::Transport;
+use crate::limits::LINE;
+use crate::mcp::bridge::BridgeKind;
 use crate::project::{Content, Keep, Standing, is_signed, vouched};
 use crate::rpc::code;
 use crate::system::{stdio, stop};
+use crate::transport::Transport;
 
 #[derive(Debug, clap::Args)]
 pub struct ProjectChain {
@@ -42,28 +44,32 @@ impl ProjectChain {
             ..Settings::default()
         };
         let files: Vec<_> = log.into_iter().chain(self.trace).collect();
-        let mut broken: Option<StartError> = None;
-        let start = async |role| {
-            if let Some(error) = &broken {
-                return Err(error.clone());
+        let mut broken: Option<Failed> = None;
+        let mut start = async |role| {
+            if let Some(failed) = &broken {
+                return Err(failed.clone());
             }
             let loaded = plan(role, &begin, &files)?.load(None).await?;
             let started = loaded.start().await;
             // By then, rights are given up for good.
-            started.inspect_err(|error| broken = Some(error.clone()))
+            started.inspect_err(|failed| broken = Some(failed.clone()))
         };
-        let client = Client { reader, writer };
+        let mut exit_code = 0;
+        let start = async |role| start(role).await.map_err(run::told(&mut exit_code));
+        let client = Transport::lines(reader, writer, LINE);
         let exit = chain::serve(client, start, stop::requested(), settings).await;
-        Ok(exit.code)
+        Ok(run::code_of(exit, exit_code))
     }
 }
 
 /// What is to run, if the user agreed to it.
-fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, StartError> {
+fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, Failed> {
     if role == Role::Agent {
-        return Err(StartError {
-            message: "the proxies of a project are no agent".to_owned(),
-            code: code::INVALID_REQUEST,
+        return Err(Failed {
+            error: StartError {
+                message: "the proxies of a project are no agent".to_owned(),
+                code: code::INVALID_REQUEST,
+            },
             exit_code: 2,
         });
     }
@@ -72,7 +78,7 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, StartError
         manifest: Some(opened.manifest),
         directories: opened.directories,
         agent: None,
-        bridge: Transport::default(),
+        bridge: BridgeKind::default(),
         projects: None,
     })
 }

@@ -9,7 +9,7 @@ use super::opened::Opened;
 use super::{question, shell};
 use crate::cli::extension::consent::{Answer, Consent};
 use crate::cli::folders;
-use crate::cli::plan::compile;
+use crate::cli::plan;
 use crate::cli::relied_on::Named;
 use crate::extension::{Digest, Installed};
 use crate::project::{Content, Keep, Record, Records, Standing, Verdict, vouched};
@@ -240,7 +240,7 @@ fn load(opened: &Opened) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|error| format!("the runtime does not start: {error}"))?;
-    let compiled = runtime.block_on(compile(&opened.manifest, &opened.directories))?;
+    let compiled = runtime.block_on(plan::load(&opened.manifest, &opened.directories))?;
     for (entry, compiled) in opened.manifest.proxies.iter().zip(compiled) {
         if let Some(Err(error)) = compiled {
             return Err(opened.manifest.about(entry, &error));

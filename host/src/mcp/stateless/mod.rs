@@ -279,7 +279,7 @@ impl Stateless {
         {
             return Err(invalid("The requestId is that of a request that is open"));
         }
-        // A client that came in by the door has an id for it that is not the `requestId`.
+        // A client that came by the bridge has an id for it that is not the `requestId`.
         let known = request.as_deref().map(quoted);
         let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
         let listens = method == "subscriptions/listen";

@@ -3,6 +3,7 @@
 //!
 //! Only what leaves that group on purpose, as a daemon does, gets away.
 
+use std::future::poll_fn;
 use std::io;
 use std::os::unix::net::UnixStream as StdStream;
 use std::os::unix::process::ExitStatusExt;
@@ -51,7 +52,8 @@ impl Tree {
             if let Ok(status) = <[u8; 4]>::try_from(&*self.status) {
                 return Ok(ExitStatus::from_raw(i32::from_ne_bytes(status)));
             }
-            self.life.readable().await?;
+            // By hand: whoever polled is woken also when the future that did is gone.
+            poll_fn(|context| self.life.poll_read_ready(context)).await?;
             let mut bytes = [0; 4];
             match self.life.try_read(&mut bytes[self.status.len()..]) {
                 Ok(0) => return Err(io::Error::other("the supervisor is gone")),

@@ -1,7 +1,8 @@
 //! What the client and the agent say, and what they hear.
 
 use acp_chain::channel::Peer;
-use acp_chain::rpc::{Id, Message, Outbox};
+use acp_chain::rpc::{Id, Message};
+use acp_chain::transport::Outbox;
 use bytes::{Buf, Bytes};
 use serde::Deserialize;
 use serde_json::value::RawValue;

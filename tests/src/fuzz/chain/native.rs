@@ -34,7 +34,9 @@ impl Driver {
     /// Takes what waits for the programs.
     fn take_out_for_programs(&mut self) {
         self.obey();
-        for (index, outbox) in self.router.split().4 {
+        for index in self.router.natives() {
+            let (.., mut natives) = self.router.split();
+            let outbox = natives.outbox(index).expect("it is a program");
             let bytes = outbox.copy_to_bytes(outbox.remaining());
             let text = std::str::from_utf8(&bytes).expect("it is text");
             if let Some(program) = &mut self.programs[index] {

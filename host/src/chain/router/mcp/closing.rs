@@ -62,11 +62,11 @@ impl Mcp {
     pub(super) fn close_server(&mut self, core: &Core, id: ServerId, steps: &mut Steps) {
         let text = "acp-chain: the MCP server went with its session";
         let gone = Message::error(&Error::new(code::UNAVAILABLE, text));
-        // Past all proxies: the door is about to close.
+        // Past all proxies: the bridge is about to close.
         for (link, entry) in &mut self.servers.links {
             if entry.server == id {
                 for own in entry.give_up() {
-                    self.door.send(*link, &gone, Some(own.as_str()));
+                    self.bridge.send(*link, &gone, Some(own.as_str()));
                 }
             }
         }
@@ -93,6 +93,6 @@ impl Mcp {
     pub(super) fn remove_server(&mut self, id: ServerId) {
         self.servers.all.remove(&id);
         self.servers.alone.retain(|(server, _), _| *server != id);
-        self.door.close(id);
+        self.bridge.close(id);
     }
 }

@@ -14,9 +14,9 @@ use crate::chain::routed::Routed;
 use crate::chain::router::core::Core;
 use crate::channel::{Offers, Peer};
 use crate::limits::MCP_SERVERS_OF_ONE;
+use crate::mcp::bridge::BridgeKind;
 use crate::mcp::connected::Connected;
 use crate::mcp::declaration::{self, DeclarationError, Entry, MAX_SERVERS, Names};
-use crate::mcp::door::Transport;
 use crate::mcp::seat::Seat;
 use crate::mcp::undecided::Undecided;
 use crate::mcp::{Dialect, ServerId, component};
@@ -303,8 +303,8 @@ impl Mcp {
         let agent = self.agent;
         let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
         let transport = agent.bridge(self.servers.bridge).ok_or_else(none)?;
-        let mut entry = self.door.offer(server, name, transport)?;
-        if agent.typed && transport == Transport::Stdio {
+        let mut entry = self.bridge.offer(server, name, transport)?;
+        if agent.typed && transport == BridgeKind::Stdio {
             entry["type"] = "stdio".into();
         }
         Ok(entry.to_string())

@@ -1,4 +1,4 @@
-//! What MCP clients of the agent's say that came in by the door: it becomes `mcp/*` messages from the
+//! What MCP clients of the agent's say that came by the bridge: it becomes `mcp/*` messages from the
 //! agent, and the other way round.
 //!
 //! A client of MCP 2026-07-28 sends requests that stand alone, and so they travel. Any other has a
@@ -20,7 +20,7 @@ use crate::chain::router::core::Core;
 use crate::chain::router::steps::{Step, Steps, Task};
 use crate::channel::Peer;
 use crate::limits::LONGEST_ID;
-use crate::mcp::door::Arrival;
+use crate::mcp::bridge::Arrival;
 use crate::mcp::mirrored::Mirrored;
 use crate::mcp::protocol::{self, CANCELLED, Version};
 use crate::mcp::seat::ConnectionId;
@@ -35,8 +35,8 @@ const OPEN: usize = 1024;
 const WAITING: usize = 256;
 
 impl Mcp {
-    /// Takes in what came by the door.
-    pub(in crate::chain::router) fn receive_from_door(
+    /// Takes in what came by the bridge.
+    pub(in crate::chain::router) fn receive_from_bridge(
         &mut self,
         core: &mut Core,
         arrival: Arrival,
@@ -97,11 +97,11 @@ impl Mcp {
         };
         if let Some(wrong) = wrong {
             let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
-            return self.door.send(link, &error, Some(id.as_str()));
+            return self.bridge.send(link, &error, Some(id.as_str()));
         }
         if let Err(error) = self.check_headers(link, &message, mirrored) {
             return self
-                .door
+                .bridge
                 .send(link, &Message::error(&error), Some(id.as_str()));
         }
         if self.stands_alone(link, &message) {
@@ -235,7 +235,7 @@ impl Mcp {
 
     fn says_too_much(&mut self, link: LinkId) {
         tracing::warn!("an MCP client says too much before it is connected");
-        self.door.hang_up(link);
+        self.bridge.hang_up(link);
     }
 
     /// Sends off a request of a client's, as if the agent had. Gives its number, if it has become one.
@@ -250,8 +250,8 @@ impl Mcp {
     ) -> Option<ExchangeId> {
         let entry = self.servers.links.get_mut(&link)?;
         let Some(server) = self.servers.all.get(&entry.server) else {
-            // It went with its session; the door is about to say so.
-            self.door.hang_up(link);
+            // It went with its session; the bridge is about to say so.
+            self.bridge.hang_up(link);
             return None;
         };
         let (route, target) = (server.route.clone(), Target::Seat(entry.server, server.at));
@@ -269,7 +269,7 @@ impl Mcp {
             if charge.is_none() {
                 let text = "acp-chain: too much is kept of the requests that are open";
                 let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-                self.door.send(link, &error, Some(id.as_str()));
+                self.bridge.send(link, &error, Some(id.as_str()));
                 return None;
             }
             own = Some(id.clone());

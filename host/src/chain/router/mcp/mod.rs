@@ -26,8 +26,8 @@ use super::core::Core;
 use super::steps::{Steps, Task};
 use crate::limits::Account;
 use crate::mcp::ServerId;
+use crate::mcp::bridge::Bridge;
 use crate::mcp::capabilities::Capabilities;
-use crate::mcp::door::Door;
 use crate::mcp::protocol::code;
 use crate::mcp::seat::{Input, Output};
 use crate::rpc::Error;
@@ -37,7 +37,7 @@ pub(super) struct Mcp {
     /// The MCP servers of the sessions.
     pub servers: Servers,
     /// By which an agent without MCP over ACP reaches them.
-    pub door: Door,
+    pub bridge: Bridge,
     /// What the agent can.
     pub agent: Capabilities,
     /// What seats want, in the order in which they said so.
@@ -47,11 +47,11 @@ pub(super) struct Mcp {
 }
 
 impl Mcp {
-    /// No servers, and a door that is shut; what will be kept is a part of this account.
+    /// No servers, and a bridge that is closed; what will be kept is a part of this account.
     pub fn new(kept: &Account) -> Self {
         Self {
             servers: Servers::new(kept),
-            door: Door::new(PathBuf::new(), kept),
+            bridge: Bridge::new(PathBuf::new(), kept),
             agent: Capabilities::default(),
             wanted: VecDeque::new(),
             is_due: false,

@@ -131,7 +131,7 @@ impl Mcp {
                 ..
             }) = gone
             {
-                self.door.hang_up(link);
+                self.bridge.hang_up(link);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::chain::exchange::ExchangeId;
 use crate::chain::route::{HopIndex, Route, Via};
 use crate::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
-use crate::mcp::door::Transport;
+use crate::mcp::bridge::BridgeKind;
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Question, Seat};
 use crate::mcp::wire::Wrapped;
 use crate::mcp::{Dialect, LinkId, ServerId};
@@ -80,7 +80,7 @@ pub enum LinkState {
     Connected(ConnectionId),
 }
 
-/// An MCP client of the agent's that came in by the door.
+/// An MCP client of the agent's that came by the bridge.
 #[derive(Debug)]
 pub struct Link {
     pub server: ServerId,
@@ -127,7 +127,7 @@ impl Link {
 pub struct Servers {
     last: u64,
     /// How agents that do not reach servers over ACP are to get to them.
-    pub bridge: Transport,
+    pub bridge: BridgeKind,
     pub all: BTreeMap<ServerId, Server>,
     pub connections: HashMap<ConnectionId, Connection>,
     /// Requests that stand alone, while they are open, and whose they are, as with a connection.
@@ -149,7 +149,7 @@ impl Servers {
     pub fn new(kept: &Account) -> Self {
         Self {
             last: 0,
-            bridge: Transport::Stdio,
+            bridge: BridgeKind::Stdio,
             all: BTreeMap::new(),
             connections: HashMap::new(),
             alone: HashMap::new(),

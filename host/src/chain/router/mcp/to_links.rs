@@ -1,4 +1,4 @@
-//! What MCP clients of the agent's that came in by the door hear, and what becomes of those that leave.
+//! What MCP clients of the agent's that came by the bridge hear, and what becomes of those that leave.
 
 use super::Mcp;
 use super::servers::LinkState;
@@ -29,13 +29,13 @@ impl Mcp {
         let params = wrapped.params.unwrap_or("null");
         let Some(number) = routed.exchange else {
             return self
-                .door
+                .bridge
                 .send(link, &Message::notification(method, params), None);
         };
         if !self.servers.links.contains_key(&link) {
             return steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, gone()));
         }
-        self.door.send(
+        self.bridge.send(
             link,
             &Message::request(method, params),
             Some(&number.to_string()),
@@ -50,7 +50,7 @@ impl Mcp {
     /// Tells a client that what it is asked is withdrawn.
     pub(in crate::chain::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = format!(r#"{{"requestId":{number}}}"#);
-        self.door
+        self.bridge
             .send(link, &Message::notification(CANCELLED, &params), None);
     }
 
@@ -72,7 +72,7 @@ impl Mcp {
             true => opened(message),
             false => message.clone(),
         };
-        self.door.send(link, &outcome, Some(id.as_str()));
+        self.bridge.send(link, &outcome, Some(id.as_str()));
     }
 
     /// Goes on with a client that is connected now, or is not.
@@ -113,7 +113,7 @@ impl Mcp {
             _ => gone(),
         };
         for id in waiting.filter_map(|message| message.id()) {
-            self.door.send(link, &error, Some(id.as_str()));
+            self.bridge.send(link, &error, Some(id.as_str()));
         }
     }
 

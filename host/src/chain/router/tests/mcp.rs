@@ -5,7 +5,7 @@ use crate::chain::router::Router;
 use crate::channel::{Decision, Peer};
 use crate::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use crate::mcp::LinkId;
-use crate::mcp::door::Arrival;
+use crate::mcp::bridge::Arrival;
 use crate::mcp::mirrored::Mirrored;
 use crate::rpc::Message;
 
@@ -17,7 +17,7 @@ fn visited(link: LinkId) -> Router {
     let mut router = Router::new(vec![passes], None);
     client(&mut router, SETUP);
     let server = *router.mcp.servers.all.keys().next().expect("a server");
-    router.receive_from_door(Arrival::Opened {
+    router.receive_from_bridge(Arrival::Opened {
         link,
         server,
         stands_alone: false,
@@ -29,7 +29,7 @@ fn visited(link: LinkId) -> Router {
 fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
     let params = format!(r#"{{"x":"{}"}}"#, "x".repeat(length));
     let message = Message::notification(method, &params);
-    router.receive_from_door(Arrival::Message {
+    router.receive_from_bridge(Arrival::Message {
         link,
         message,
         mirrored: Mirrored::default(),
@@ -48,7 +48,7 @@ async fn what_waits_for_connections_to_servers_has_a_bound() {
         (MCP_CONNECTING / 2..=MCP_CONNECTING).contains(&kept),
         "{kept}"
     );
-    router.receive_from_door(Arrival::Closed { link: 7 });
+    router.receive_from_bridge(Arrival::Closed { link: 7 });
     assert_eq!(router.mcp.servers.connecting.kept(), 0);
 }
 
@@ -115,7 +115,7 @@ async fn a_client_whose_server_has_gone_withdraws_nothing_of_others() {
     router.pump(1000);
     let asked = heard(&mut router, Peer::Agent);
     assert_eq!(asked.len(), 2, "{asked:?}");
-    router.receive_from_door(Arrival::Closed { link: 7 });
+    router.receive_from_bridge(Arrival::Closed { link: 7 });
     let told = heard(&mut router, Peer::Agent);
     assert!(told.is_empty(), "{told:?}");
 }

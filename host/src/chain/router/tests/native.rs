@@ -38,8 +38,8 @@ pub(super) fn says(router: &mut Router, index: usize, line: &str) {
 
 /// What a native proxy was told since the last time.
 pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
-    let mut natives = router.split().4;
-    let (_, outbox) = natives.iter_mut().find(|(hop, _)| *hop == index).unwrap();
+    let (.., mut natives) = router.split();
+    let outbox = natives.outbox(index).unwrap();
     let bytes = outbox.copy_to_bytes(outbox.remaining());
     let text = std::str::from_utf8(&bytes).unwrap();
     text.lines().map(str::to_owned).collect()

@@ -1,0 +1,193 @@
+//! What the chains of one process share, and how the proxies of a manifest become those of a chain.
+//!
+//! What is installed has its digest for a name, so a [`Host`] has its code once, however many connections it
+//! serves. Whatever takes rights is in [`Host::load`]; code of components runs only from [`start`] on, and by then
+//! the rights may be given up.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::chain::{self, Member, Native, Proxy, Terms};
+use crate::channel::{Failure, FailurePolicy, Source};
+use crate::extension::{Digest, Location};
+use crate::manifest::{Make, Manifest, Order, ProxyEntry};
+use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
+use crate::untrusted::Untrusted;
+
+/// The engine of a process, and the components that were loaded by it.
+#[derive(Debug)]
+pub struct Host {
+    engine: Engine,
+    /// Those that nobody changes.
+    installed: Mutex<HashMap<Digest, Component>>,
+}
+
+/// The component of a proxy, ready to be started; none of one that is a program.
+pub type Loaded = Option<Result<Guest, ComponentError>>;
+
+/// A proxy on its way into a chain.
+#[derive(Debug)]
+pub enum Ready {
+    /// A component.
+    Guest(Guest),
+    /// A program, or why it does not run.
+    Native(Result<Native, Failure>),
+}
+
+/// The proxies of a manifest, as they stand in the chain.
+#[derive(Debug, Default)]
+pub struct Started {
+    /// The client's neighbour first.
+    pub proxies: Vec<Member>,
+    /// What the user is to be told.
+    pub notices: Vec<String>,
+}
+
+impl Host {
+    /// A host that has loaded nothing yet.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            installed: Mutex::default(),
+        }
+    }
+
+    /// Loads the components of a manifest side by side, in its order. `loading` goes round each, with the proxy's
+    /// id, as it may take seconds. The directories are those of the proxies, in the same order.
+    pub fn load(
+        &self,
+        manifest: &Manifest,
+        directories: &[Directories],
+        loading: impl Fn(&str, &mut dyn FnMut()) + Sync,
+    ) -> Vec<Loaded> {
+        let load = |(entry, directories): (&ProxyEntry, &Directories)| match &entry.make {
+            Make::Native(_) => None,
+            Make::Component(terms) => {
+                let mut component = None;
+                loading(&entry.id, &mut || {
+                    component = Some(self.component(&terms.location));
+                });
+                let guest = |component| Guest {
+                    engine: self.engine.clone(),
+                    component,
+                    name: entry.id.as_str().into(),
+                    config: terms.config.as_str().into(),
+                    limits: terms.limits.clone(),
+                    grant: terms.grant.clone(),
+                    directories: directories.clone(),
+                };
+                Some(component?.map(guest))
+            }
+        };
+        let proxies: Vec<_> = manifest.proxies.iter().zip(directories).collect();
+        proxies.into_par_iter().map(load).collect()
+    }
+
+    /// Loads a component from wherever it is.
+    pub fn component(&self, location: &Location) -> Result<Component, ComponentError> {
+        let engine = &self.engine;
+        match location {
+            Location::File(path) => Component::load(engine, path),
+            Location::Read(_, component) => Component::compile(engine, component),
+            Location::Stored(stored) => self.once(stored.digest, || {
+                let read = || stored.read().map_err(io::Error::other);
+                Component::kept(engine, &stored.digest.to_string(), &stored.path, read)
+            }),
+            Location::Carried(extension) => self.once(extension.digest, || {
+                let (program, code) = extension.code()?;
+                Component::carried(engine, extension.component()?, &program, &code)
+            }),
+        }
+    }
+
+    fn once(
+        &self,
+        digest: Digest,
+        load: impl FnOnce() -> Result<Component, ComponentError>,
+    ) -> Result<Component, ComponentError> {
+        let installed = || {
+            self.installed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(component) = installed().get(&digest) {
+            return Ok(component.clone());
+        }
+        // Others load theirs meanwhile.
+        let component = load()?;
+        Ok(installed().entry(digest).or_insert(component).clone())
+    }
+}
+
+/// Starts the proxies of a manifest, which are given in its order. From here on their code runs.
+///
+/// An error if one does not start, unless it may be passed by; and if guards stand where they must not.
+pub async fn start(
+    manifest: &Manifest,
+    proxies: impl IntoIterator<Item = Ready>,
+) -> Result<Started, String> {
+    let mut all = Started::default();
+    for (entry, ready) in manifest.proxies.iter().zip(proxies) {
+        let started = match ready {
+            Ready::Guest(guest) => start_guest(entry, guest).await.map(Member::from),
+            Ready::Native(native) => native.map(Member::from),
+        };
+        match started {
+            Ok(proxy) => all.proxies.push(proxy),
+            Err(failure) => {
+                let (id, details) = (&entry.id, failure.details());
+                tracing::error!("the proxy `{id}` did not start: {failure}{details}");
+                if entry.on_failure != Some(FailurePolicy::Bypass) {
+                    let wrong = format!("it did not start: {failure}");
+                    return Err(manifest.about(entry, &wrong));
+                }
+                let reason = &failure.reason;
+                all.notices.push(format!(
+                    "the proxy `{id}` did not start: {reason}. Everything passes it by."
+                ));
+            }
+        }
+    }
+    match manifest.order {
+        Order::Checked => check_order(manifest, &all.proxies)?,
+        Order::AsWritten => {}
+        // All others stay in their order, and so do the guards.
+        Order::GuardsLast => all.proxies.sort_by_key(Member::is_guard),
+    }
+    Ok(all)
+}
+
+async fn start_guest(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure> {
+    let started = guest.start(1, None).await?;
+    let registration = &started.registration;
+    for subscription in &registration.subscriptions {
+        tracing::debug!(proxy = entry.id, "asks for {subscription}");
+    }
+    if !registration.offers.is_empty() && !guest.grant.has("tools") {
+        let (id, offers) = (&entry.id, registration.offers);
+        tracing::warn!(
+            "the proxy `{id}` has {offers}, which the agent does not get: it lacks the power `tools`"
+        );
+    }
+    Ok(Proxy {
+        name: entry.id.clone(),
+        terms: Terms {
+            limits: guest.limits.clone(),
+            grant: guest.grant.clone(),
+            on_failure: entry.on_failure.unwrap_or(registration.on_failure),
+        },
+        started,
+        source: Box::new(guest),
+    })
+}
+
+/// An error if a guard does not stand next to the agent.
+fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
+    let order = proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard()));
+    let manifest = Untrusted::new(manifest.path.display());
+    chain::check_order(order).map_err(|error| format!("{manifest}: {error}"))
+}

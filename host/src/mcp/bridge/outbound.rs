@@ -1,0 +1,119 @@
+//! The way of messages out to one client.
+//!
+//! What is put into an [`Outbound`] comes out of its [`OutboundEnd`], in order, and then its end, once the former
+//! is dropped. Bytes that are on the way count for the link, also while nobody takes them; and for all links,
+//! until they are written.
+
+use std::ops::Deref;
+use std::task::{Context, Poll};
+
+use tokio::sync::mpsc;
+
+use super::window::Event;
+use crate::limits::{Account, Charge};
+use crate::rpc::{Id, Message};
+use crate::transport::Outbox;
+
+/// What a message costs beside its bytes.
+const OVERHEAD: usize = 256;
+
+/// A message to a client, and the id that it has there.
+#[derive(Clone, Debug)]
+pub struct OutboundMessage {
+    /// The message.
+    pub message: Message,
+    /// In place of the message's own id.
+    pub id: Option<Box<str>>,
+}
+
+impl OutboundMessage {
+    /// The id with which it arrives.
+    pub fn id(&self) -> Option<Id> {
+        match &self.id {
+            Some(id) => Id::parse(id),
+            None => self.message.id(),
+        }
+    }
+
+    /// Writes it as one line.
+    pub fn write(&self, out: &mut Outbox) {
+        self.message.write(self.id.as_deref(), out);
+    }
+
+    /// What it takes while it waits, in bytes.
+    pub fn cost(&self) -> usize {
+        self.message.cost() + OVERHEAD
+    }
+}
+
+/// A message on its way.
+#[derive(Debug)]
+pub struct Sent {
+    outgoing: OutboundMessage,
+    /// The name of the event that it is, where its client may come back for it.
+    pub event: Option<Event>,
+    /// On the account of its link, until somebody takes it.
+    waiting: Option<Charge>,
+    /// On that of all links, until it is dropped: it is written then.
+    _unread: Option<Charge>,
+}
+
+impl Sent {
+    /// A message, with what it is charged for on the account of all links.
+    pub fn new(outgoing: OutboundMessage, unread: Option<Charge>) -> Self {
+        Self {
+            outgoing,
+            event: None,
+            waiting: None,
+            _unread: unread,
+        }
+    }
+
+    /// It waits, on this account.
+    pub fn waits(&mut self, account: &Account) {
+        self.waiting = Some(account.charge_anyway(self.outgoing.cost()));
+    }
+
+    fn taken(mut self) -> Self {
+        self.waiting = None;
+        self
+    }
+}
+
+impl Deref for Sent {
+    type Target = OutboundMessage;
+
+    fn deref(&self) -> &OutboundMessage {
+        &self.outgoing
+    }
+}
+
+/// Where messages go in.
+pub type Outbound = mpsc::UnboundedSender<Sent>;
+
+/// Where messages come out.
+#[derive(Debug)]
+pub struct OutboundEnd(mpsc::UnboundedReceiver<Sent>);
+
+/// The way to a client.
+pub fn outbound() -> (Outbound, OutboundEnd) {
+    let (outbound, messages) = mpsc::unbounded_channel();
+    (outbound, OutboundEnd(messages))
+}
+
+impl OutboundEnd {
+    /// Waits for the next message; none at the end. Cancel safe.
+    pub async fn next(&mut self) -> Option<Sent> {
+        self.0.recv().await.map(Sent::taken)
+    }
+
+    /// The next message, if it is there.
+    pub fn try_next(&mut self) -> Option<Sent> {
+        self.0.try_recv().ok().map(Sent::taken)
+    }
+
+    /// [`OutboundEnd::next`], by hand.
+    pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<Sent>> {
+        self.0.poll_recv(context).map(|sent| sent.map(Sent::taken))
+    }
+}

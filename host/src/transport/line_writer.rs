@@ -1,0 +1,66 @@
+//! Lines onto a stream of bytes.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use super::{Outbox, Outgoing};
+
+/// Writes what waits in an [`Outbox`], in which each message ends with a newline already.
+#[derive(Debug)]
+pub struct LineWriter<W> {
+    /// None when it is closed.
+    output: Option<W>,
+    /// Whether nothing was written since the last flush.
+    is_flushed: bool,
+}
+
+impl<W> LineWriter<W> {
+    /// Writes to this stream.
+    pub fn new(output: W) -> Self {
+        Self {
+            output: Some(output),
+            is_flushed: true,
+        }
+    }
+}
+
+impl<W: AsyncWrite + Send + Unpin> Outgoing for LineWriter<W> {
+    fn poll_write(&mut self, outbox: &mut Outbox, context: &mut Context) -> Poll<io::Result<()>> {
+        let Some(output) = &mut self.output else {
+            return Poll::Pending;
+        };
+        let mut told = Poll::Pending;
+        if !outbox.is_empty() {
+            match pin!(output.write_buf(outbox)).poll(context) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(_)) => self.is_flushed = false,
+                other => return other.map_ok(drop),
+            }
+            told = Poll::Ready(Ok(()));
+        }
+        if !self.is_flushed
+            && outbox.is_empty()
+            && let Poll::Ready(flushed) = Pin::new(output).poll_flush(context)
+        {
+            self.is_flushed = true;
+            told = Poll::Ready(flushed);
+        }
+        told
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.is_flushed
+    }
+
+    fn close(&mut self) {
+        self.output = None;
+        self.is_flushed = true;
+    }
+
+    fn is_open(&self) -> bool {
+        self.output.is_some()
+    }
+}

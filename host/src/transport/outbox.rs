@@ -1,0 +1,217 @@
+//! Bytes on their way out, written in bursts.
+
+use std::collections::VecDeque;
+use std::io::IoSlice;
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+/// Longer pieces are queued by reference, shorter ones are copied together.
+const COPIED: usize = 4 * 1024;
+
+/// How much is copied together at most. What waits then takes hardly more room than its bytes, and
+/// gives it back as it is written.
+const CHUNK: usize = 64 * 1024;
+
+/// What waits to be written to one neighbour, in order.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    pieces: VecDeque<Bytes>,
+    tail: BytesMut,
+    len: usize,
+    taken: u64,
+}
+
+impl Outbox {
+    /// Appends bytes; long ones are shared, not copied, and are to be most of what they are a part of.
+    pub fn push(&mut self, bytes: &Bytes) {
+        if bytes.len() <= COPIED {
+            self.copy(bytes);
+        } else {
+            self.seal();
+            self.pieces.push_back(bytes.clone());
+            self.len += bytes.len();
+        }
+    }
+
+    /// Appends a short text.
+    pub fn push_str(&mut self, text: &str) {
+        self.copy(text.as_bytes());
+    }
+
+    /// Appends all that another one holds.
+    pub fn append(&mut self, mut other: Self) {
+        while other.has_remaining() {
+            let piece = other.copy_to_bytes(other.chunk().len());
+            self.push(&piece);
+        }
+    }
+
+    fn copy(&mut self, bytes: &[u8]) {
+        if self.tail.len() + bytes.len() > CHUNK {
+            self.seal();
+        }
+        self.tail.extend_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// The number of bytes that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The number of bytes that were ever written.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The number of bytes that were ever queued, but for those that were forgotten.
+    #[must_use]
+    pub fn queued(&self) -> u64 {
+        self.taken + self.len as u64
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Forgets what waits: nobody will read it.
+    pub fn clear(&mut self) {
+        *self = Self {
+            taken: self.taken,
+            ..Self::default()
+        };
+    }
+
+    fn seal(&mut self) {
+        if !self.tail.is_empty() {
+            self.pieces.push_back(self.tail.split().freeze());
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn into_text(mut self) -> String {
+        String::from_utf8(self.copy_to_bytes(self.remaining()).to_vec()).unwrap()
+    }
+}
+
+impl Buf for Outbox {
+    fn remaining(&self) -> usize {
+        self.len
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.pieces.front().map_or(&self.tail, |piece| piece)
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let pieces = self.pieces.iter().map(|piece| &piece[..]);
+        let all = pieces
+            .chain([&self.tail[..]])
+            .filter(|chunk| !chunk.is_empty());
+        let mut used = 0;
+        for (slot, chunk) in slices.iter_mut().zip(all) {
+            *slot = IoSlice::new(chunk);
+            used += 1;
+        }
+        used
+    }
+
+    fn copy_to_bytes(&mut self, count: usize) -> Bytes {
+        assert!(
+            count <= self.len,
+            "an outbox cannot write more than it holds"
+        );
+        // A piece that is taken as a whole need not be copied.
+        if self
+            .pieces
+            .front()
+            .is_some_and(|piece| piece.len() == count)
+            && let Some(piece) = self.pieces.pop_front()
+        {
+            self.len -= count;
+            self.taken += count as u64;
+            return piece;
+        }
+        let mut copy = BytesMut::with_capacity(count);
+        copy.put(self.take(count));
+        copy.freeze()
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        assert!(
+            count <= self.len,
+            "an outbox cannot write more than it holds"
+        );
+        self.len -= count;
+        self.taken += count as u64;
+        while let Some(piece) = self.pieces.front_mut() {
+            if count < piece.len() {
+                piece.advance(count);
+                return;
+            }
+            count -= piece.len();
+            self.pieces.pop_front();
+        }
+        self.tail.advance(count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_piece_can_be_taken_as_it_came() {
+        let long = Bytes::from(vec![b'x'; COPIED + 1]);
+        let mut out = Outbox::default();
+        for part in [&b"one"[..], &long, b"two"] {
+            out.push(&Bytes::copy_from_slice(part));
+        }
+        out.push(&long);
+        assert_eq!(out.copy_to_bytes(3), "one");
+        assert_eq!(out.copy_to_bytes(COPIED + 2), [&long[..], b"t"].concat());
+        assert_eq!(out.copy_to_bytes(2), "wo");
+        assert_eq!(out.copy_to_bytes(COPIED + 1).as_ptr(), long.as_ptr());
+        assert!(out.is_empty() && out.taken() == 2 * long.len() as u64 + 6);
+    }
+
+    #[test]
+    fn short_pieces_are_not_copied_together_without_end() {
+        let mut out = Outbox::default();
+        for _ in 0..10_000 {
+            out.push_str("a hundred bytes, or a few less");
+            out.push(&Bytes::from_static(b"of which nobody takes any"));
+        }
+        let chunks = out.pieces.iter().map(Bytes::len);
+        assert!(chunks.clone().all(|len| len <= CHUNK) && chunks.len() == out.len() / CHUNK);
+    }
+
+    #[test]
+    fn short_and_long_pieces_leave_in_order() {
+        let long = Bytes::from(vec![b'x'; COPIED + 1]);
+        let mut out = Outbox::default();
+        let mut expected = Vec::new();
+        for part in [&b"one"[..], &long, b"two", b"three", &long, &long, b"\n"] {
+            out.push(&Bytes::copy_from_slice(part));
+            expected.extend_from_slice(part);
+        }
+        let mut written = Vec::new();
+        while out.has_remaining() {
+            let mut slices = [IoSlice::new(&[]); 2];
+            let used = out.chunks_vectored(&mut slices);
+            let seen: Vec<u8> = slices[..used]
+                .iter()
+                .flat_map(|slice| slice.to_vec())
+                .collect();
+            let count = seen.len().min(1000);
+            written.extend_from_slice(&seen[..count]);
+            out.advance(count);
+        }
+        assert_eq!(written, expected);
+        assert!(out.is_empty());
+    }
+}
