@@ -152,9 +152,10 @@ pub fn grants_native(folder: &Path) -> PathBuf {
     home
 }
 
-/// An agent of which all that it receives is copied to a file as well.
+/// An agent of which all that it receives is written to a file before.
 pub fn recorded<I: AsRef<OsStr>>(file: &Path, agent: impl IntoIterator<Item = I>) -> Vec<OsString> {
-    let shell = ["sh", "-c", r#"tee "$0" | "$@""#].map(OsString::from);
+    // The first that it writes to is its output.
+    let shell = ["sh", "-c", r#"tee /dev/fd/3 3>&1 >"$0" | "$@""#].map(OsString::from);
     let agent = agent.into_iter().map(|word| word.as_ref().to_owned());
     let file = file.as_os_str().to_owned();
     shell.into_iter().chain([file]).chain(agent).collect()

@@ -53,17 +53,15 @@ impl Check {
         };
         let manifest = manifest.map_err(|error| error.to_string())?;
         let directories = open(&manifest)?;
-        let named = Named {
-            programs: manifest.agent.iter().cloned().collect(),
-            files: log.into_iter().collect(),
-        };
+        let named = Named::new(manifest.agent.clone(), log.as_deref());
         relied_on::check(&manifest, &directories, &named)?;
         let project = match self.manifest {
             Some(_) => None,
             None => {
                 let here = std::env::current_dir();
                 let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
-                let project = here::print(&here, &manifest, &user, &installed, &named)?;
+                let project =
+                    here::print(&here, &manifest, &user, &installed, &named.and(&manifest))?;
                 say!();
                 project
             }

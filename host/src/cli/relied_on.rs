@@ -7,6 +7,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::folders;
 use super::trail;
 use crate::extension::Lock;
@@ -37,13 +39,55 @@ const LOADERS: &[&str] = &[
     "ENV",
 ];
 
-/// What the command line names.
-#[derive(Debug, Default)]
+/// What the command line and manifests name, each with what it is.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Named {
-    /// The agent, if one is known, and what else is started.
-    pub programs: Vec<CommandLine>,
-    /// The log and the trace.
-    pub files: Vec<PathBuf>,
+    programs: Vec<(String, CommandLine)>,
+    files: Vec<(String, OsString)>,
+}
+
+impl Named {
+    /// The agent, if one is known, and where the log and the trace go.
+    pub fn new<'p>(
+        agent: Option<CommandLine>,
+        written: impl IntoIterator<Item = &'p Path>,
+    ) -> Self {
+        let agent = agent.map(|command| ("the agent".to_owned(), command));
+        let named = Self {
+            programs: agent.into_iter().collect(),
+            files: Vec::new(),
+        };
+        named.written(written)
+    }
+
+    /// The same, and what a manifest's chain is made of.
+    pub fn and(mut self, manifest: &Manifest) -> Self {
+        let whose = |entry: &ProxyEntry| format!("the proxy `{}`", entry.id);
+        let mut file = |what: &str, path: &Path| self.files.push((what.to_owned(), path.into()));
+        file("the manifest", &manifest.path);
+        file("its lock", &Lock::beside(&manifest.path));
+        for entry in &manifest.proxies {
+            match &entry.make {
+                Make::Component(component) => {
+                    let path = component.location.path();
+                    self.files
+                        .extend(path.map(|path| (whose(entry), path.into())));
+                }
+                Make::Native(native) => {
+                    self.programs.push((whose(entry), native.command.clone()));
+                }
+            }
+        }
+        self
+    }
+
+    /// The same, where this is written to, too.
+    pub fn written<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
+        let paths = paths.into_iter();
+        let named = paths.map(|path| ("the log or the trace".to_owned(), path.into()));
+        self.files.extend(named);
+        self
+    }
 }
 
 /// Something that is relied on.
@@ -81,22 +125,13 @@ pub fn check(
     if writable.is_empty() {
         return Ok(());
     }
+    let named = named.clone().and(manifest);
     let mut all = own();
-    all.push(Relied::new("the manifest", &manifest.path));
-    all.push(Relied::new("its lock", &Lock::beside(&manifest.path)));
-    for path in &named.files {
-        all.push(Relied::new("the log or the trace", path));
+    for (what, path) in &named.files {
+        all.push(Relied::new(what, Path::new(path)));
     }
-    let programs: Vec<_> = programs(manifest, named).collect();
-    for (whose, command) in &programs {
+    for (whose, command) in &named.programs {
         all.extend(program(whose, command));
-    }
-    for entry in &manifest.proxies {
-        if let Make::Component(component) = &entry.make
-            && let Some(path) = component.location.path()
-        {
-            all.push(Relied::new(format!("the proxy `{}`", entry.id), path));
-        }
     }
     for (entry, opened) in given {
         let what = format!("what the proxy `{}` is given", entry.id);
@@ -116,7 +151,7 @@ pub fn check(
                 return Err(manifest.about(writable.entry, &wrong));
             }
         }
-        for (whose, command) in &programs {
+        for (whose, command) in &named.programs {
             if let Some(word) = writable.is_named_in(command) {
                 let given = Untrusted::new(writable.opened.directory.path.display());
                 let wrong = format!(
@@ -129,19 +164,6 @@ pub fn check(
         }
     }
     Ok(())
-}
-
-/// What is started, and whose it is.
-fn programs<'a>(
-    manifest: &'a Manifest,
-    named: &'a Named,
-) -> impl Iterator<Item = (String, &'a CommandLine)> {
-    let agent = named.programs.iter();
-    let agent = agent.map(|command| ("the agent".to_owned(), command));
-    let natives = manifest.natives();
-    let natives =
-        natives.map(|(entry, native)| (format!("the proxy `{}`", entry.id), &native.command));
-    agent.chain(natives)
 }
 
 /// What belongs to this program.

@@ -181,9 +181,6 @@ impl Run {
 
     /// How projects are found, and what runs beside their proxies.
     fn finding(&self, manifest: Option<&Manifest>) -> Result<Finding, Failed> {
-        let natives = manifest.into_iter().flat_map(Manifest::natives);
-        let natives = natives.map(|(_, native)| native.command.clone());
-        let programs = self.command(manifest).into_iter().chain(natives);
         let project = self.project.as_deref().map(project::root).transpose();
         let project = project.map_err(|error| failed(&format!("--project: {error}")))?;
         let asked = Asked {
@@ -191,9 +188,14 @@ impl Run {
             logging: &self.logging,
             trace: self.trace.as_deref(),
         };
+        let beside = Named::new(self.command(manifest).ok(), None);
+        let beside = match manifest {
+            Some(manifest) => beside.and(manifest),
+            None => beside,
+        };
         let program = std::env::current_exe();
         program
-            .and_then(|program| Finding::new(&program, &asked, programs.collect()))
+            .and_then(|program| Finding::new(&program, &asked, beside))
             .map_err(|error| failed(&format!("projects cannot be found: {error}")))
     }
 
@@ -201,10 +203,7 @@ impl Run {
     fn open(&self, manifest: &Manifest, log: Option<&Path>) -> Result<Vec<Directories>, String> {
         let directories = open(manifest)?;
         let files = log.into_iter().chain(self.trace.as_deref());
-        let named = Named {
-            programs: self.command(Some(manifest)).into_iter().collect(),
-            files: files.map(Path::to_owned).collect(),
-        };
+        let named = Named::new(self.command(Some(manifest)).ok(), files);
         relied_on::check(manifest, &directories, &named)?;
         Ok(directories)
     }

@@ -19,9 +19,9 @@ pub async fn begun(world: &World, key: &str) -> (Process, Message) {
     let command = Command::from(world.command("project-chain"));
     let mut chain = Process::start("conductor", &Transcript::new(), command).unwrap();
     let root = json!({ "Unix": world.root.as_os_str().as_bytes() });
-    chain
-        .wire
-        .send(json!({ "root": root, "key": key, "programs": [] }).to_string());
+    chain.wire.send(
+        json!({ "root": root, "key": key, "beside": { "programs": [], "files": [] } }).to_string(),
+    );
     let id = chain
         .wire
         .ask("proxy/initialize", r#"{"protocolVersion":1}"#);
@@ -115,9 +115,9 @@ async fn it_is_no_agent() {
     let command = Command::from(world.command("project-chain"));
     let mut chain = Process::start("conductor", &Transcript::new(), command).unwrap();
     let root = json!({ "Unix": world.root.as_os_str().as_bytes() });
-    chain
-        .wire
-        .send(json!({ "root": root, "key": key, "programs": [] }).to_string());
+    chain.wire.send(
+        json!({ "root": root, "key": key, "beside": { "programs": [], "files": [] } }).to_string(),
+    );
     let answer = chain
         .wire
         .request("initialize", r#"{"protocolVersion":1}"#)

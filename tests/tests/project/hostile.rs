@@ -6,6 +6,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use acp_chain_tests::host;
+use acp_chain_tests::process::Process;
+use acp_chain_tests::transcript::Transcript;
+use serde_json::json;
 
 use crate::world::{SHOUT, World};
 
@@ -433,6 +436,49 @@ fn a_folder_that_a_proxy_may_write_to_has_nothing_that_is_relied_on() {
     let error = world.fail(&["trust"]);
     assert!(error.contains("leads out of the project, to "), "{error}");
     world.is_untouched();
+}
+
+#[tokio::test]
+async fn a_proxy_of_a_project_may_not_write_to_the_users_own() {
+    let world = World::shouting();
+    fs::create_dir(world.path("notes")).unwrap();
+    fs::copy(host::component("pass"), world.path("notes/own.wasm")).unwrap();
+    world.manifest(&format!(
+        "{SHOUT}directories = [{{ path = \"notes\", name = \"/it\", write = true }}]\n"
+    ));
+    let key = world.key();
+    world.do_run(&["trust", "--digest", &key]);
+    world.do_run(&["check"]);
+    let own = world.path("notes/own.wasm");
+    let own = format!("[[proxy]]\nid = \"own\"\npath = \"{}\"\n", own.display());
+    let told = "so to the proxy `own`";
+
+    let config = world.home().join(".config/acp-chain/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    fs::write(&config, &own).unwrap();
+    for args in [&["check"][..], &["trust", "--show"]] {
+        let error = world.fail(args);
+        assert!(error.contains(told), "{error}");
+    }
+    fs::remove_file(&config).unwrap();
+
+    // The same where another manifest is named for this run.
+    let other = world.home().join("other.toml");
+    fs::write(&other, own).unwrap();
+    let mut run = world.command("run");
+    run.args(["--project", ".", "--manifest"]).arg(other);
+    run.arg("--").arg(env!("CARGO_BIN_EXE_wild-agent"));
+    let mut client = Process::start("client", &Transcript::new(), run.into()).unwrap();
+    let begun = client
+        .wire
+        .request("initialize", r#"{"protocolVersion":1}"#)
+        .await;
+    assert!(begun.result.is_some(), "{begun:?}");
+    let params = json!({ "cwd": world.root, "mcpServers": [] }).to_string();
+    let refused = client.wire.request("session/new", &params).await;
+    let error = refused.error.unwrap();
+    assert!(error.contains(told), "{error}");
+    client.finish().await.unwrap();
 }
 
 #[test]

@@ -15,6 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use super::wire::{Begin, LINE, Lookup, Said, Trusted, line};
 use crate::chain::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
 use crate::channel::{Failure, FailurePolicy};
+use crate::cli::relied_on::Named;
 use crate::native::{CommandLine, Dialect, Process, Startable};
 use crate::transport::{Frame, LineReader};
 use crate::untrusted::{MAX_QUOTE, quote};
@@ -36,8 +37,8 @@ const STARTS: u32 = 4;
 pub struct Finding {
     locator: CommandLine,
     chain: CommandLine,
-    /// What else runs in front of and behind the proxies of a project.
-    programs: Vec<CommandLine>,
+    /// What is in front of and behind the proxies of a project.
+    beside: Named,
 }
 
 /// What the command line says about projects.
@@ -54,7 +55,7 @@ pub struct Asked<'a> {
 pub struct Client {
     start: Launch,
     run: Run,
-    programs: Arc<[CommandLine]>,
+    beside: Named,
     running: Option<Running>,
     starts: u32,
     /// Lookups without an answer.
@@ -78,7 +79,7 @@ struct Running {
 
 impl Finding {
     /// What `program`, which is this one, is to be started as.
-    pub fn new(program: &Path, asked: &Asked, programs: Vec<CommandLine>) -> io::Result<Self> {
+    pub fn new(program: &Path, asked: &Asked, beside: Named) -> io::Result<Self> {
         let command = |name: &str, option: &str, path: Option<&Path>| {
             let mut args = asked.logging.to_vec();
             args.push(name.into());
@@ -94,7 +95,7 @@ impl Finding {
         Ok(Self {
             locator: command(LOCATOR, "--project", asked.project)?,
             chain: command("project-chain", "--trace", asked.trace)?,
-            programs,
+            beside,
         })
     }
 
@@ -107,7 +108,7 @@ impl Finding {
     pub fn client(self, [locator, chain]: [Startable; 2]) -> Client {
         let locate = move || start(&locator, LOCATOR);
         let run = move |id: &str| start(&chain, id);
-        Client::new(Box::new(locate), Arc::new(run), self.programs)
+        Client::new(Box::new(locate), Arc::new(run), self.beside)
     }
 }
 
@@ -146,11 +147,11 @@ impl Projects for Client {
 }
 
 impl Client {
-    fn new(start: Launch, run: Run, programs: Vec<CommandLine>) -> Self {
+    fn new(start: Launch, run: Run, beside: Named) -> Self {
         Self {
             start,
             run,
-            programs: programs.into(),
+            beside,
             running: None,
             starts: 0,
             open: HashSet::new(),
@@ -213,7 +214,7 @@ impl Client {
         let begin = Begin {
             root: trusted.root.clone(),
             key: trusted.key,
-            programs: self.programs.to_vec(),
+            beside: self.beside.clone(),
         };
         let name = quote(&trusted.name, MAX_QUOTE);
         let (id, run) = (format!("project {name}"), Arc::clone(&self.run));
@@ -360,7 +361,11 @@ mod tests {
     fn client() -> (Client, Ends, Ends) {
         let (locate, locators) = played();
         let (run, chains) = played();
-        let client = Client::new(Box::new(move || locate("")), Arc::new(run), Vec::new());
+        let client = Client::new(
+            Box::new(move || locate("")),
+            Arc::new(run),
+            Named::default(),
+        );
         (client, locators, chains)
     }
 

@@ -10,7 +10,6 @@ use super::opened::Opened;
 use super::wire::{Begin, first_line};
 use crate::chain::{self, Role, Settings, StartError};
 use crate::cli::plan::{Failed, Plan, failed};
-use crate::cli::relied_on::Named;
 use crate::cli::{folders, run};
 use crate::limits::LINE;
 use crate::mcp::bridge::BridgeKind;
@@ -107,10 +106,8 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
     if !may_be {
         return Err(format!("you have not agreed to it; {command} asks you"));
     }
-    let named = Named {
-        programs: begin.programs.clone(),
-        files: files.to_vec(),
-    };
+    let files = files.iter().map(PathBuf::as_path);
+    let named = begin.beside.clone().written(files);
     let opened = Opened::new(content, &user, &installed, &named)?;
     let agreed = opened.agreed();
     let is_trusted = match &standing {

@@ -12,6 +12,7 @@ use crate::cli::folders;
 use crate::cli::plan;
 use crate::cli::relied_on::Named;
 use crate::extension::{Digest, Installed};
+use crate::manifest::Manifest;
 use crate::project::{Content, Keep, Record, Records, Standing, Verdict, vouched};
 use crate::untrusted::Untrusted;
 
@@ -119,7 +120,9 @@ impl Trust {
             return Ok(ExitCode::SUCCESS);
         }
         check_installed(&content, &installed)?;
-        let opened = Opened::new(content, &user, &installed, &Named::default())?;
+        let own = Manifest::of_user(&user, &installed).map_err(|error| error.to_string())?;
+        let beside = Named::default().and(&own);
+        let opened = Opened::new(content, &user, &installed, &beside)?;
         let key = opened.content.key();
         let standing = records.standing(root, key);
         let standing = standing.map_err(|error| error.to_string())?;

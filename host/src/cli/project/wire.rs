@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::cli::relied_on::Named;
 use crate::extension::Digest;
-use crate::native::CommandLine;
 
 /// The longest line, in bytes.
 pub const LINE: usize = 1 << 20;
@@ -50,8 +50,8 @@ pub struct Begin {
     pub root: OsString,
     /// What its content has to be.
     pub key: Digest,
-    /// What else runs in front of and behind it: no proxy may write to that.
-    pub programs: Vec<CommandLine>,
+    /// What is in front of and behind it: no proxy may write to that.
+    pub beside: Named,
 }
 
 /// Something as a line.

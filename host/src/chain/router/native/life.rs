@@ -16,6 +16,7 @@ use crate::chain::timers::Timer;
 use crate::channel::{Failure, Peer};
 use crate::native::Dialect;
 use crate::rpc::{Kind, Message, member};
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Tells a native proxy that it begins.
 pub(super) fn introduce(
@@ -84,7 +85,12 @@ pub(super) fn introduced(
                     "it does not know `{}`, so it is no proxy, or one of another `dialect`",
                     tried.initialize()
                 ),
-                false => format!("it refused `{}`", tried.initialize()),
+                false => {
+                    let why = member(message.body(), "message");
+                    let why = why.and_then(|why| serde_json::from_str::<String>(why).ok());
+                    let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
+                    format!("it refused `{}`: {why}", tried.initialize())
+                }
             };
             return steps.push(Step::Break(index, Failure::new(reason).into()));
         }
