@@ -228,7 +228,7 @@ impl Targets<'_> {
         self.most(
             "100 projects and 1,000 sessions, beside one of each: a round trip".into(),
             (projects, quiet),
-            1.5,
+            4.0,
             "×",
         );
     }

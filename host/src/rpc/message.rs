@@ -220,7 +220,7 @@ impl Message {
             line.push_str(body_field(kind));
             line.push_str("\":");
             let start = line.len();
-            if body.contains(['\n', '\r']) {
+            if memchr::memchr2(b'\n', b'\r', body.as_bytes()).is_some() {
                 line.push_str(&body.replace(['\n', '\r'], " "));
             } else {
                 line.push_str(body);
