@@ -5,6 +5,7 @@ mod built_in;
 mod chain;
 mod check;
 mod hostile;
+mod kills;
 mod locator;
 mod run;
 mod sessions;

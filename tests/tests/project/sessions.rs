@@ -20,17 +20,17 @@ const WORDS: &str =
     "[[proxy]]\nid = \"words\"\npath = \"tools/words.wasm\"\npowers = [\"tools\"]\n";
 
 /// A user with two projects to which he has said yes, and a folder that has none.
-struct Projects {
-    world: World,
-    shouting: PathBuf,
-    counting: PathBuf,
+pub struct Projects {
+    pub world: World,
+    pub shouting: PathBuf,
+    pub counting: PathBuf,
     plain: PathBuf,
     /// What the agent received.
     received: PathBuf,
 }
 
 impl Projects {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let mut world = World::shouting();
         world.trust();
         let shouting = world.root.clone();
@@ -286,21 +286,6 @@ async fn what_changed_leaves_sessions_as_they_are_until_the_user_says_yes() {
     client.finish().await.unwrap();
 }
 
-/// The processes in which the user's projects run.
-fn chains(world: &World) -> Vec<u32> {
-    let home = format!("HOME={}", world.home().display());
-    let processes = fs::read_dir("/proc").unwrap();
-    let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    ids.filter(|id: &u32| {
-        let has = |file: &str, word: &[u8]| {
-            let words = fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
-            words.split(|byte| *byte == 0).any(|one| one == word)
-        };
-        has("cmdline", b"project-chain") && has("environ", home.as_bytes())
-    })
-    .collect()
-}
-
 #[tokio::test]
 async fn a_projects_process_that_is_killed_is_started_again_and_none_outlives_the_chain() {
     let world = World::shouting();
@@ -316,7 +301,7 @@ async fn a_projects_process_that_is_killed_is_started_again_and_none_outlives_th
         .await;
     let it = session(&mut client.wire, &world.root).await;
     assert!(turn(&mut client, &it, "one").await.contains("ONE"));
-    let [chain] = chains(&world)[..] else {
+    let [chain] = world.processes("project-chain")[..] else {
         panic!("one process")
     };
     // A turn that goes on while it is killed has one answer, whichever.
@@ -332,7 +317,7 @@ async fn a_projects_process_that_is_killed_is_started_again_and_none_outlives_th
     let answer = client.wire.response(&open).await;
     assert!(answer.error.is_some(), "{}", answer.line);
     assert!(turn(&mut client, &it, "two").await.contains("TWO"));
-    let again = chains(&world);
+    let again = world.processes("project-chain");
     assert!(again.len() == 1 && again[0] != chain, "{again:?}");
     client.kill().await.unwrap();
     for id in again {

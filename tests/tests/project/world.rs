@@ -66,6 +66,23 @@ impl World {
         fs::write(self.path("acp-chain.toml"), text).unwrap();
     }
 
+    /// The processes of this user that run a subcommand.
+    pub fn processes(&self, subcommand: &str) -> Vec<u32> {
+        let home = format!("HOME={}", self.home().display());
+        let processes = fs::read_dir("/proc").unwrap();
+        let ids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        ids.filter(|id: &u32| {
+            let has = |file: &str, word: &str| {
+                let words = fs::read(format!("/proc/{id}/{file}")).unwrap_or_default();
+                words
+                    .split(|byte| *byte == 0)
+                    .any(|one| one == word.as_bytes())
+            };
+            has("cmdline", subcommand) && has("environ", &home)
+        })
+        .collect()
+    }
+
     /// Puts a proxy that changes prompts at this place of the project.
     pub fn component(&self, name: &str) {
         let path = self.path(name);
