@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 
-use super::component::Server;
-use super::connected::Connected;
+use super::component::ComponentProvider;
+use super::connected::ConnectedProvider;
 use super::seat::{Ask, Asked, Caller, ConnectionId, Input, Output, Question, Seat};
-use super::stateless::Stateless;
+use super::stateless::StatelessProvider;
 use super::transcript::alone;
 use super::undecided::Undecided;
 use crate::channel::{Change, Offer};
@@ -470,21 +470,21 @@ proptest! {
     fn the_server_of_a_component_answers_everything_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut Server::new("srv", Offer::ALL.into_iter().collect()), steps);
+        run(&mut ComponentProvider::new("srv", Offer::ALL.into_iter().collect()), steps);
     }
 
     #[test]
     fn a_provider_that_is_connected_to_answers_everything_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut Connected::new("srv"), steps);
+        run(&mut ConnectedProvider::new("srv"), steps);
     }
 
     #[test]
     fn a_provider_of_requests_that_stand_alone_answers_everything_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
-        run(&mut Stateless::new("srv", "acp-chain"), steps);
+        run(&mut StatelessProvider::new("srv", "acp-chain"), steps);
     }
 
     #[test]

@@ -7,17 +7,17 @@
 
 use std::collections::HashSet;
 
-use super::connected::Connected;
+use super::connected::ConnectedProvider;
 use super::protocol;
 use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
-use super::stateless::Stateless;
+use super::stateless::StatelessProvider;
 use crate::rpc::{Kind, Message, code, member};
 
 /// The seat of one provider.
 #[derive(Debug)]
 pub struct Undecided {
     id: String,
-    stateless: Stateless,
+    stateless: StatelessProvider,
     /// As soon as it wants that.
     connected: Option<Switched>,
     /// Until it has answered.
@@ -29,7 +29,7 @@ pub struct Undecided {
 /// The other dialect, and what is left of the first.
 #[derive(Debug)]
 struct Switched {
-    seat: Connected,
+    seat: ConnectedProvider,
     /// What is answered in the other dialect.
     again: HashSet<Asked>,
     /// The last question in the first one.
@@ -62,12 +62,12 @@ enum Said {
 
 impl Undecided {
     /// The seat of the provider that declared its server with this `serverId`, with a prefix as
-    /// [`Stateless::new`] has it.
+    /// [`StatelessProvider::new`] has it.
     #[must_use]
     pub fn new(id: &str, prefix: &str) -> Self {
         Self {
             id: id.to_owned(),
-            stateless: Stateless::new(id, prefix),
+            stateless: StatelessProvider::new(id, prefix),
             connected: None,
             trial: Some(Trial::default()),
             answered: HashSet::new(),
@@ -76,7 +76,7 @@ impl Undecided {
 
     /// Connects to the provider, and says again what was said.
     fn connect(&mut self, trial: Trial) -> Vec<Output> {
-        let mut seat = Connected::by_server_id(&self.id, trial.last);
+        let mut seat = ConnectedProvider::by_server_id(&self.id, trial.last);
         let mut out = Vec::new();
         for said in &trial.said {
             out.extend(seat.take(said.input()));

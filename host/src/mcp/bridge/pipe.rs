@@ -16,7 +16,7 @@ use super::link::{Role, Shape};
 use super::load::FULL;
 use super::outbound::OutboundEnd;
 use super::outbound::OutboundMessage;
-use super::registry::{NotAdmitted, Place, Registry};
+use super::registry::{Attachment, NotAdmitted, Registry};
 use crate::limits;
 use crate::mcp::LinkId;
 use crate::rpc::Message;
@@ -108,7 +108,7 @@ where
 async fn let_in(
     registry: &Arc<Registry>,
     input: &mut (impl AsyncBufReadExt + Unpin),
-) -> Result<(LinkId, Place, Arc<Notify>), &'static str> {
+) -> Result<(LinkId, Attachment, Arc<Notify>), &'static str> {
     let mut hello = Vec::new();
     let read = input.take(HELLO as u64).read_until(b'\n', &mut hello).await;
     if read.is_err() || hello.pop_if(|last| *last == b'\n').is_none() {

@@ -39,7 +39,7 @@ const LOGGED: usize = 100;
 
 /// A server that one may ask for.
 #[derive(Debug)]
-struct Server {
+struct Offered {
     /// Its place in URLs.
     token: Secret,
     secret: Secret,
@@ -62,7 +62,7 @@ struct News {
 
 #[derive(Default)]
 struct Table {
-    servers: HashMap<ServerId, Server>,
+    servers: HashMap<ServerId, Offered>,
     links: HashMap<LinkId, Link>,
     sessions: HashMap<Box<str>, LinkId>,
     admitted: LinkId,
@@ -89,7 +89,7 @@ pub struct Registry {
 }
 
 /// A client's place at a stream. Dropping it tells the link that the stream is gone.
-pub struct Place {
+pub struct Attachment {
     /// Where what is sent to the client comes out.
     pub outbound: OutboundEnd,
     registry: Arc<Registry>,
@@ -100,7 +100,7 @@ pub struct Place {
     cut: Arc<Cut>,
 }
 
-impl Drop for Place {
+impl Drop for Attachment {
     fn drop(&mut self) {
         let mut table = self.registry.table();
         let Some(link) = table.links.get_mut(&self.link) else {
@@ -143,7 +143,7 @@ impl Registry {
     pub fn offer(&self, server: ServerId, transport: BridgeKind) -> io::Result<(Secret, Secret)> {
         let mut table = self.table();
         let (token, secret) = (Secret::new()?, Secret::new()?);
-        let server = table.servers.entry(server).or_insert(Server {
+        let server = table.servers.entry(server).or_insert(Offered {
             token,
             secret,
             transports: Vec::new(),
@@ -260,12 +260,12 @@ impl Registry {
         id: LinkId,
         role: Role,
         connection: &Arc<Notify>,
-    ) -> Result<Place, NotOpened> {
+    ) -> Result<Attachment, NotOpened> {
         let mut table = self.table();
         let link = table.links.get_mut(&id).ok_or(NotOpened::Gone)?;
         let cut = Arc::new(Cut(Arc::clone(connection)));
         let (stream, outbound) = link.open(role, &cut)?;
-        Ok(Place {
+        Ok(Attachment {
             outbound,
             registry: Arc::clone(self),
             link: id,
@@ -281,11 +281,11 @@ impl Registry {
         id: LinkId,
         last: Event,
         connection: &Arc<Notify>,
-    ) -> Option<Place> {
+    ) -> Option<Attachment> {
         let mut table = self.table();
         let link = table.links.get_mut(&id)?;
         let cut = Arc::new(Cut(Arc::clone(connection)));
-        Some(Place {
+        Some(Attachment {
             outbound: link.resume(last, &cut)?,
             registry: Arc::clone(self),
             link: id,
@@ -428,7 +428,7 @@ impl Registry {
     }
 }
 
-impl Server {
+impl Offered {
     fn takes(&self, transport: BridgeKind) -> bool {
         self.transports.contains(&transport)
     }

@@ -2,7 +2,7 @@
 
 use super::catalog::Catalog;
 use super::wants::Wants;
-use super::{Request, Server, Waiting};
+use super::{ComponentProvider, Request, Waiting};
 use crate::channel::Offer;
 use crate::mcp::protocol::{self, Version, invalid, key, quoted};
 use crate::mcp::seat::Output;
@@ -18,7 +18,7 @@ pub(super) struct Budget {
     text: usize,
 }
 
-impl Server {
+impl ComponentProvider {
     /// Serves everything that waits for a list, from that or from why there is none.
     pub(super) fn serve(
         &mut self,

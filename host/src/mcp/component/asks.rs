@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::calls::Call;
-use super::{Request, Server};
+use super::{ComponentProvider, Request};
 use crate::mcp::protocol::{self, Version, invalid, is_object, key};
 use crate::mcp::seat::{Ask, Asked, Caller, Output, Question};
 use crate::mcp::secret::Secret;
@@ -50,7 +50,7 @@ impl Open {
     }
 }
 
-impl Server {
+impl ComponentProvider {
     /// The component asks the client of a call.
     pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>, out: &mut Vec<Output>) {
         let call = self.calls.get(&of).filter(|call| !call.withdrawn);

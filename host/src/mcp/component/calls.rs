@@ -7,7 +7,7 @@ use super::called::Called;
 use super::catalog::Catalog;
 use super::outcome;
 use super::wants::Use;
-use super::{Request, Server};
+use super::{ComponentProvider, Request};
 use crate::mcp::protocol::{self, Version, invalid, quoted};
 use crate::mcp::seat::{Output, Question};
 use crate::mcp::secret::Secret;
@@ -27,7 +27,7 @@ pub(super) struct Call {
     pub withdrawn: bool,
 }
 
-impl Server {
+impl ComponentProvider {
     /// Calls a tool or a prompt, if that is listed and the arguments are right. What is wrong with
     /// those may be the result.
     pub(super) fn call(

@@ -60,7 +60,7 @@ use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 /// The server of one component.
 #[derive(Debug)]
-pub struct Server {
+pub struct ComponentProvider {
     name: String,
     offers: Offers,
     last: Question,
@@ -111,7 +111,7 @@ struct Waiting {
     list: Offer,
 }
 
-impl Seat for Server {
+impl Seat for ComponentProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
@@ -180,7 +180,7 @@ impl Seat for Server {
     }
 }
 
-impl Server {
+impl ComponentProvider {
     /// The server of the component with this id, which is also the name that clients see, and which
     /// has this for the agent.
     #[must_use]

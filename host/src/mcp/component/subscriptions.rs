@@ -1,7 +1,7 @@
 //! What clients are told without asking: that a list has changed, or a resource that they subscribe
 //! to. Who subscribes to what is kept here; the component does not know.
 
-use super::{Connection, List, Request, Server};
+use super::{ComponentProvider, Connection, List, Request};
 use crate::channel::{Change, Offer};
 use crate::mcp::protocol::{self, LISTS, invalid, is_object, key, quoted, with};
 use crate::mcp::seat::{Caller, Output};
@@ -31,7 +31,7 @@ const OF_LISTS: [Offer; 3] = [Offer::Tools, Offer::Prompts, Offer::Resources];
 /// What tells that a resource has changed.
 const UPDATED: &str = "notifications/resources/updated";
 
-impl Server {
+impl ComponentProvider {
     pub(super) fn listen(
         &mut self,
         request: Request,

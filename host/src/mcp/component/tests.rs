@@ -5,7 +5,7 @@ mod asks;
 mod prompts;
 mod resources;
 
-use super::Server;
+use super::ComponentProvider;
 use crate::channel::{Change, Offer};
 use crate::mcp::seat::{Input, Seat};
 use crate::mcp::transcript::{META, Table, alone};
@@ -18,12 +18,15 @@ const TOOLS: &str = r#"{"instructions":"Be nice","tools":[
 
 const TOOLS_CHANGED: Change = Change::List(Offer::Tools);
 
-fn server() -> Table<Server> {
-    Table::new(Server::new("calc", [Offer::Tools].into_iter().collect()))
+fn server() -> Table<ComponentProvider> {
+    Table::new(ComponentProvider::new(
+        "calc",
+        [Offer::Tools].into_iter().collect(),
+    ))
 }
 
 /// A server with a client of this version on connection 1, which knows the tools.
-fn initialized(version: &str) -> Table<Server> {
+fn initialized(version: &str) -> Table<ComponentProvider> {
     let mut table = server();
     table.connect(1);
     let params = format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#);

@@ -1,16 +1,16 @@
 //! How a connection to the provider begins and ends.
 
 use super::own::Legacy;
-use super::{Connected, Link, Open, Place, Said, Waits};
+use super::{ConnectedProvider, Link, Open, Owner, Said, Waits};
 use crate::mcp::protocol::{self, quoted};
 use crate::mcp::seat::{Asked, ConnectionId, Output, Question, connected};
 use crate::mcp::wire;
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 
-impl Connected {
+impl ConnectedProvider {
     pub(super) fn connect(
         &mut self,
-        place: Place,
+        place: Owner,
         ask: Option<Asked>,
         meta: Option<&str>,
         out: &mut Vec<Output>,
@@ -32,7 +32,7 @@ impl Connected {
 
     pub(super) fn connect_answered(
         &mut self,
-        place: Place,
+        place: Owner,
         outcome: Message,
         out: &mut Vec<Output>,
     ) {
@@ -57,8 +57,8 @@ impl Connected {
         let ask = link.ask.take();
         self.theirs.insert(theirs, place);
         match place {
-            Place::Own => self.probe(out),
-            Place::Caller(connection) => {
+            Owner::Own => self.probe(out),
+            Owner::Caller(connection) => {
                 let outcome = connected(connection, wire::meta(outcome.body()));
                 out.extend(ask.map(|ask| protocol::answer(ask, outcome)));
                 self.open(place, out);
@@ -82,7 +82,7 @@ impl Connected {
     }
 
     /// A connection is ready: what waits goes out.
-    pub(super) fn open(&mut self, place: Place, out: &mut Vec<Output>) {
+    pub(super) fn open(&mut self, place: Owner, out: &mut Vec<Output>) {
         let Some(link) = self.links.get_mut(&place) else {
             return;
         };
@@ -100,7 +100,7 @@ impl Connected {
     }
 
     /// A connection could not be made: so say all that wait for it.
-    pub(super) fn fail(&mut self, place: Place, error: &Message, out: &mut Vec<Output>) {
+    pub(super) fn fail(&mut self, place: Owner, error: &Message, out: &mut Vec<Output>) {
         let Some(link) = self.links.remove(&place) else {
             return;
         };
@@ -134,7 +134,7 @@ impl Connected {
         meta: Option<&str>,
         out: &mut Vec<Output>,
     ) {
-        let place = Place::Caller(connection);
+        let place = Owner::Caller(connection);
         let Some(link) = self.links.remove(&place) else {
             out.extend(ask.map(|ask| protocol::result(ask, "{}")));
             return;
@@ -161,7 +161,7 @@ impl Connected {
         }
     }
 
-    pub(super) fn withdraw_connect(&self, place: Place, out: &mut Vec<Output>) {
+    pub(super) fn withdraw_connect(&self, place: Owner, out: &mut Vec<Output>) {
         let connects = |open: &Open| matches!(open, Open::Connect(of) if *of == place);
         let found = self.questions.iter().find(|(_, open)| connects(open));
         out.extend(found.map(|(question, _)| Output::Withdraw {
@@ -170,10 +170,10 @@ impl Connected {
     }
 }
 
-impl Connected {
+impl ConnectedProvider {
     /// Takes back from callers what the provider asked, on one connection or on all of them. The
     /// provider hears why at once; the answers come, and mean nothing.
-    fn withdraw_provider(&mut self, on: Option<Place>, why: &Error, out: &mut Vec<Output>) {
+    fn withdraw_provider(&mut self, on: Option<Owner>, why: &Error, out: &mut Vec<Output>) {
         for (question, open) in &mut self.questions {
             match *open {
                 Open::Provider { ask, place } if on.is_none_or(|on| on == place) => {

@@ -44,23 +44,23 @@ const LISTEN: &str = "subscriptions/listen";
 
 /// The seat of one provider.
 #[derive(Debug)]
-pub struct Connected {
+pub struct ConnectedProvider {
     id: String,
     /// The same, short enough for errors.
     name: String,
     /// By which name `mcp/connect` has the id.
     named: &'static str,
     last: Question,
-    links: BTreeMap<Place, Link>,
+    links: BTreeMap<Owner, Link>,
     /// The connections that the provider knows, by its ids.
-    theirs: HashMap<Id, Place>,
+    theirs: HashMap<Id, Owner>,
     questions: BTreeMap<Question, Open>,
     dropped: Dropped,
 }
 
 /// Whose a connection to the provider is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Owner {
     Caller(ConnectionId),
     /// Of all callers whose requests stand alone.
     Own,
@@ -142,7 +142,7 @@ impl Said<'_> {
 /// What a question of the seat's is.
 #[derive(Debug)]
 enum Open {
-    Connect(Place),
+    Connect(Owner),
     Disconnect(Option<Asked>),
     /// Which version the provider speaks on the seat's own connection.
     Probe,
@@ -153,7 +153,7 @@ enum Open {
     /// A provider's request, which a caller has.
     Provider {
         ask: Asked,
-        place: Place,
+        place: Owner,
     },
     /// The same, when nobody waits for its answer any more.
     Over,
@@ -162,7 +162,7 @@ enum Open {
 #[derive(Debug)]
 struct Relayed {
     ask: Asked,
-    place: Place,
+    place: Owner,
     caller: Caller,
     id: Option<Id>,
     listens: bool,
@@ -173,7 +173,7 @@ struct Relayed {
     cacheable: bool,
 }
 
-impl Seat for Connected {
+impl Seat for ConnectedProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
@@ -185,7 +185,7 @@ impl Seat for Connected {
                 if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
                     out.push(protocol::failed(ask, &protocol::full(&self.name)));
                 } else {
-                    self.connect(Place::Caller(connection), Some(ask), meta, &mut out);
+                    self.connect(Owner::Caller(connection), Some(ask), meta, &mut out);
                 }
             }
             Input::Disconnect {
@@ -252,7 +252,7 @@ impl Seat for Connected {
     }
 }
 
-impl Connected {
+impl ConnectedProvider {
     /// The seat of the provider that declared its server with this `id`.
     #[must_use]
     pub fn new(id: &str) -> Self {
@@ -307,17 +307,17 @@ impl Connected {
         }
         protocol::is_carried(&said.caller)?;
         let place = match &said.caller {
-            Caller::Connection(connection) => Place::Caller(*connection),
+            Caller::Connection(connection) => Owner::Caller(*connection),
             Caller::Request(_) => {
                 match protocol::stands_alone(said.params.as_deref()) {
                     // The provider says itself which versions it knows.
                     Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => {}
                     other => other?,
                 }
-                if !self.links.contains_key(&Place::Own) {
-                    self.connect(Place::Own, None, None, out);
+                if !self.links.contains_key(&Owner::Own) {
+                    self.connect(Owner::Own, None, None, out);
                 }
-                Place::Own
+                Owner::Own
             }
         };
         let link = self.links.get(&place).ok_or_else(|| {
@@ -336,7 +336,7 @@ impl Connected {
     }
 
     /// Sends a request on a connection that is open.
-    fn send(&mut self, place: Place, said: Said, out: &mut Vec<Output>) {
+    fn send(&mut self, place: Owner, said: Said, out: &mut Vec<Output>) {
         let Some(said) = self.adapt(place, said, out) else {
             return;
         };
@@ -354,7 +354,7 @@ impl Connected {
         let adapted = link.legacy.is_some();
         let mut params = said.params;
         let mut token = None;
-        if place == Place::Own {
+        if place == Owner::Own {
             token = protocol::token(protocol::meta(params.as_deref(), key::PROGRESS));
             if token.is_some() {
                 let number = (self.last + 1).to_string();
@@ -389,7 +389,7 @@ impl Connected {
     }
 
     /// Sends the next `subscriptions/listen`, if it may go.
-    fn listen_on(&mut self, place: Place, out: &mut Vec<Output>) {
+    fn listen_on(&mut self, place: Owner, out: &mut Vec<Output>) {
         let Some(link) = self.links.get_mut(&place) else {
             return;
         };
@@ -407,7 +407,7 @@ impl Connected {
         [params, meta]: [Option<&str>; 2],
         out: &mut Vec<Output>,
     ) {
-        let place = Place::Caller(connection);
+        let place = Owner::Caller(connection);
         if method == protocol::CANCELLED {
             let named = params.and_then(|params| member(params, "requestId"));
             if let Some(ask) = protocol::token(named).and_then(|id| self.named(place, &id)) {
@@ -434,7 +434,7 @@ impl Connected {
     }
 
     /// The open request that has this id for the caller on a connection.
-    fn named(&self, place: Place, id: &Id) -> Option<Asked> {
+    fn named(&self, place: Owner, id: &Id) -> Option<Asked> {
         let link = self.links.get(&place)?;
         let relayed = self.questions.values().find_map(|open| match open {
             Open::Caller(relayed) if relayed.place == place && relayed.id.as_ref() == Some(id) => {
@@ -448,7 +448,7 @@ impl Connected {
 
     fn tell(
         &self,
-        place: Place,
+        place: Owner,
         method: &str,
         [params, meta]: [Option<&str>; 2],
         out: &mut Vec<Output>,

@@ -25,7 +25,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{Connected, Open, Place, Said, Waits, envelope};
+use super::{ConnectedProvider, Open, Owner, Said, Waits, envelope};
 use crate::mcp::protocol::{
     self, LISTS, Version, invalid, key, no_method, quoted, with, with_meta,
 };
@@ -128,7 +128,7 @@ impl Legacy {
     }
 }
 
-impl Connected {
+impl ConnectedProvider {
     /// Asks on the seat's own connection what the provider speaks.
     pub(super) fn probe(&mut self, out: &mut Vec<Output>) {
         let meta = self.first_meta(&[key::CAPABILITIES, key::CLIENT_INFO]);
@@ -152,10 +152,10 @@ impl Connected {
         if outcome.kind() == Kind::Result
             && versions.is_some_and(|versions| versions.iter().any(|version| version == stateless))
         {
-            return self.open(Place::Own, out);
+            return self.open(Owner::Own, out);
         }
         let refusal = refusal(outcome);
-        let Some(link) = self.links.get_mut(&Place::Own) else {
+        let Some(link) = self.links.get_mut(&Owner::Own) else {
             return;
         };
         let waiting = std::mem::take(&mut link.waiting).into_iter();
@@ -169,7 +169,7 @@ impl Connected {
                 .map(|ask| protocol::answer(ask, refusal.clone())),
         );
         if nobody_waits {
-            return self.fail(Place::Own, &refusal, out);
+            return self.fail(Owner::Own, &refusal, out);
         }
         let software = self.first_meta(&[key::CLIENT_INFO]).pop();
         let software = software.map_or_else(
@@ -190,7 +190,7 @@ impl Connected {
 
     pub(super) fn initialized(&mut self, outcome: &Message, out: &mut Vec<Output>) {
         if outcome.kind() != Kind::Result {
-            return self.fail(Place::Own, outcome, out);
+            return self.fail(Owner::Own, outcome, out);
         }
         if outcome.body().len() > protocol::MAX_SAID {
             let text = format!(
@@ -199,18 +199,18 @@ impl Connected {
                 protocol::MAX_SAID / 1024
             );
             let error = Error::new(protocol::code::BACKEND, text);
-            return self.fail(Place::Own, &Message::error(&error), out);
+            return self.fail(Owner::Own, &Message::error(&error), out);
         }
-        if let Some(link) = self.links.get_mut(&Place::Own) {
+        if let Some(link) = self.links.get_mut(&Owner::Own) {
             link.legacy = Some(Legacy::new(outcome.body()));
         }
-        self.tell(Place::Own, "notifications/initialized", [None, None], out);
-        self.open(Place::Own, out);
+        self.tell(Owner::Own, "notifications/initialized", [None, None], out);
+        self.open(Owner::Own, out);
     }
 
     /// What the first caller that waits says of itself under these keys.
     fn first_meta<'k>(&self, keys: &[&'k str]) -> Vec<(&'k str, String)> {
-        let link = self.links.get(&Place::Own);
+        let link = self.links.get(&Owner::Own);
         let said = link.and_then(|link| link.requests().next());
         let params = said.and_then(|said| said.params.as_deref());
         let value = |key: &&'k str| Some((*key, protocol::meta(params, key)?.to_owned()));
@@ -218,7 +218,7 @@ impl Connected {
     }
 
     fn ask_own(&mut self, open: Open, method: &str, params: &str, out: &mut Vec<Output>) {
-        let link = self.links.get(&Place::Own);
+        let link = self.links.get(&Owner::Own);
         let Some(theirs) = link.and_then(|link| link.theirs.clone()) else {
             return;
         };
@@ -233,7 +233,7 @@ impl Connected {
     /// Turns a request that stands alone into one for a legacy provider, or answers it.
     pub(super) fn adapt<'a>(
         &mut self,
-        place: Place,
+        place: Owner,
         said: Said<'a>,
         out: &mut Vec<Output>,
     ) -> Option<Said<'a>> {
@@ -314,7 +314,7 @@ impl Connected {
             tell(&relayed.caller, Some(params));
             return Ok(());
         }
-        let link = self.links.get(&Place::Own);
+        let link = self.links.get(&Owner::Own);
         if let Some(legacy) = link.and_then(|link| link.legacy.as_ref()) {
             let Some(list) = LISTS.iter().position(|(_, _, name)| *name == method) else {
                 return Err(whose(&method));
@@ -333,7 +333,7 @@ impl Connected {
             return Ok(());
         }
         let mut calls = self.questions.values().filter_map(|open| match open {
-            Open::Caller(relayed) if relayed.place == Place::Own && !relayed.listens => {
+            Open::Caller(relayed) if relayed.place == Owner::Own && !relayed.listens => {
                 Some(relayed)
             }
             _ => None,

@@ -1,17 +1,17 @@
 //! What the provider says of its own.
 
-use super::{Connected, Open, Place};
+use super::{ConnectedProvider, Open, Owner};
 use crate::mcp::protocol::{self, invalid, key, no_method};
 use crate::mcp::seat::{Asked, Caller, Output};
 use crate::mcp::wire;
 use crate::rpc::{Error, Id, member};
 
-impl Connected {
+impl ConnectedProvider {
     /// Finds out for which connection the provider has something.
     pub(super) fn addressed<'p>(
         &self,
         params: &'p str,
-    ) -> Result<(Place, String, Option<&'p str>), Error> {
+    ) -> Result<(Owner, String, Option<&'p str>), Error> {
         let theirs = member(params, "connectionId").filter(|text| text.starts_with('"'));
         let theirs = theirs
             .and_then(Id::parse)
@@ -38,10 +38,10 @@ impl Connected {
         let meta = wire::meta(params);
         let (place, method, params) = self.addressed(params)?;
         match place {
-            Place::Own if method == "ping" => out.push(protocol::result(ask, "{}")),
-            Place::Own => return Err(no_method(&method)),
-            Place::Caller(_) if self.is_full() => return Err(protocol::full(&self.name)),
-            Place::Caller(connection) => out.push(Output::AskCaller {
+            Owner::Own if method == "ping" => out.push(protocol::result(ask, "{}")),
+            Owner::Own => return Err(no_method(&method)),
+            Owner::Caller(_) if self.is_full() => return Err(protocol::full(&self.name)),
+            Owner::Caller(connection) => out.push(Output::AskCaller {
                 question: self.ask(Open::Provider { ask, place }),
                 connection,
                 method,
@@ -69,7 +69,7 @@ impl Connected {
             return self.provider_publishes(place, method, [params, meta], subscription, out);
         }
         match place {
-            Place::Caller(connection) => {
+            Owner::Caller(connection) => {
                 out.push(Output::TellCaller {
                     caller: Caller::Connection(connection),
                     method,
@@ -78,14 +78,14 @@ impl Connected {
                 });
                 Ok(())
             }
-            Place::Own => self.own_told(method, params, out),
+            Owner::Own => self.own_told(method, params, out),
         }
     }
 
     /// Passes on what belongs to a subscription, under the id that this has for the caller.
     pub(super) fn provider_publishes(
         &mut self,
-        place: Place,
+        place: Owner,
         method: String,
         [params, meta]: [Option<&str>; 2],
         subscription: &str,

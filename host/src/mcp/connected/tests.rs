@@ -1,15 +1,15 @@
 //! What callers and a provider that is connected to say to the seat, line by line.
 
-use super::Connected;
+use super::ConnectedProvider;
 use crate::mcp::seat::{Caller, Input, Seat};
 use crate::mcp::transcript::{META, Table, alone};
 
-fn seat() -> Table<Connected> {
-    Table::new(Connected::new("srv"))
+fn seat() -> Table<ConnectedProvider> {
+    Table::new(ConnectedProvider::new("srv"))
 }
 
 /// A seat with connection 1, which the provider calls `"p"`.
-fn linked() -> Table<Connected> {
+fn linked() -> Table<ConnectedProvider> {
     let mut table = seat();
     table.connect(1);
     table.result(1, r#"{"connectionId":"p"}"#);
@@ -22,7 +22,7 @@ const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"to
 
 /// A seat with a caller whose requests stand alone, at a provider that is legacy. The next question
 /// is number 4.
-fn adapting() -> Table<Connected> {
+fn adapting() -> Table<ConnectedProvider> {
     let mut table = seat();
     table.alone("d", "server/discover", "");
     table.result(1, r#"{"connectionId":"p"}"#);
@@ -657,7 +657,7 @@ fn with_a_connection_end_the_requests_that_the_provider_has_on_it() {
 
 #[test]
 fn ids_that_are_too_long_are_neither_carried_nor_quoted() {
-    let mut table = Table::new(Connected::new(&"s".repeat(10_000)));
+    let mut table = Table::new(ConnectedProvider::new(&"s".repeat(10_000)));
     let answer = table.alone(&"r".repeat(2000), "x", "");
     assert_eq!(
         answer,

@@ -19,7 +19,7 @@ use serde_json::value::RawValue;
 
 use super::called::Called;
 use super::subscription::Changes;
-use super::{Of, Stateless};
+use super::{Of, StatelessProvider};
 use crate::mcp::protocol::{
     self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, quoted, with, with_meta,
 };
@@ -102,7 +102,7 @@ impl Client {
     }
 }
 
-impl Stateless {
+impl StatelessProvider {
     pub(super) fn legacy_request(
         &mut self,
         mut called: Called,

@@ -43,7 +43,7 @@ use crate::rpc::{Error, Id, Kind, Message, code, member};
 
 /// The seat of one provider.
 #[derive(Debug)]
-pub struct Stateless {
+pub struct StatelessProvider {
     id: String,
     /// The same, short enough for errors.
     name: String,
@@ -91,7 +91,7 @@ enum Of {
     Listen(Listen),
 }
 
-impl Seat for Stateless {
+impl Seat for StatelessProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
         let mut out = Vec::new();
         match input {
@@ -167,7 +167,7 @@ impl Seat for Stateless {
     }
 }
 
-impl Stateless {
+impl StatelessProvider {
     /// The seat of the provider that declared its server with this `serverId`. The requests that have
     /// no id of their callers' get one that begins with `prefix`; no two seats of one provider may
     /// have the same.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
-use super::Stateless;
+use super::StatelessProvider;
 use super::called::Called;
 use crate::channel::capability;
 use crate::mcp::protocol::{self, quoted, with};
@@ -58,7 +58,7 @@ impl Round {
     }
 }
 
-impl Stateless {
+impl StatelessProvider {
     /// Sends the client what the provider asks for. `required` is its `InputRequiredResult`.
     pub(super) fn begin_round(
         &mut self,

@@ -7,7 +7,7 @@
 //! subscribes to something else.
 
 use super::called::Called;
-use super::{Of, Stateless};
+use super::{Of, StatelessProvider};
 use crate::mcp::protocol::{self, LISTS, key, with, with_meta};
 use crate::mcp::seat::{Asked, Caller, ConnectionId, Output, Question};
 use crate::mcp::uris::Uris;
@@ -69,7 +69,7 @@ impl Changes {
     }
 }
 
-impl Stateless {
+impl StatelessProvider {
     /// A client has said that it is ready to be told.
     pub(super) fn ready(&mut self, connection: ConnectionId, out: &mut Vec<Output>) {
         let Some(client) = self.clients.get_mut(&connection) else {

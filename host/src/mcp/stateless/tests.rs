@@ -1,11 +1,11 @@
 //! What callers and a provider of requests that stand alone say to the seat, line by line.
 
-use super::Stateless;
+use super::StatelessProvider;
 use crate::mcp::seat::{Caller, Input, Seat};
 use crate::mcp::transcript::{META, Table, alone};
 
-fn seat() -> Table<Stateless> {
-    Table::new(Stateless::new("srv", "acp-chain"))
+fn seat() -> Table<StatelessProvider> {
+    Table::new(StatelessProvider::new("srv", "acp-chain"))
 }
 
 const DISCOVERED: &str = r#"{"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}},"instructions":"Be nice","resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"2"}}}}"#;
@@ -14,7 +14,7 @@ const QUIET: &str = r#"{"result":{"capabilities":{}}}"#;
 
 /// A seat with a legacy client on connection 1, at a provider that discovers this. The next request
 /// is number 3, the next question 2.
-fn initialized(discovered: &str) -> Table<Stateless> {
+fn initialized(discovered: &str) -> Table<StatelessProvider> {
     let mut table = seat();
     table.connect(1);
     table.on(
@@ -514,8 +514,8 @@ fn resources_have_short_names() {
 
 #[test]
 fn the_seats_own_requests_are_told_from_those_of_another_session() {
-    let mut tables =
-        ["acp-chain-7", "acp-chain-8"].map(|prefix| Table::new(Stateless::new("srv", prefix)));
+    let mut tables = ["acp-chain-7", "acp-chain-8"]
+        .map(|prefix| Table::new(StatelessProvider::new("srv", prefix)));
     for table in &mut tables {
         table.connect(1);
         table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);

@@ -15,7 +15,7 @@ use crate::chain::router::core::Core;
 use crate::channel::{Offers, Peer};
 use crate::limits::MCP_SERVERS_OF_ONE;
 use crate::mcp::bridge::BridgeKind;
-use crate::mcp::connected::Connected;
+use crate::mcp::connected::ConnectedProvider;
 use crate::mcp::declaration::{self, DeclarationError, Entry, MAX_SERVERS, Names};
 use crate::mcp::seat::Seat;
 use crate::mcp::undecided::Undecided;
@@ -177,11 +177,11 @@ impl Mcp {
         }
         let id = self.servers.number();
         let seat: Box<dyn Seat> = match (dialect, provider) {
-            (Some(Dialect::Connected), _) => Box::new(Connected::new(&own_id)),
+            (Some(Dialect::Connected), _) => Box::new(ConnectedProvider::new(&own_id)),
             (Some(Dialect::Stateless), _) => {
                 Box::new(Undecided::new(&own_id, &declaration::chain_id(id)))
             }
-            (None, _) => Box::new(component::Server::new(
+            (None, _) => Box::new(component::ComponentProvider::new(
                 &name_of(core, provider),
                 offers_of(core, provider),
             )),

@@ -10,7 +10,7 @@ use hyper::StatusCode;
 
 use super::accepts::Accepts;
 use super::reply::{self, Form, Response};
-use crate::mcp::bridge::registry::Place;
+use crate::mcp::bridge::registry::Attachment;
 use crate::rpc::Message;
 
 /// How soon an answer has to come so as not to be a stream.
@@ -19,11 +19,11 @@ pub const SOON: Duration = Duration::from_millis(250);
 /// Answers from a place; an answer that comes within this time has its own status. If nothing ever
 /// comes there, the place is given back.
 pub async fn answer(
-    mut place: Place,
+    mut place: Attachment,
     accepts: Accepts,
     within: Duration,
     status_of: impl Fn(&Message) -> StatusCode,
-) -> Result<Response, Place> {
+) -> Result<Response, Attachment> {
     let first = match accepts.events {
         true => tokio::time::timeout(within, place.outbound.next()).await,
         false => Ok(place.outbound.next().await),

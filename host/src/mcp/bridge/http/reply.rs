@@ -16,7 +16,7 @@ use super::{EVENTS, JSON};
 use crate::mcp::bridge::inbound::one_line;
 use crate::mcp::bridge::outbound::OutboundMessage;
 use crate::mcp::bridge::outbound::Sent;
-use crate::mcp::bridge::registry::Place;
+use crate::mcp::bridge::registry::Attachment;
 use crate::rpc::{Error, Id, Kind, Message, code, member};
 use crate::transport::Outbox;
 
@@ -91,7 +91,7 @@ pub fn status_of(answer: &Message) -> StatusCode {
 }
 
 /// What comes to a client's place, in this form; `first` before the rest.
-pub fn stream(place: Place, form: Form, first: impl IntoIterator<Item = Sent>) -> Response {
+pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Response {
     let mut stream = Stream {
         place,
         form,
@@ -120,7 +120,7 @@ pub fn stream(place: Place, form: Form, first: impl IntoIterator<Item = Sent>) -
 
 /// The body of an answer that comes bit by bit.
 pub struct Stream {
-    place: Place,
+    place: Attachment,
     form: Form,
     beat: Interval,
     begun: bool,

@@ -1,6 +1,6 @@
 //! What a component asks the client in the middle of a call.
 
-use super::{Input, Offer, Server, Table};
+use super::{ComponentProvider, Input, Offer, Table};
 use crate::mcp::seat::{Ask, Output, Seat};
 use crate::mcp::transcript::{META, alone};
 use crate::rpc::{Message, member};
@@ -12,8 +12,11 @@ const ELICIT: &str = r#"{"message":"Which?","requestedSchema":{}}"#;
 const ACCEPTED: &str = r#"{"action":"accept","content":{}}"#;
 
 /// A server of tools, which are listed.
-fn server() -> Table<Server> {
-    let mut table = Table::new(Server::new("calc", [Offer::Tools].into_iter().collect()));
+fn server() -> Table<ComponentProvider> {
+    let mut table = Table::new(ComponentProvider::new(
+        "calc",
+        [Offer::Tools].into_iter().collect(),
+    ));
     table.connect(1);
     table.on(
         1,
@@ -25,7 +28,7 @@ fn server() -> Table<Server> {
 }
 
 /// The component asks in a call: the same thing, under each of these numbers.
-fn ask(table: &mut Table<Server>, call: u64, asks: &[u64]) -> Vec<String> {
+fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<String> {
     let message = Message::request("elicitation/create", ELICIT);
     let asks = asks.iter().map(|ask| Ask {
         ask: *ask,

@@ -1,14 +1,14 @@
 //! Prompts, and the completion of their arguments.
 
-use super::{Offer, Server, Table};
+use super::{ComponentProvider, Offer, Table};
 
 const PROMPTS: &str = r#"{"prompts":[
     {"name":"review","arguments":[{"name":"file","required":true},{"name":"tone"}]},
     {"name":"two words"}]}"#;
 
-fn server() -> Table<Server> {
+fn server() -> Table<ComponentProvider> {
     let offers = [Offer::Prompts, Offer::Completion].into_iter();
-    let mut table = Table::new(Server::new("ask", offers.collect()));
+    let mut table = Table::new(ComponentProvider::new("ask", offers.collect()));
     table.connect(1);
     let hello = table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
     assert!(

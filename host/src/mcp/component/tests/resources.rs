@@ -1,18 +1,21 @@
 //! Resources: listed, read, and subscribed to.
 
-use super::{Change, Input, Offer, Server, Table};
+use super::{Change, ComponentProvider, Input, Offer, Table};
 use crate::mcp::transcript::alone;
 
 const RESOURCES: &str = r#"{"instructions":"Read them","resources":[
     {"uri":"map:/","name":"map","mimeType":"text/plain","x":1e400}],
     "templates":[{"uriTemplate":"file:{+path}","name":"file"}]}"#;
 
-fn server(offers: &[Offer]) -> Table<Server> {
-    Table::new(Server::new("maps", offers.iter().copied().collect()))
+fn server(offers: &[Offer]) -> Table<ComponentProvider> {
+    Table::new(ComponentProvider::new(
+        "maps",
+        offers.iter().copied().collect(),
+    ))
 }
 
 /// A server of resources alone, with a client of this version on connection 1.
-fn initialized(version: &str) -> Table<Server> {
+fn initialized(version: &str) -> Table<ComponentProvider> {
     let mut table = server(&[Offer::Resources]);
     table.connect(1);
     let params = format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#);
@@ -22,7 +25,7 @@ fn initialized(version: &str) -> Table<Server> {
     table
 }
 
-fn changed(table: &mut Table<Server>, uri: &str) -> Vec<String> {
+fn changed(table: &mut Table<ComponentProvider>, uri: &str) -> Vec<String> {
     table.take(Input::Changed(&Change::Resource(uri.to_owned())))
 }
 
