@@ -71,5 +71,6 @@ pub mod sandbox;
 mod schema;
 pub mod system;
 pub mod trace;
+pub mod transcript;
 pub mod transport;
 pub mod untrusted;

@@ -21,6 +21,7 @@ mod progress;
 mod project;
 mod relied_on;
 mod run;
+mod test;
 mod trail;
 mod words;
 
@@ -57,6 +58,8 @@ enum Command {
     Run(run::Run),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
+    /// Play transcripts against proxies, and say where something else comes than is written
+    Test(test::Test),
     /// Print what an extension is, and what it asks for
     Info(extension::info::Info),
     /// Make an extension of a component: write into it what its project says of it
@@ -127,6 +130,7 @@ pub fn main() -> ExitCode {
             run.logging = logging;
             run.main(log)
         }
+        Command::Test(test) => test.main(),
         Command::Info(info) => info.main(),
         Command::Package(package) => package.main(),
         Command::Bundle(bundle) => bundle.main(),

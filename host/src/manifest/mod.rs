@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::Package;
+use acp_chain_package::{Package, PackageError};
 use bytes::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
@@ -90,6 +90,8 @@ struct Around<'a> {
     lock: OnceCell<Result<Lock, LockError>>,
     /// The components of a project, by the ids of their proxies, if it is one.
     project: Option<&'a BTreeMap<String, Bytes>>,
+    /// Whether a component in a file has what it asks for, as if it had been installed.
+    is_test: bool,
 }
 
 /// `[mcp]`, in a manifest and in the user's file.
@@ -119,6 +121,34 @@ impl Manifest {
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
         let path = std::path::absolute(path).map_err(unreadable)?;
         Self::parse(&text, &path, user, installed)
+    }
+
+    /// The chain of a test, which lies at `path`: a component in a file has what it asks for, as if it had been
+    /// installed, and its name, if no other is given. This one takes the place of the first in a file; without
+    /// any proxy, it is the chain.
+    pub fn of_test(
+        text: &str,
+        path: &Path,
+        component: Option<&Path>,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
+        let mut file = File::parse(text, path)?;
+        let mut around = Around::new(path, text, user, installed);
+        around.is_test = true;
+        if file.proxy.is_empty() && component.is_some() {
+            file.proxy.push(Spanned::new(0..0, ProxyTable::default()));
+        }
+        let mut tables = file.proxy.iter_mut().map(Spanned::get_mut);
+        if let Some(component) = component
+            && let Some(first) = tables.find(|table| table.path.is_some() || table.is_empty())
+        {
+            first.path = Some(component.to_owned());
+        }
+        for table in file.proxy.iter_mut().map(Spanned::get_mut) {
+            table.name_by_file(around.folder());
+        }
+        around.manifest(file)
     }
 
     /// The user's own chain, which is in `config.toml`.
@@ -188,21 +218,14 @@ impl Manifest {
         user: &User,
         installed: &Installed,
     ) -> Result<Self, ManifestError> {
-        let file: File =
-            toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
-        let around = Around::new(path, text, user, installed);
-        let proxies = around.proxies(file.proxy)?;
-        Ok(Self {
-            path: path.to_owned(),
-            agent: file
-                .agent
-                .map(|agent| command(&agent.command, agent.args, agent.env, around.folder()))
-                .transpose()
-                .map_err(|wrong| around.error(wrong))?,
-            proxies,
-            order: file.order.unwrap_or_default(),
-            bridge: file.mcp.bridge,
-        })
+        let file = File::parse(text, path)?;
+        Around::new(path, text, user, installed).manifest(file)
+    }
+}
+
+impl File {
+    fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
+        toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))
     }
 }
 
@@ -215,12 +238,28 @@ impl<'a> Around<'a> {
             installed,
             lock: OnceCell::new(),
             project: None,
+            is_test: false,
         }
     }
 
     /// Where relative paths begin.
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    fn manifest(&self, file: File) -> Result<Manifest, ManifestError> {
+        let proxies = self.proxies(file.proxy)?;
+        Ok(Manifest {
+            path: self.path.to_owned(),
+            agent: file
+                .agent
+                .map(|agent| command(&agent.command, agent.args, agent.env, self.folder()))
+                .transpose()
+                .map_err(|wrong| self.error(wrong))?,
+            proxies,
+            order: file.order.unwrap_or_default(),
+            bridge: file.mcp.bridge,
+        })
     }
 
     fn error(&self, (at, what): Wrong) -> ManifestError {
@@ -262,6 +301,24 @@ impl<'a> Around<'a> {
             extension::keep_asked(release, &found.package.asks);
         }
         Ok(found)
+    }
+
+    /// What the component in a file asks for, if this is a test of it. One that asks for nothing is no extension,
+    /// and has what is written.
+    fn asked(&self, path: &Path) -> Result<Option<Found>, String> {
+        if !self.is_test {
+            return Ok(None);
+        }
+        let location = Location::File(self.folder().join(path));
+        match location.package() {
+            Ok(package) => Ok(Some(Found {
+                location,
+                package,
+                locked: None,
+            })),
+            Err(PackageError::NoSection) => Ok(None),
+            Err(error) => Err(format!("{location}: {error}")),
+        }
     }
 
     /// Where the component is that a proxy names by its path.

@@ -1,6 +1,6 @@
 //! `[[proxy]]`: a component, or a program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -87,6 +87,22 @@ impl ProxyTable {
             r#use: Some(nowhere(name)),
             ..Self::default()
         }
+    }
+
+    /// Whether it does not say what it is.
+    pub fn is_empty(&self) -> bool {
+        self.r#use.is_none() && self.path.is_none() && self.command.is_none()
+    }
+
+    /// Gives it the name of its component if it has no id: that which it has for itself, or that of the file.
+    pub fn name_by_file(&mut self, folder: &Path) {
+        let Some(path) = self.path.as_ref().filter(|_| self.id.is_none()) else {
+            return;
+        };
+        let package = Location::File(folder.join(path)).package();
+        let stem = || Some(path.file_stem()?.to_str()?.to_owned());
+        let name = package.map(|package| package.name).ok().or_else(stem);
+        self.id = name.map(|name| Spanned::new(0..0, name));
     }
 
     /// Its id, and where that is. One that uses an extension has the name of that, if no other is given.
@@ -176,7 +192,7 @@ impl ProxyTable {
                 let found = around.extension(name.get_ref());
                 Some(found.map_err(|error| (name.span().start, error))?)
             }
-            (None, Some(_)) => None,
+            (None, Some(path)) => around.asked(path).map_err(wrong)?,
         };
         if let Some((key, _)) = native_only {
             return Err(wrong(format!(

@@ -1,0 +1,236 @@
+//! `acp-chain test`: plays transcripts, and says where something else comes than is written.
+//!
+//! The components run as they do in a run, each in its sandbox. What is written here, reports and updated
+//! transcripts, is written by this process, which therefore keeps its rights.
+
+mod find;
+mod record;
+mod stage;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use stage::Stage;
+
+use crate::transcript::{LONGEST, Played, Script, junit};
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct Test {
+    /// Transcripts, and folders with files `*.transcript`; without any, those in the folder `tests`. With `--from`,
+    /// the transcript to write; without it, it is printed
+    #[arg(value_name = "FILE|FOLDER")]
+    paths: Vec<PathBuf>,
+    /// Write what comes into the transcripts, in place of what differs
+    #[arg(long)]
+    update: bool,
+    /// Make a transcript of what `acp-chain run --trace` has recorded
+    #[arg(long, value_name = "TRACE", conflicts_with_all = ["update", "junit", "filter"])]
+    from: Option<PathBuf>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write a report in JUnit's XML to this file"
+    )]
+    junit: Option<PathBuf>,
+    /// With `--from`, the manifest of the chain that was recorded
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "from",
+        conflicts_with = "component"
+    )]
+    manifest: Option<PathBuf>,
+    /// Play only transcripts with this text in their path
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// The component to test, in place of the first that a transcript names by its path. Where a transcript names
+    /// none, it is the one in the folder `build`, or in this one
+    #[arg(long, value_name = "FILE")]
+    component: Option<PathBuf>,
+}
+
+/// What came of one transcript.
+enum Verdict {
+    /// All came as it is written.
+    Ok,
+    /// What came was written into it.
+    Updated,
+    /// Something else came. This is what, with the first line of it.
+    Differs(usize, Vec<String>),
+    /// It cannot be played.
+    Wrong(String),
+}
+
+impl Test {
+    pub fn main(self) -> ExitCode {
+        let tested = match &self.from {
+            Some(trace) => self.record(trace).map(|()| ExitCode::SUCCESS),
+            None => self.test(),
+        };
+        tested.unwrap_or_else(|error| {
+            eprintln!("acp-chain: {error}");
+            ExitCode::from(2)
+        })
+    }
+
+    /// Makes a transcript of a trace.
+    fn record(&self, trace: &Path) -> Result<(), String> {
+        let output = match &self.paths[..] {
+            [] => None,
+            [output] => Some(output.as_path()),
+            _ => return Err("one trace makes one transcript: name one file for it".to_owned()),
+        };
+        let chain = match (&self.manifest, &self.component) {
+            (Some(manifest), _) => Some(record::Chain::Manifest(manifest)),
+            (None, Some(component)) => Some(record::Chain::Component(component)),
+            (None, None) => None,
+        };
+        record::record(trace, output, chain)
+    }
+
+    fn test(self) -> Result<ExitCode, String> {
+        let paths = match self.paths.is_empty() {
+            true => vec![PathBuf::from("tests")],
+            false => self.paths.clone(),
+        };
+        let mut files = find::transcripts(&paths)?;
+        if let Some(filter) = &self.filter {
+            files.retain(|file| file.to_string_lossy().contains(filter));
+        }
+        if files.is_empty() {
+            let paths: Vec<_> = paths
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            let paths = Untrusted::new(paths.join(", ")).to_string();
+            return Err(format!(
+                "there are no transcripts to play in {paths}; a transcript is a file `NAME.transcript`, and \
+                 `acp-chain test --from TRACE FILE` makes one of a run"
+            ));
+        }
+        let stage = Stage::new(self.component.as_deref())?;
+        let mut cases = Vec::new();
+        let (mut differ, mut wrong) = (0, 0);
+        for file in &files {
+            let verdict = self.play(&stage, file);
+            let name = Untrusted::new(file.display()).to_string();
+            let told = match verdict {
+                Verdict::Ok => {
+                    say!("ok       {name}");
+                    None
+                }
+                Verdict::Updated => {
+                    say!("updated  {name}");
+                    None
+                }
+                Verdict::Differs(line, lines) => {
+                    differ += 1;
+                    say!("differs  {name}:{line}");
+                    for line in &lines {
+                        say!("  {line}");
+                    }
+                    Some(format!("{name}:{line} differs\n{}", lines.join("\n")))
+                }
+                Verdict::Wrong(error) => {
+                    wrong += 1;
+                    eprintln!("acp-chain: {error}");
+                    Some(error)
+                }
+            };
+            cases.push((name, told));
+        }
+        if let Some(path) = &self.junit {
+            let report = junit::report(&cases)?;
+            write(path, &report)?;
+        }
+        say!();
+        say!("{}", summary(files.len(), differ, wrong));
+        Ok(match (wrong, differ) {
+            (0, 0) => ExitCode::SUCCESS,
+            (0, _) => ExitCode::from(1),
+            _ => ExitCode::from(2),
+        })
+    }
+
+    fn play(&self, stage: &Stage, file: &Path) -> Verdict {
+        let played = read(file).and_then(|script| {
+            let played = stage.play(&script, file, false)?;
+            Ok((script, played))
+        });
+        let (script, played) = match played {
+            Ok(played) => played,
+            Err(wrong) => return Verdict::Wrong(wrong),
+        };
+        if played.is_as_written() {
+            return Verdict::Ok;
+        }
+        if self.update && !played.has_stopped() {
+            return match write(file, &played.updated(&script)) {
+                Ok(()) => Verdict::Updated,
+                Err(wrong) => Verdict::Wrong(wrong),
+            };
+        }
+        differs(&script, &played)
+    }
+}
+
+/// What differs, one after the other, and what was warned of meanwhile.
+fn differs(script: &Script, played: &Played) -> Verdict {
+    let differences = played.differences(script);
+    let first = differences.first().map_or(1, |first| first.line);
+    let mut lines = Vec::new();
+    for difference in differences {
+        if !lines.is_empty() {
+            lines.push(format!("… line {}", difference.line));
+        }
+        lines.extend(difference.lines);
+    }
+    let log = played.log();
+    if !log.is_empty() {
+        lines.push("the log:".to_owned());
+        lines.extend(log.into_iter().map(|line| format!("  {line}")));
+    }
+    Verdict::Differs(first, lines)
+}
+
+fn summary(all: usize, differ: usize, wrong: usize) -> String {
+    let transcripts = match all {
+        1 => "1 transcript".to_owned(),
+        all => format!("{all} transcripts"),
+    };
+    let as_written = match (differ, wrong) {
+        (0, 0) => "all".to_owned(),
+        _ => (all - differ - wrong).to_string(),
+    };
+    let differ = match differ {
+        0 => String::new(),
+        1 => ", 1 differs: `--update` writes what comes into it".to_owned(),
+        more => format!(", {more} differ: `--update` writes what comes into them"),
+    };
+    let wrong = match wrong {
+        0 => String::new(),
+        more => format!(", {more} cannot be played"),
+    };
+    format!("{transcripts}, {as_written} as written{differ}{wrong}")
+}
+
+/// Reads a transcript.
+fn read(path: &Path) -> Result<Script, String> {
+    let shown = Untrusted::new(path.display());
+    let unreadable = |error| format!("{shown}: the file cannot be read: {error}");
+    if fs::metadata(path).map_err(unreadable)?.len() > LONGEST as u64 {
+        return Err(format!(
+            "{shown}: a transcript has at most {} MiB; split it",
+            LONGEST >> 20
+        ));
+    }
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    Script::read(&text).map_err(|wrong| format!("{shown}:{wrong}"))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let shown = Untrusted::new(path.display());
+    fs::write(path, text).map_err(|error| format!("{shown}: the file cannot be written: {error}"))
+}

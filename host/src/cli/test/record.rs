@@ -1,0 +1,121 @@
+//! `acp-chain test --from TRACE`: a transcript out of a run.
+//!
+//! What both ends say is taken from the trace; what they get is what comes of that now, so that the transcript
+//! holds. What comes otherwise each time is left open.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufReader, Write};
+use std::path::{Component, Path, PathBuf};
+
+use super::stage::Stage;
+use super::write;
+use crate::transcript::{Script, recorded};
+use crate::untrusted::Untrusted;
+
+/// How often a transcript is played until it holds.
+const TRIES: usize = 3;
+
+/// What was recorded, if it is not the component of this folder.
+#[derive(Clone, Copy)]
+pub enum Chain<'a> {
+    /// This component alone.
+    Component(&'a Path),
+    /// The proxies of this manifest.
+    Manifest(&'a Path),
+}
+
+/// Makes a transcript, and prints it if there is no file for it.
+pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Result<(), String> {
+    if let Some(output) = output.filter(|output| output.exists()) {
+        let shown = Untrusted::new(output.display());
+        return Err(format!(
+            "{shown}: there is such a file already; name another, or remove it"
+        ));
+    }
+    let shown = Untrusted::new(trace.display());
+    let file =
+        File::open(trace).map_err(|error| format!("{shown}: the trace cannot be read: {error}"))?;
+    let steps = recorded(BufReader::new(file)).map_err(|error| format!("{shown}:{error}"))?;
+    let path = output.unwrap_or(Path::new("recorded.transcript"));
+    let mut text = format!("{}{steps}", head(chain, path)?);
+    let stage = Stage::new(None)?;
+    let recorded = expected(&text);
+    for attempt in 0..TRIES {
+        let script = Script::read(&text)
+            .map_err(|wrong| format!("{shown}: as a transcript, line {wrong}"))?;
+        let played = stage.play(&script, path, attempt > 0)?;
+        if played.is_as_written() {
+            break;
+        }
+        if played.has_stopped() {
+            let differences = played.differences(&script);
+            let told = differences
+                .into_iter()
+                .flat_map(|difference| difference.lines);
+            let told: Vec<_> = told.map(|line| format!("\n  {line}")).collect();
+            return Err(format!(
+                "{shown}: with this chain it does not come so far as in the trace; name that of the trace by \
+                 `--manifest FILE`:{}",
+                told.concat()
+            ));
+        }
+        text = played.updated(&script);
+    }
+    match output {
+        Some(output) => write(output, &text)?,
+        // Whoever reads may have enough before the end.
+        None => drop(std::io::stdout().write_all(text.as_bytes())),
+    }
+    let now = expected(&text);
+    let others = recorded.difference(&now).count();
+    if others > 0 {
+        eprintln!(
+            "acp-chain: {shown}: {others} of the messages that the ends got in the trace do not come now; the \
+             transcript has what comes now"
+        );
+    }
+    Ok(())
+}
+
+/// What the ends get in a transcript.
+fn expected(text: &str) -> BTreeSet<String> {
+    let steps = Script::read(text)
+        .map(|script| script.steps)
+        .unwrap_or_default();
+    let steps = steps.into_iter().filter(|step| step.act.is_expected());
+    steps.map(|step| step.act.to_string()).collect()
+}
+
+/// The head of a transcript at `path`.
+fn head(chain: Option<Chain>, path: &Path) -> Result<String, String> {
+    let absolute = |path: &Path| {
+        let shown = Untrusted::new(path.display());
+        std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))
+    };
+    let path = absolute(path)?;
+    let way = |file: &Path| {
+        let way = way(path.parent().unwrap_or(Path::new("/")), &absolute(file)?);
+        Ok::<_, String>(toml::Value::String(way.to_string_lossy().into_owned()))
+    };
+    Ok(match chain {
+        None => String::new(),
+        Some(Chain::Component(component)) => {
+            format!("[[proxy]]\npath = {}\n---\n", way(component)?)
+        }
+        Some(Chain::Manifest(manifest)) => format!("manifest = {}\n---\n", way(manifest)?),
+    })
+}
+
+/// The way from a folder to a file.
+fn way(folder: &Path, file: &Path) -> PathBuf {
+    let (from, to): (Vec<Component>, Vec<Component>) =
+        (folder.components().collect(), file.components().collect());
+    let same = from
+        .iter()
+        .zip(&to)
+        .take_while(|(one, other)| one == other)
+        .count();
+    let up = from[same..].iter().map(|_| Component::ParentDir);
+    up.chain(to[same..].iter().copied()).collect()
+}

@@ -1,0 +1,110 @@
+//! The chain that a transcript is played with.
+
+use std::path::{Path, PathBuf};
+
+use super::find;
+use crate::cli::{self, folders, open};
+use crate::extension::{Installed, Location};
+use crate::host::Host;
+use crate::manifest::{Make, Manifest, Order, User};
+use crate::transcript::{PlayError, Played, Script, Setup, Tested, play};
+use crate::untrusted::Untrusted;
+
+/// What all transcripts share.
+pub struct Stage {
+    host: Host,
+    user: User,
+    installed: Installed,
+    /// What takes the place of the first component that is named by its path.
+    component: Option<PathBuf>,
+}
+
+impl Stage {
+    pub fn new(component: Option<&Path>) -> Result<Self, String> {
+        folders::check_owners()?;
+        let user = cli::user().map_err(|error| error.to_string())?;
+        let absolute = |path: &Path| {
+            let shown = Untrusted::new(path.display());
+            std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))
+        };
+        Ok(Self {
+            host: Host::new(cli::engine().map_err(|error| error.to_string())?),
+            installed: cli::installed(&user)?,
+            user,
+            component: component.map(absolute).transpose()?,
+        })
+    }
+
+    /// Plays a transcript that lies at `path`.
+    pub fn play(&self, script: &Script, path: &Path, loosens: bool) -> Result<Played, String> {
+        let manifest = self.manifest(script.head(), path)?;
+        let setup = Setup {
+            proxies: self.proxies(&manifest)?,
+            is_as_written: manifest.order == Order::AsWritten,
+            loosens,
+            ..Setup::default()
+        };
+        let shown = Untrusted::new(path.display());
+        play(script, setup).map_err(|error: PlayError| format!("{shown}:{error}"))
+    }
+
+    /// The chain that the head of a transcript names.
+    fn manifest(&self, head: &str, path: &Path) -> Result<Manifest, String> {
+        let shown = Untrusted::new(path.display());
+        let absolute = std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))?;
+        let keys: toml::Table = toml::from_str(head).unwrap_or_default();
+        if let Some(manifest) = keys.get("manifest") {
+            let Some(manifest) = manifest.as_str().filter(|_| keys.len() == 1) else {
+                return Err(format!(
+                    "{shown}:1: the head is either `manifest = \"FILE\"`, or all that a manifest has"
+                ));
+            };
+            let folder = absolute.parent().unwrap_or(Path::new("/"));
+            let read = Manifest::read(&folder.join(manifest), &self.user, &self.installed);
+            let mut manifest = read.map_err(|error| error.to_string())?;
+            self.put_component(&mut manifest);
+            return Ok(manifest);
+        }
+        let component = match (&self.component, keys.contains_key("proxy")) {
+            (None, false) => {
+                let found = find::component().map_err(|error| format!("{shown}: {error}"))?;
+                Some(std::path::absolute(found).map_err(|error| format!("{shown}: {error}"))?)
+            }
+            (component, _) => component.clone(),
+        };
+        let (user, installed) = (&self.user, &self.installed);
+        let manifest = Manifest::of_test(head, &absolute, component.as_deref(), user, installed);
+        manifest.map_err(|error| error.to_string())
+    }
+
+    /// Puts the component that is tested into a manifest which a run has as well.
+    fn put_component(&self, manifest: &mut Manifest) {
+        let components = manifest.proxies.iter_mut();
+        let mut components = components.filter_map(|entry| match &mut entry.make {
+            Make::Component(component) => Some(&mut component.location),
+            Make::Native(_) => None,
+        });
+        let first = components.find(|location| matches!(location, Location::File(_)));
+        if let (Some(location), Some(component)) = (first, &self.component) {
+            *location = Location::File(component.clone());
+        }
+    }
+
+    fn proxies(&self, manifest: &Manifest) -> Result<Vec<Tested>, String> {
+        let directories = open(manifest)?;
+        let loaded = self.host.load(manifest, &directories, |_, load| load());
+        let mut proxies = Vec::new();
+        for (entry, loaded) in manifest.proxies.iter().zip(loaded) {
+            let Some(guest) = loaded else {
+                let wrong =
+                    "it is a program; a transcript is played with components alone: leave it out";
+                return Err(manifest.about(entry, &wrong));
+            };
+            proxies.push(Tested {
+                guest: guest.map_err(|error| manifest.about(entry, &error))?,
+                on_failure: entry.on_failure,
+            });
+        }
+        Ok(proxies)
+    }
+}

@@ -1,0 +1,171 @@
+//! Which of the messages that came at an end are those that were expected.
+
+use std::time::{Duration, Instant};
+
+use similar::DiffOp;
+use similar::algorithms::{Capture, myers};
+
+use super::ends::Came;
+use super::format::{Kind, Said};
+use super::pattern::Captures;
+
+/// How long the most is looked for; of thousands of messages, less may be found.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// What belongs together, by the places in both lists, in the order of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pair {
+    /// It came as it was expected.
+    Same(usize, usize),
+    /// It is the message that was expected, and says something else.
+    Changed(usize, usize),
+    /// It was expected, and did not come.
+    Missing(usize),
+    /// It came, and was not expected.
+    Extra(usize),
+}
+
+/// Finds the most that came as it was expected, and of what is left the most of which the kind and the method
+/// are right.
+#[must_use]
+pub fn align(expected: &[&Said], came: &[Came], captures: &Captures) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for op in compare(expected, came, Some(captures)) {
+        let ((start, len), (new_start, new_len)) = match op {
+            DiffOp::Equal {
+                old_index,
+                new_index,
+                len,
+            } => {
+                pairs.extend((0..len).map(|at| Pair::Same(old_index + at, new_index + at)));
+                continue;
+            }
+            DiffOp::Delete {
+                old_index,
+                old_len,
+                new_index,
+            } => ((old_index, old_len), (new_index, 0)),
+            DiffOp::Insert {
+                old_index,
+                new_index,
+                new_len,
+            } => ((old_index, 0), (new_index, new_len)),
+            DiffOp::Replace {
+                old_index,
+                old_len,
+                new_index,
+                new_len,
+            } => ((old_index, old_len), (new_index, new_len)),
+        };
+        let (left, right) = (
+            &expected[start..start + len],
+            &came[new_start..new_start + new_len],
+        );
+        for op in compare(left, right, None) {
+            let old = op.old_range().map(|at| start + at);
+            let new = op.new_range().map(|at| new_start + at);
+            match op {
+                DiffOp::Equal { .. } => {
+                    pairs.extend(old.zip(new).map(|(old, new)| Pair::Changed(old, new)));
+                }
+                _ => {
+                    pairs.extend(old.map(Pair::Missing));
+                    pairs.extend(new.map(Pair::Extra));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// What is common to both: messages as they were expected, or, without captures, of the same kind and method.
+fn compare(expected: &[&Said], came: &[Came], captures: Option<&Captures>) -> Vec<DiffOp> {
+    let old: Vec<_> = expected.iter().map(|said| Expected(said)).collect();
+    let new: Vec<_> = came.iter().map(|came| Arrived { came, captures }).collect();
+    let mut found = similar::algorithms::Replace::new(Capture::new());
+    // Only a hook that fails makes it fail.
+    let (old_all, new_all) = (0..old.len(), 0..new.len());
+    let deadline = Some(Instant::now() + LONGEST);
+    let _ = myers::diff_deadline(&mut found, &old[..], old_all, &new[..], new_all, deadline);
+    found.into_inner().into_ops()
+}
+
+struct Expected<'a>(&'a Said);
+
+struct Arrived<'a> {
+    came: &'a Came,
+    captures: Option<&'a Captures>,
+}
+
+impl PartialEq<Expected<'_>> for Arrived<'_> {
+    fn eq(&self, Expected(said): &Expected) -> bool {
+        is_of_kind(said, self.came)
+            && self.captures.is_none_or(|captures| {
+                let mut body = said.body.iter();
+                body.all(|body| body.matches(&self.came.body, captures).is_some())
+            })
+    }
+}
+
+/// Whether a message is of the kind and method that is expected, and about the same request. What a request is
+/// called, the transcript decides.
+fn is_of_kind(said: &Said, came: &Came) -> bool {
+    let is_named = matches!(said.kind, Kind::Request(_)) || said.name == came.said.name;
+    said.kind == came.said.kind && is_named
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{Act, Script};
+    use super::super::json::Json;
+    use super::*;
+
+    fn expected(lines: &str) -> Vec<Said> {
+        let steps = Script::read(lines).unwrap().steps.into_iter();
+        let said = steps.filter_map(|step| match step.act {
+            Act::Gets(_, said) => Some(said),
+            _ => None,
+        });
+        said.collect()
+    }
+
+    fn came(lines: &str) -> Vec<Came> {
+        let said = expected(lines).into_iter();
+        let came = said.map(|mut said| Came {
+            body: Json::read(&said.body.take().unwrap().to_string()).unwrap(),
+            said,
+            id: None,
+        });
+        came.collect()
+    }
+
+    fn aligned(lines: &str, others: &str) -> Vec<Pair> {
+        let expected = expected(lines);
+        align(
+            &expected.iter().collect::<Vec<_>>(),
+            &came(others),
+            &Captures::new(),
+        )
+    }
+
+    #[test]
+    fn one_message_more_does_not_shift_the_others() {
+        let pairs = aligned(
+            "agent gets: a {\"x\": 1}\nagent gets: a {\"x\": 2}\n",
+            "agent gets: a {\"x\": 1}\nagent gets: b {}\nagent gets: a {\"x\": 2}\n",
+        );
+        assert_eq!(pairs, [Pair::Same(0, 0), Pair::Extra(1), Pair::Same(1, 2)]);
+    }
+
+    #[test]
+    fn what_says_something_else_is_the_same_message_if_its_method_is() {
+        let pairs = aligned(
+            "agent gets: a {\"x\": 1}\nagent gets: b\n",
+            "agent gets: c {}\nagent gets: a {\"x\": 2}\n",
+        );
+        assert_eq!(
+            pairs,
+            [Pair::Extra(0), Pair::Changed(0, 1), Pair::Missing(1)]
+        );
+    }
+}

@@ -1,0 +1,399 @@
+//! The text of a transcript: read into steps that keep their place and their very text.
+//!
+//! A step is a line, and the lines behind it that go on with its JSON: they begin with white space, or with a
+//! bracket that closes. A line that begins with `#` is a comment. What stands above a line `---` is the head,
+//! which is not looked at here.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::names::Names;
+use super::pattern::Pattern;
+use crate::channel::Peer;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// The longest transcript, in bytes.
+pub const LONGEST: usize = 16 << 20;
+
+/// The longest time that a transcript may tell at once.
+const LONGEST_TIME: Duration = Duration::from_hours(24 * 365);
+
+/// What ends the head.
+const SEPARATOR: &str = "---";
+
+/// A transcript that can be played.
+#[derive(Clone, Debug)]
+pub struct Script {
+    text: String,
+    head: Range<usize>,
+    /// Where the steps begin.
+    pub(super) start: usize,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// One step of a transcript.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its line, counted from 1.
+    pub line: usize,
+    /// Where it is in the text, its last line feed included.
+    pub place: Range<usize>,
+    /// What happens.
+    pub act: Act,
+}
+
+/// What happens in a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// `client: …`: an end says something.
+    Says(Peer, Said),
+    /// `agent calls: …`: the agent asks an MCP server of the chain.
+    Calls(Call),
+    /// `client gets: …`: an end is expected to get something.
+    Gets(Peer, Said),
+    /// `session NAME …`: a session is set up.
+    Session(String, Pattern),
+    /// `after TIME`: time goes by.
+    After(Duration),
+    /// `PROXY fails`: it breaks when it is called next.
+    Fails(String),
+    /// `PROXY restarts`: it is started again, with what it saved.
+    Restarts(String, Option<Pattern>),
+    /// `PROXY logs: …`: it is expected to have logged something.
+    Logs(String, Pattern),
+}
+
+/// What an end says or gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// What sort of message.
+    pub kind: Kind,
+    /// What the transcript calls the request that it is, or is about.
+    pub name: Option<String>,
+    /// The `params`, the `result` or the `error`; anything, if it is not said.
+    pub body: Option<Pattern>,
+}
+
+/// What sort of message something is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A request of this method.
+    Request(String),
+    /// A notification of this method.
+    Notification(String),
+    /// An answer.
+    Result,
+    /// An answer that is an error.
+    Error,
+    /// A `$/cancel_request`.
+    Cancel,
+}
+
+/// What the agent asks an MCP server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What the transcript calls the request.
+    pub name: String,
+    /// The name of the server.
+    pub server: String,
+    /// The method of MCP.
+    pub method: String,
+    /// Its parameters.
+    pub params: Pattern,
+}
+
+/// A transcript that cannot be played, and how to write it instead.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}: {what}")]
+pub struct Wrong {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl Script {
+    /// Reads a transcript.
+    ///
+    /// # Errors
+    /// If something in it is none of the above, or uses a name that nothing has.
+    pub fn read(text: &str) -> Result<Self, Wrong> {
+        if text.len() > LONGEST {
+            let what = format!("a transcript has at most {} MiB; split it", LONGEST >> 20);
+            return Err(Wrong { line: 1, what });
+        }
+        let mut lines = Lines::of(text);
+        let head = lines.head();
+        let start = lines.at;
+        let mut names = Names::default();
+        let mut steps = Vec::new();
+        while let Some((line, place)) = lines.next_step() {
+            let written = &text[place.clone()];
+            let wrong = |(below, what): (usize, String)| Wrong {
+                line: line + below,
+                what,
+            };
+            let act = read_step(written).map_err(wrong)?;
+            names.take(line, &act).map_err(|what| wrong((0, what)))?;
+            steps.push(Step { line, place, act });
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            head,
+            start,
+            steps,
+        })
+    }
+
+    /// What stands above the steps: the chain, as a manifest writes it.
+    #[must_use]
+    pub fn head(&self) -> &str {
+        &self.text[self.head.clone()]
+    }
+
+    /// All of it.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The lines of a text, of which those that belong together are taken together.
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn of(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            number: 0,
+        }
+    }
+
+    /// Passes the head, if there is one.
+    fn head(&mut self) -> Range<usize> {
+        let mut head = Lines::of(self.text);
+        while let Some(line) = head.peek() {
+            let end = head.at;
+            head.pass(line);
+            if line.trim_end() == SEPARATOR {
+                *self = head;
+                return 0..end;
+            }
+        }
+        0..0
+    }
+
+    fn peek(&self) -> Option<&'a str> {
+        self.text[self.at..].split_inclusive('\n').next()
+    }
+
+    fn pass(&mut self, line: &str) {
+        self.at += line.len();
+        self.number += 1;
+    }
+
+    /// The next step: its line, and where it is.
+    fn next_step(&mut self) -> Option<(usize, Range<usize>)> {
+        loop {
+            let line = self.peek()?;
+            let start = self.at;
+            self.pass(line);
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let number = self.number;
+            while let Some(line) = self.peek().filter(|line| goes_on(line)) {
+                self.pass(line);
+            }
+            return Some((number, start..self.at));
+        }
+    }
+}
+
+/// Whether a line goes on with the JSON of the one before.
+fn goes_on(line: &str) -> bool {
+    let is_blank = line.trim().is_empty();
+    !is_blank && line.starts_with([' ', '\t', '}', ']'])
+}
+
+/// Something wrong, so many lines below the first of its step.
+type WrongBelow = (usize, String);
+
+fn read_step(text: &str) -> Result<Act, WrongBelow> {
+    let (first, rest) = word(text);
+    let (second, behind) = word(rest);
+    let here = |what: String| (0, what);
+    match (first, second) {
+        (end, _) if end.ends_with(':') => {}
+        (proxy, "fails") if behind.trim().is_empty() => {
+            return Ok(Act::Fails(proxy.to_owned()));
+        }
+        (proxy, "restarts") => {
+            let saved = match word(behind) {
+                ("", _) => None,
+                ("with", json) => Some(read_json(text, json)?),
+                (other, _) => {
+                    let other = quote(other, MAX_QUOTE);
+                    return Err(here(format!(
+                        "`{other}`: a proxy `restarts`, or `restarts with` what it saved, as JSON"
+                    )));
+                }
+            };
+            return Ok(Act::Restarts(proxy.to_owned(), saved));
+        }
+        (proxy, "logs:") => return Ok(Act::Logs(proxy.to_owned(), read_json(text, behind)?)),
+        _ => {}
+    }
+    match (first, second) {
+        ("client:", _) => says(text, rest, Peer::Client, Act::Says),
+        ("agent:", _) => says(text, rest, Peer::Agent, Act::Says),
+        ("client", "gets:") => says(text, behind, Peer::Client, Act::Gets),
+        ("agent", "gets:") => says(text, behind, Peer::Agent, Act::Gets),
+        ("agent", "calls:") => calls(text, behind),
+        ("after", _) => {
+            let time = humantime::parse_duration(rest.trim()).ok();
+            let time = time.filter(|time| *time <= LONGEST_TIME);
+            time.map(Act::After).ok_or_else(|| {
+                let time = quote(rest.trim(), MAX_QUOTE);
+                here(format!(
+                    "`{time}` is no time; write `after 30s`, `after 100ms` or `after 2h 5m`"
+                ))
+            })
+        }
+        ("session", name) => {
+            let name = check_name(name).map_err(here)?;
+            let params = match behind.trim() {
+                "" => Pattern::of(super::json::Json::Object(indexmap::IndexMap::new())),
+                _ => read_json(text, behind)?,
+            };
+            Ok(Act::Session(name, params))
+        }
+        (other, _) => {
+            let other = quote(other, MAX_QUOTE);
+            Err(here(format!(
+                "`{other}` begins nothing here; a line is `client: …`, `client gets: …`, `agent: …`, `agent gets: …`, \
+                 `agent calls: …`, `session NAME`, `after TIME`, `PROXY fails`, `PROXY restarts`, `PROXY logs: …`, \
+                 or a comment behind `#`"
+            )))
+        }
+    }
+}
+
+/// Reads a message of an end.
+fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result<Act, WrongBelow> {
+    let (first, after_first) = word(rest);
+    let (second, after_second) = word(after_first);
+    let here = |what: String| (0, what);
+    let has_name = !second.is_empty() && !second.starts_with(['{', '[']);
+    let (name, head, json) = match has_name {
+        true => (Some(check_name(first).map_err(here)?), second, after_second),
+        false => (None, first, after_first),
+    };
+    let kind = match (&name, head) {
+        (_, "") => {
+            return Err(here(
+                "who says what is missing; write `p1 session/prompt {…}`, or `p1 result {…}`"
+                    .to_owned(),
+            ));
+        }
+        (Some(_), "result") => Kind::Result,
+        (_, "error") => Kind::Error,
+        (Some(_), "cancel") => Kind::Cancel,
+        (None, "result" | "cancel") => {
+            return Err(here(format!(
+                "of which request is this the `{head}`? Write its name in front: `p1 {head}`"
+            )));
+        }
+        (Some(_), method) => Kind::Request(method.to_owned()),
+        (None, method) => Kind::Notification(method.to_owned()),
+    };
+    let body = match json.trim() {
+        "" => None,
+        _ if kind == Kind::Cancel => {
+            return Err(here("nothing stands behind `cancel`".to_owned()));
+        }
+        _ => Some(read_json(text, json)?),
+    };
+    Ok(act(end, Said { kind, name, body }))
+}
+
+/// Reads `NAME SERVER/TOOL {…}`, or `NAME SERVER METHOD {…}`.
+fn calls(text: &str, rest: &str) -> Result<Act, WrongBelow> {
+    let here = |what: &str| (0, what.to_owned());
+    let (name, rest) = word(rest);
+    let name = check_name(name).map_err(|what| (0, what))?;
+    let (target, rest) = word(rest);
+    let (method, behind) = word(rest);
+    let is_tool = method.is_empty() || method.starts_with('{');
+    let json = if is_tool { rest } else { behind };
+    let body = match json.trim() {
+        "" => "{}",
+        json => json,
+    };
+    let body = read_json(text, body)?;
+    let (server, method, params) = match (is_tool, target.split_once('/')) {
+        (true, Some((server, tool))) if !server.is_empty() && !tool.is_empty() => {
+            (server, "tools/call", body.of_tool(tool))
+        }
+        (false, None) => (target, method, body),
+        _ => {
+            return Err(here(
+                "the agent calls a tool, `c1 SERVER/TOOL {…}`, or anything of MCP, `c1 SERVER METHOD {…}`",
+            ));
+        }
+    };
+    Ok(Act::Calls(Call {
+        name,
+        server: server.to_owned(),
+        method: method.to_owned(),
+        params,
+    }))
+}
+
+fn check_name(name: &str) -> Result<String, String> {
+    match super::is_name(name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!(
+            "`{}` is no name; a name has 1 to 64 letters, digits, `-` or `_`, and begins with a letter",
+            quote(name, MAX_QUOTE)
+        )),
+    }
+}
+
+/// The first word, and what is behind it.
+fn word(text: &str) -> (&str, &str) {
+    let text = text.trim_start();
+    text.split_once(char::is_whitespace).unwrap_or((text, ""))
+}
+
+/// Reads JSON that is a part of a step. What is wrong is so many lines below the first.
+fn read_json(step: &str, json: &str) -> Result<Pattern, WrongBelow> {
+    Pattern::read(json).map_err(|error| {
+        let before = step.len() - json.len();
+        let lines = step.get(..before).unwrap_or_default().matches('\n').count();
+        let what = error.to_string();
+        let what = what
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let what = format!(
+            "this is no JSON: {what}; what goes on over several lines begins with a space in each"
+        );
+        (lines + error.line().saturating_sub(1), what)
+    })
+}
+
+impl Act {
+    /// Whether this is what is expected to come, and nothing that is done.
+    #[must_use]
+    pub fn is_expected(&self) -> bool {
+        matches!(self, Self::Gets(..) | Self::Logs(..))
+    }
+}

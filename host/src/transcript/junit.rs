@@ -1,0 +1,29 @@
+//! A report as CI systems read it (`JUnit`).
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+/// What came of one transcript, by its name: nothing, or what is wrong with it.
+pub type Case = (String, Option<String>);
+
+/// Writes a report.
+///
+/// # Errors
+/// If it cannot be said in XML.
+pub fn report(cases: &[Case]) -> Result<String, String> {
+    let mut suite = TestSuite::new("transcripts");
+    for (name, wrong) in cases {
+        let status = match wrong {
+            None => TestCaseStatus::success(),
+            Some(wrong) => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                let first = wrong.lines().next().unwrap_or_default();
+                status.set_message(first).set_description(wrong);
+                status
+            }
+        };
+        suite.add_test_case(TestCase::new(name.as_str(), status));
+    }
+    let mut report = Report::new("acp-chain test");
+    report.add_test_suite(suite);
+    report.to_string().map_err(|error| error.to_string())
+}

@@ -1,0 +1,82 @@
+//! What proxies log while a transcript is played.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
+use tracing_subscriber::registry;
+
+/// How many lines are kept.
+const LINES: usize = 10_000;
+
+/// A line of the log.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// Whose it is; the host's own have none.
+    pub proxy: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// Whether it is a warning or an error.
+    pub is_warning: bool,
+}
+
+/// The log of one thread.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<Line>>>);
+
+impl Log {
+    /// Begins to keep what this thread logs, for as long as the guard lives.
+    pub fn start() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let subscriber = registry().with(log.clone());
+        (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    /// The lines from there on.
+    pub fn since(&self, at: usize) -> Vec<Line> {
+        let lines = self.lock();
+        lines.get(at..).unwrap_or_default().to_vec()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Line>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Log {
+    fn on_event(&self, event: &Event, _: Context<S>) {
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let mut lines = self.lock();
+        if lines.len() < LINES && event.metadata().target().starts_with("acp_chain") {
+            lines.push(Line {
+                proxy: fields.proxy,
+                text: fields.message,
+                is_warning: *event.metadata().level() <= tracing::Level::WARN,
+            });
+        }
+    }
+}
+
+#[derive(Default)]
+struct Fields {
+    proxy: Option<String>,
+    message: String,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "proxy" {
+            self.proxy = Some(value.to_owned());
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = format!("{value:?}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Tests of proxies that are told: what a client and an agent say, and what each of them gets.
+//!
+//! What always holds:
+//! - A transcript is played with the components and the chain that a run has; only the two ends, and the time,
+//!   are told.
+//! - What comes of it does not depend on how long anything takes.
+//! - Nothing that comes at an end goes unsaid: what no line expects is a difference.
+
+mod align;
+mod compare;
+mod deadline;
+mod ends;
+mod format;
+mod json;
+pub mod junit;
+mod log;
+mod names;
+mod outcome;
+mod pattern;
+mod play;
+mod print;
+mod recorded;
+mod say;
+#[cfg(test)]
+mod tests;
+mod watched;
+
+pub use format::{Act, LONGEST, Script, Step, Wrong};
+pub use outcome::{Difference, Played};
+pub use play::{PlayError, Setup, Tested, play};
+pub use recorded::{RecordedError, transcript as recorded};
+
+/// What withdraws a request.
+const CANCEL: &str = "$/cancel_request";
+
+/// Whether a request, a session or a value may have this name.
+fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    begins && name.len() <= 64 && name.chars().all(plain)
+}
+
+/// What the request is called that sets up a session.
+fn setup_of(session: &str) -> String {
+    format!("session {session}")
+}

@@ -1,0 +1,129 @@
+//! The names in a transcript: each is given once before it is used, so that a typing error is found before
+//! anything is played.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::format::{Act, Kind, Said};
+use super::pattern::Pattern;
+use crate::channel::Peer;
+
+/// The names that were given above a line.
+#[derive(Debug, Default)]
+pub struct Names {
+    /// Requests that an end has made, with their lines.
+    asked: BTreeMap<(&'static str, String), usize>,
+    /// Requests that an end got.
+    got: BTreeMap<(&'static str, String), usize>,
+    captured: BTreeSet<String>,
+}
+
+impl Names {
+    /// Takes the names of a step.
+    ///
+    /// # Errors
+    /// If one is not there, or there already.
+    pub fn take(&mut self, line: usize, act: &Act) -> Result<(), String> {
+        match act {
+            Act::Says(end, said) => {
+                said.body
+                    .as_ref()
+                    .map_or(Ok(()), |body| self.can_be_said(body))?;
+                self.message(line, *end, said, true)
+            }
+            Act::Gets(end, said) => {
+                self.capture(said.body.as_ref());
+                self.message(line, *end, said, false)
+            }
+            Act::Calls(call) => {
+                self.can_be_said(&call.params)?;
+                give(&mut self.asked, line, Peer::Agent, &call.name)
+            }
+            Act::Session(name, params) => {
+                self.can_be_said(params)?;
+                give(&mut self.asked, line, Peer::Client, &super::setup_of(name))
+            }
+            Act::Restarts(_, saved) => {
+                self.capture(saved.as_ref());
+                Ok(())
+            }
+            Act::Logs(_, text) => {
+                self.capture(Some(text));
+                Ok(())
+            }
+            Act::After(_) | Act::Fails(_) => Ok(()),
+        }
+    }
+
+    fn message(
+        &mut self,
+        line: usize,
+        end: Peer,
+        said: &Said,
+        is_said: bool,
+    ) -> Result<(), String> {
+        let (own, others) = match is_said {
+            true => (&mut self.asked, &self.got),
+            false => (&mut self.got, &self.asked),
+        };
+        let Some(name) = &said.name else {
+            return Ok(());
+        };
+        let key = (end.as_str(), name.clone());
+        let (end_name, verb) = (end.as_str(), if is_said { "got" } else { "made" });
+        match &said.kind {
+            Kind::Request(_) => give(own, line, end, name),
+            Kind::Result | Kind::Error if !others.contains_key(&key) => Err(format!(
+                "the {end_name} {verb} no request `{name}` above; write `{}` where it does, or correct the name",
+                match is_said {
+                    true => format!("{end_name} gets: {name} METHOD"),
+                    false => format!("{end_name}: {name} METHOD"),
+                }
+            )),
+            Kind::Cancel if !own.contains_key(&key) => Err(format!(
+                "there is no request `{name}` above that could be withdrawn here; correct the name"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn capture(&mut self, body: Option<&Pattern>) {
+        self.captured
+            .extend(body.into_iter().flat_map(Pattern::names));
+    }
+
+    /// An error if something is left open in what is to be said.
+    fn can_be_said(&self, body: &Pattern) -> Result<(), String> {
+        if body.is_open() {
+            return Err(
+                "`[..]` stands for anything, which can be expected, but not said; for the characters themselves \
+                 write `\\u005b..]`"
+                    .to_owned(),
+            );
+        }
+        match body
+            .names()
+            .iter()
+            .find(|name| !self.captured.contains(*name))
+        {
+            Some(name) => Err(format!(
+                "nothing above is called `<{name}>`; write it in a line that expects it, or `\\u003c{name}>` for the \
+                 characters themselves"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn give(
+    names: &mut BTreeMap<(&'static str, String), usize>,
+    line: usize,
+    end: Peer,
+    name: &str,
+) -> Result<(), String> {
+    match names.insert((end.as_str(), name.to_owned()), line) {
+        Some(before) => Err(format!(
+            "the request of line {before} has the name `{name}` already; give this one another"
+        )),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,239 @@
+//! What came of a transcript: how it differs from what is written, and what would be written then.
+
+use std::time::Duration;
+
+use similar::{ChangeTag, TextDiff};
+
+use super::format::{Act, Script};
+use super::log::Line;
+use crate::untrusted::quote;
+
+/// How much of a line is shown.
+const SHOWN: usize = 400;
+
+/// How long the least difference is looked for; then there may be more in it than has to be.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// How many lines around what differs are shown.
+const CONTEXT: usize = 4;
+
+/// How many lines of a difference are shown.
+const LINES: usize = 200;
+
+/// How many lines of the log are shown.
+const LOGGED: usize = 20;
+
+/// What came of a transcript.
+#[derive(Debug)]
+pub struct Played {
+    pub(super) blocks: Vec<Block>,
+}
+
+/// What came of a step that does something, and of those behind it that expect something.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// The step that does something; none in front of the first.
+    pub done: Option<usize>,
+    /// In the order of the steps.
+    pub outcomes: Vec<Outcome>,
+    /// What was logged meanwhile.
+    pub log: Vec<Line>,
+}
+
+/// What came of a step.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It is as it is written.
+    AsWritten(usize),
+    /// This came in its place.
+    Changed(usize, Act),
+    /// It did not come.
+    Missing(usize),
+    /// This came behind that step, and none expects it.
+    Extra(Option<usize>, Act),
+    /// It cannot be done, for this reason, and nothing behind it was.
+    Stopped(usize, String),
+}
+
+impl Outcome {
+    fn differs(&self) -> bool {
+        !matches!(self, Self::AsWritten(_))
+    }
+
+    /// The step that it is about, or behind.
+    pub fn step(&self) -> Option<usize> {
+        match self {
+            Self::AsWritten(step)
+            | Self::Changed(step, _)
+            | Self::Missing(step)
+            | Self::Stopped(step, _) => Some(*step),
+            Self::Extra(after, _) => *after,
+        }
+    }
+}
+
+/// A place at which something else came than is written.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is written and what came, as a diff; nothing in it can deceive a terminal.
+    pub lines: Vec<String>,
+}
+
+impl Played {
+    /// Whether all came as it is written.
+    #[must_use]
+    pub fn is_as_written(&self) -> bool {
+        !self.blocks.iter().any(Block::differs)
+    }
+
+    /// Whether some of it could not be played.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        let mut outcomes = self.blocks.iter().flat_map(|block| &block.outcomes);
+        outcomes.any(|outcome| matches!(outcome, Outcome::Stopped(..)))
+    }
+
+    /// Where it differs.
+    #[must_use]
+    pub fn differences(&self, script: &Script) -> Vec<Difference> {
+        let blocks = self.blocks.iter();
+        blocks
+            .filter_map(|block| block.difference(script))
+            .collect()
+    }
+
+    /// What was logged where it differs first, the last of it.
+    #[must_use]
+    pub fn log(&self) -> Vec<String> {
+        let mut blocks = self.blocks.iter();
+        let log = blocks
+            .find(|block| block.differs())
+            .map(|block| &block.log[..]);
+        let lines = log.unwrap_or_default().iter();
+        let warnings = lines.filter(|line| line.is_warning || line.proxy.is_some());
+        let shown = warnings.flat_map(|line| {
+            let mark = line
+                .proxy
+                .as_ref()
+                .map_or_else(String::new, |proxy| format!("{proxy}: "));
+            let lines = line.text.lines().map(|text| quote(text, SHOWN));
+            let lines: Vec<_> = lines.map(|text| format!("{mark}{text}")).collect();
+            lines
+        });
+        let shown: Vec<_> = shown.collect();
+        shown[shown.len().saturating_sub(LOGGED)..].to_vec()
+    }
+
+    /// The transcript with what came in place of what is written. All else stays as it is, byte for byte.
+    #[must_use]
+    pub fn updated(&self, script: &Script) -> String {
+        let text = script.text();
+        let mut updated = String::with_capacity(text.len());
+        let mut at = 0;
+        for outcome in self.blocks.iter().flat_map(|block| &block.outcomes) {
+            let step = outcome.step().and_then(|step| script.steps.get(step));
+            let place = step.map_or(script.start..script.start, |step| step.place.clone());
+            let (end, new) = match outcome {
+                Outcome::AsWritten(_) | Outcome::Stopped(..) => (place.end, None),
+                Outcome::Changed(_, act) => (place.start, Some(act)),
+                Outcome::Missing(_) => (place.start, None),
+                Outcome::Extra(_, act) => (place.end, Some(act)),
+            };
+            updated.push_str(text.get(at..end).unwrap_or_default());
+            at = at.max(place.end);
+            if let Some(act) = new {
+                push(&mut updated, act);
+            }
+        }
+        updated.push_str(&text[at..]);
+        updated
+    }
+}
+
+/// Adds a step in lines of its own.
+fn push(text: &mut String, act: &Act) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&act.to_string());
+    text.push('\n');
+}
+
+impl Block {
+    fn differs(&self) -> bool {
+        self.outcomes.iter().any(Outcome::differs)
+    }
+
+    fn difference(&self, script: &Script) -> Option<Difference> {
+        let first = self.outcomes.iter().find(|outcome| outcome.differs())?;
+        let line = first.step().and_then(|step| script.steps.get(step));
+        let line = line.map_or(1, |step| step.line);
+        let (written, came) = self.sides(script);
+        let mut diff = TextDiff::configure();
+        let diff = diff.timeout(LONGEST).diff_lines(&written, &came);
+        let mut lines = Vec::new();
+        for op in diff.grouped_ops(CONTEXT).iter().flatten() {
+            for change in diff.iter_changes(op) {
+                let mark = match change.tag() {
+                    ChangeTag::Equal => ' ',
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                };
+                let line = change.value().trim_end_matches('\n');
+                lines.push(format!("{mark} {}", quote(line, SHOWN)));
+            }
+        }
+        if lines.is_empty() {
+            lines.extend(
+                written
+                    .lines()
+                    .map(|line| format!("  {}", quote(line, SHOWN))),
+            );
+        }
+        let cut = lines.len().saturating_sub(LINES);
+        lines.truncate(LINES);
+        if cut > 0 {
+            lines.push(format!("… ({cut} lines more)"));
+        }
+        lines.extend(self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Stopped(_, why) => Some(format!("! {}", quote(why, SHOWN))),
+            _ => None,
+        }));
+        Some(Difference { line, lines })
+    }
+
+    /// The steps as they are written, and as they came.
+    fn sides(&self, script: &Script) -> (String, String) {
+        let (mut written, mut came) = (String::new(), String::new());
+        let act = |step: &usize| script.steps.get(*step).map(|step| &step.act);
+        let is_told = self
+            .outcomes
+            .iter()
+            .any(|outcome| !matches!(outcome, Outcome::Extra(..)) && outcome.step() == self.done);
+        let done = self.done.filter(|_| !is_told).map(Outcome::AsWritten);
+        for outcome in done.iter().chain(&self.outcomes) {
+            match outcome {
+                Outcome::AsWritten(step) | Outcome::Stopped(step, _) => {
+                    push_all([&mut written, &mut came], act(step));
+                }
+                Outcome::Changed(step, instead) => {
+                    push_all([&mut written], act(step));
+                    push_all([&mut came], Some(instead));
+                }
+                Outcome::Missing(step) => push_all([&mut written], act(step)),
+                Outcome::Extra(_, extra) => push_all([&mut came], Some(extra)),
+            }
+        }
+        (written, came)
+    }
+}
+
+fn push_all<const N: usize>(texts: [&mut String; N], act: Option<&Act>) {
+    for text in texts {
+        if let Some(act) = act {
+            push(text, act);
+        }
+    }
+}

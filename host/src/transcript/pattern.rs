@@ -1,0 +1,477 @@
+//! What a line of a transcript expects of JSON: what is written has to be there, and what is not does not
+//! matter.
+//!
+//! - An object may have more members than are written. `null` also stands for a member that is not there.
+//! - An array has just the elements that are written; `"[..]"` as an element stands for any number of them.
+//! - `"[..]"` as a value stands for any value, and within a text for any stretch of it.
+//! - `"<name>"` stands for any value the first time, and then for the same one.
+//!
+//! To mean these characters themselves, one writes the first of them as JSON escapes it: `\u005b..]`,
+//! `\u003cname>`. What is written has marks of its own for both, so that nothing that comes from outside is
+//! taken for a pattern.
+
+use std::collections::BTreeMap;
+
+use super::json::{Json, plain};
+
+/// What `[..]` is, once it is read: no character, so that no text has it.
+const ANYTHING: char = '\u{10ffff}';
+
+/// What stands in front of a name, once it is read.
+const CAPTURE: char = '\u{10fffe}';
+
+/// How `[..]` is written.
+const WRITTEN: &str = "[..]";
+
+/// What the names of a transcript stand for.
+pub type Captures = BTreeMap<String, Json>;
+
+/// What is expected of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern(Json);
+
+impl Pattern {
+    /// Reads what is expected.
+    ///
+    /// # Errors
+    /// If it is no JSON.
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        Json::read(&mark(text)).map(Self)
+    }
+
+    /// The pattern that only this value matches.
+    #[must_use]
+    pub fn of(value: Json) -> Self {
+        Self(value)
+    }
+
+    /// The parameters of `tools/call` with these arguments.
+    #[must_use]
+    pub fn of_tool(self, name: &str) -> Self {
+        let name = Json::Text(name.to_owned());
+        let members = [("name".to_owned(), name), ("arguments".to_owned(), self.0)];
+        Self(Json::Object(members.into()))
+    }
+
+    /// The name and the arguments, if these are just such parameters.
+    #[must_use]
+    pub fn tool(&self) -> Option<(&str, Self)> {
+        let Json::Object(members) = &self.0 else {
+            return None;
+        };
+        let (name, arguments) = (self.0.get("name")?.as_text()?, self.0.get("arguments")?);
+        let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_graphic());
+        (is_word && members.len() == 2).then(|| (name, Self(arguments.clone())))
+    }
+
+    /// Whether something is left open: `[..]` stands in it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        any_text(&self.0, &|text| text.contains(ANYTHING))
+    }
+
+    /// The names in it.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        collect(&self.0, &mut names);
+        names
+    }
+
+    /// The value that it is, with what was captured in place of the names.
+    #[must_use]
+    pub fn fill(&self, known: &Captures) -> Json {
+        fill(&self.0, known)
+    }
+
+    /// Whether a value is as it is expected, and what its names stand for then.
+    #[must_use]
+    pub fn matches(&self, value: &Json, known: &Captures) -> Option<Captures> {
+        let mut captured = known.clone();
+        matches(&self.0, value, &mut captured).then_some(captured)
+    }
+
+    /// This pattern, changed just so far that the value matches it.
+    #[must_use]
+    pub fn fit(&self, value: &Json, known: &Captures) -> Self {
+        Self(adapt(&self.0, value, &mut known.clone(), &Json::clone))
+    }
+
+    /// This pattern, with `[..]` for each value that is another one here.
+    #[must_use]
+    pub fn loosen(&self, value: &Json, known: &Captures) -> Self {
+        Self(adapt(&self.0, value, &mut known.clone(), &|_| {
+            Json::Text(ANYTHING.into())
+        }))
+    }
+
+    /// As it is written, behind `used` characters.
+    #[must_use]
+    pub fn lay_out(&self, used: usize) -> String {
+        self.0.lay_out(used, quote)
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.0.show(quote))
+    }
+}
+
+/// Puts marks in place of what stands for something else, in texts only.
+fn mark(text: &str) -> String {
+    let mut marked = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('"') {
+        let (before, quoted) = rest.split_at(start + 1);
+        let end = end_of_text(quoted);
+        let (inside, after) = quoted.split_at(end);
+        marked.push_str(before);
+        // The name of a member is no value.
+        let is_name = after.trim_start_matches('"').trim_start().starts_with(':');
+        match name_in(inside) {
+            _ if is_name => marked.push_str(inside),
+            Some(name) => {
+                marked.push(CAPTURE);
+                marked.push_str(name);
+            }
+            None => marked.push_str(&inside.replace(WRITTEN, ANYTHING.encode_utf8(&mut [0; 4]))),
+        }
+        // The quotation mark at its end, if it has one.
+        let end = after.len().min(1);
+        marked.push_str(&after[..end]);
+        rest = &after[end..];
+    }
+    marked.push_str(rest);
+    marked
+}
+
+/// Where a text ends whose beginning was passed.
+fn end_of_text(quoted: &str) -> usize {
+    let mut escaped = false;
+    for (at, byte) in quoted.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return at,
+            _ => {}
+        }
+    }
+    quoted.len()
+}
+
+/// The name that a text is written as: `<name>`.
+fn name_in(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('<')?.strip_suffix('>')?;
+    super::is_name(name).then_some(name)
+}
+
+/// A text as it is written.
+fn quote(text: &str) -> String {
+    if let Some(name) = text.strip_prefix(CAPTURE) {
+        return format!("\"<{name}>\"");
+    }
+    if name_in(text).is_some() {
+        return plain(text).replacen('<', "\\u003c", 1);
+    }
+    let literal = plain(text).replace(WRITTEN, "\\u005b..]");
+    literal.replace(ANYTHING, WRITTEN)
+}
+
+fn any_text(value: &Json, is_it: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Json::Text(text) => is_it(text),
+        Json::List(items) => items.iter().any(|item| any_text(item, is_it)),
+        Json::Object(members) => members.values().any(|value| any_text(value, is_it)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+    }
+}
+
+fn collect(value: &Json, names: &mut Vec<String>) {
+    match value {
+        Json::Text(text) => names.extend(text.strip_prefix(CAPTURE).map(str::to_owned)),
+        Json::List(items) => items.iter().for_each(|item| collect(item, names)),
+        Json::Object(members) => members.values().for_each(|value| collect(value, names)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+fn fill(value: &Json, known: &Captures) -> Json {
+    match value {
+        Json::Text(text) => {
+            let captured = text.strip_prefix(CAPTURE).and_then(|name| known.get(name));
+            captured.unwrap_or(value).clone()
+        }
+        Json::List(items) => Json::List(items.iter().map(|item| fill(item, known)).collect()),
+        Json::Object(members) => {
+            let members = members.iter();
+            let filled = members.map(|(name, value)| (name.clone(), fill(value, known)));
+            Json::Object(filled.collect())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
+    }
+}
+
+fn is_anything(pattern: &Json) -> bool {
+    matches!(pattern, Json::Text(text) if text.chars().eq([ANYTHING]))
+}
+
+fn matches(pattern: &Json, value: &Json, known: &mut Captures) -> bool {
+    match (pattern, value) {
+        (Json::Text(text), value) if text.starts_with(CAPTURE) => {
+            let name = &text[CAPTURE.len_utf8()..];
+            match known.get(name) {
+                Some(captured) => captured == value,
+                None => {
+                    known.insert(name.to_owned(), value.clone());
+                    true
+                }
+            }
+        }
+        (pattern, _) if is_anything(pattern) => true,
+        (Json::Text(pattern), Json::Text(text)) => text_matches(pattern, text),
+        (Json::Number(one), Json::Number(other)) => {
+            one == other || one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
+        }
+        (Json::List(patterns), Json::List(items)) => list_matches(patterns, items, known),
+        (Json::Object(patterns), Json::Object(members)) => {
+            patterns.iter().all(|(name, pattern)| {
+                let value = members.get(name).unwrap_or(&Json::Null);
+                matches(pattern, value, known)
+            })
+        }
+        (pattern, value) => pattern == value,
+    }
+}
+
+/// Whether a text is the stretches between `[..]` in their order, with anything between them.
+fn text_matches(pattern: &str, text: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once(ANYTHING) else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(first) else {
+        return false;
+    };
+    let (middle, last) = rest.rsplit_once(ANYTHING).unwrap_or(("", rest));
+    for stretch in middle.split(ANYTHING) {
+        match text.split_once(stretch) {
+            Some((_, after)) => text = after,
+            None => return false,
+        }
+    }
+    text.ends_with(last)
+}
+
+/// The same of an array. What stands between two `"[..]"` is looked for from the left, and what is found first
+/// is taken, so that this takes no longer than the product of both lengths.
+fn list_matches(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
+    let mut parts = patterns.split(is_anything);
+    let first = parts.next().unwrap_or_default();
+    let Some((last, middle)) = parts
+        .collect::<Vec<_>>()
+        .split_last()
+        .map(|(last, middle)| (*last, middle.to_vec()))
+    else {
+        return first.len() == items.len() && all_match(first, items, known);
+    };
+    if first.len() + last.len() > items.len() || !all_match(first, items, known) {
+        return false;
+    }
+    let (mut rest, end) = items[first.len()..].split_at(items.len() - first.len() - last.len());
+    for part in middle {
+        let mut starts = 0..=rest.len().saturating_sub(part.len());
+        let found = starts.find(|start| {
+            let mut tried = known.clone();
+            let is_here = rest.len() >= part.len() && all_match(part, &rest[*start..], &mut tried);
+            if is_here {
+                *known = tried;
+            }
+            is_here
+        });
+        match found {
+            Some(start) => rest = &rest[start + part.len()..],
+            None => return false,
+        }
+    }
+    all_match(last, end, known)
+}
+
+/// Whether the elements at the beginning are as expected.
+fn all_match(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
+    let mut pairs = patterns.iter().zip(items);
+    pairs.all(|(pattern, item)| matches(pattern, item, known))
+}
+
+/// Changes a pattern where a value does not match it; what is to stand there is made of the value.
+fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json) -> Json) -> Json {
+    if matches(pattern, value, known) {
+        return pattern.clone();
+    }
+    match (pattern, value) {
+        (Json::Object(patterns), Json::Object(members)) => {
+            let adapted = patterns.iter().filter_map(|(name, pattern)| {
+                let value = members.get(name)?;
+                Some((name.clone(), adapt(pattern, value, known, make)))
+            });
+            Json::Object(adapted.collect())
+        }
+        (Json::List(patterns), Json::List(items)) if !patterns.iter().any(is_anything) => {
+            let adapted = items
+                .iter()
+                .enumerate()
+                .map(|(at, item)| match patterns.get(at) {
+                    Some(pattern) => adapt(pattern, item, known, make),
+                    None => item.clone(),
+                });
+            Json::List(adapted.collect())
+        }
+        (_, value) => make(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn holds(pattern: &str, value: &str) -> bool {
+        let pattern = Pattern::read(pattern).unwrap();
+        let value = Json::read(value).unwrap();
+        pattern.matches(&value, &Captures::new()).is_some()
+    }
+
+    #[test]
+    fn only_what_is_written_matters() {
+        for (pattern, value) in [
+            ("{}", r#"{"a": 1}"#),
+            (r#"{"a": {"b": 1}}"#, r#"{"c": 2, "a": {"b": 1, "d": 3}}"#),
+            (r#"{"a": null}"#, "{}"),
+            (r#"{"a": null}"#, r#"{"a": null}"#),
+            (r#"[{"a": 1}, 2]"#, r#"[{"a": 1, "b": 2}, 2]"#),
+            ("1", "1.0"),
+        ] {
+            assert!(holds(pattern, value), "{pattern} {value}");
+        }
+        for (pattern, value) in [
+            (r#"{"a": 1}"#, "{}"),
+            (r#"{"a": 1}"#, r#"{"a": 2}"#),
+            (r#"{"a": null}"#, r#"{"a": false}"#),
+            ("[1]", "[1, 2]"),
+            ("[1, 2]", "[1]"),
+            ("[]", "[1]"),
+            ("{}", "[]"),
+            ("1", "\"1\""),
+        ] {
+            assert!(!holds(pattern, value), "{pattern} {value}");
+        }
+    }
+
+    #[test]
+    fn anything_is_a_value_a_stretch_of_text_or_a_run_of_elements() {
+        for (pattern, value) in [
+            (r#"{"a": "[..]"}"#, r#"{"a": [1]}"#),
+            (r#""a[..]c[..]e""#, r#""abcde""#),
+            (r#""[..]a""#, r#""aa""#),
+            (r#"["[..]"]"#, "[]"),
+            (r#"["[..]", 2]"#, "[1, 2]"),
+            (r#"[1, "[..]"]"#, "[1, 2, 3]"),
+            (r#"["[..]", 2, 3, "[..]", 5]"#, "[1, 2, 2, 3, 4, 5]"),
+        ] {
+            assert!(holds(pattern, value), "{pattern} {value}");
+        }
+        for (pattern, value) in [
+            (r#""a[..]b""#, r#""ac""#),
+            (r#""ab[..]b""#, r#""ab""#),
+            (r#""a[..]b""#, "1"),
+            (r#"["[..]", 2]"#, "[2, 1]"),
+            (r#"[1, "[..]", 1]"#, "[1]"),
+            (r#"["[..]", 3, "[..]", 2]"#, "[2, 3]"),
+        ] {
+            assert!(!holds(pattern, value), "{pattern} {value}");
+        }
+    }
+
+    #[test]
+    fn a_name_stands_for_the_same_everywhere() {
+        assert!(holds(
+            r#"["<x>", "<x>", "<y>"]"#,
+            r#"[{"a": 1}, {"a": 1}, 2]"#
+        ));
+        assert!(!holds(r#"["<x>", "<x>"]"#, "[1, 2]"));
+        let pattern = Pattern::read(r#"{"id": "<call>", "<call>": 1}"#).unwrap();
+        let value = Json::read(r#"{"id": "c-1", "<call>": 1}"#).unwrap();
+        let captured = pattern.matches(&value, &Captures::new()).unwrap();
+        assert_eq!(captured["call"], Json::Text("c-1".to_owned()));
+        assert_eq!(pattern.fill(&captured), value);
+        assert_eq!(pattern.names(), ["call"]);
+    }
+
+    #[test]
+    fn what_is_escaped_is_meant_itself() {
+        assert!(holds(r#""\u003cx>""#, r#""<x>""#));
+        assert!(!holds(r#""\u003cx>""#, r#""y""#));
+        assert!(holds(r#""a\u005b..]""#, r#""a[..]""#));
+        assert!(!holds(r#""a\u005b..]""#, r#""ab""#));
+    }
+
+    #[test]
+    fn a_pattern_that_does_not_match_changes_just_so_far() {
+        let fit = |pattern: &str, value: &str| {
+            let pattern = Pattern::read(pattern).unwrap();
+            let fitted = pattern.fit(&Json::read(value).unwrap(), &Captures::new());
+            fitted.to_string()
+        };
+        let fitted = fit(
+            r#"{"a": "[..]", "b": 1, "c": 2, "d": [{"e": 1}]}"#,
+            r#"{"a": 1, "b": 3, "d": [{"e": 2, "f": 4}, 5], "g": 6}"#,
+        );
+        assert_eq!(fitted, r#"{"a": "[..]", "b": 3, "d": [{"e": 2}, 5]}"#);
+    }
+
+    fn json() -> impl Strategy<Value = Json> {
+        let text = prop_oneof![
+            ".*",
+            Just("[..]".to_owned()),
+            Just("<x>".to_owned()),
+            "a\\[\\.\\.\\]b"
+        ];
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::Bool),
+            any::<i64>().prop_map(|number| Json::Number(number.into())),
+            text.clone().prop_map(Json::Text),
+        ];
+        leaf.prop_recursive(4, 32, 4, move |inner| {
+            let members = prop::collection::vec((text.clone(), inner.clone()), 0..4);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(Json::List),
+                members.prop_map(|members| Json::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_printed_reads_as_the_same(value in json()) {
+            let pattern = Pattern::of(value);
+            prop_assert_eq!(&Pattern::read(&pattern.to_string()).unwrap(), &pattern);
+            prop_assert_eq!(&Pattern::read(&pattern.lay_out(20)).unwrap(), &pattern);
+        }
+
+        #[test]
+        fn a_value_matches_itself_and_what_is_fitted_to_it(value in json(), other in json()) {
+            let none = Captures::new();
+            let pattern = Pattern::of(other);
+            prop_assert!(Pattern::of(value.clone()).matches(&value, &none).is_some());
+            prop_assert!(pattern.fit(&value, &none).matches(&value, &none).is_some());
+        }
+
+        #[test]
+        fn nothing_panics(text in ".*", value in json()) {
+            if let Ok(pattern) = Pattern::read(&text) {
+                let _ = pattern.matches(&value, &Captures::new());
+            }
+        }
+    }
+}

@@ -1,0 +1,421 @@
+//! Plays a transcript against a chain in this process.
+//!
+//! Time is told: the clock of the runtime stands still, and goes on only when nobody has anything to do and
+//! somebody waits for it. So a wait of a millisecond ends when everything has come to rest, and no sooner. What
+//! is done is done one by one, each when all has come to rest, so that the same comes of it each time.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
+
+use tokio::time::{sleep, timeout};
+
+use super::deadline::{Deadline, LONGEST};
+use super::ends::{Came, End};
+use super::format::{Act, Kind, Script};
+use super::json::Json;
+use super::log::Log;
+use super::outcome::{Block, Outcome, Played};
+use super::pattern::Captures;
+use super::watched::{Watch, Watched};
+use crate::chain::{self, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms};
+use crate::channel::{FailurePolicy, Peer};
+use crate::limits::LINE;
+use crate::sandbox::Guest;
+use crate::transport::Transport;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// What passes when everything has come to rest.
+const REST: Duration = Duration::from_millis(1);
+
+/// What is told where nothing comes to rest.
+const NO_REST: &str = "the chain does not come to rest: proxies keep each other busy";
+
+/// The session of transcripts that set none up.
+const SESSION: &str = "s";
+
+/// What the client says first, if the transcript does not.
+const CLIENT: &str = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}"#;
+
+/// What the agent answers then.
+const AGENT: &str = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]}"#;
+
+/// What a session is set up with, if the transcript does not say.
+const SETUP: &str = r#"{"cwd":"/project","mcpServers":[]}"#;
+
+/// A proxy of the chain that is played.
+pub struct Tested {
+    /// How it is started; its name is the one that the transcript has.
+    pub guest: Guest,
+    /// What becomes of it when it breaks; as it says itself, if it is not said.
+    pub on_failure: Option<FailurePolicy>,
+}
+
+/// What a transcript is played with.
+#[derive(Default)]
+pub struct Setup {
+    /// The chain, the client's neighbour first.
+    pub proxies: Vec<Tested>,
+    /// Whether guards may stand where they are written, also in front of other proxies.
+    pub is_as_written: bool,
+    /// How long it may take by the machine's clock, which matters only where nothing comes to rest; five minutes, if
+    /// it is not said.
+    pub longest: Option<Duration>,
+    /// Whether a value that is another one than is written is to be `[..]` in what would be written instead.
+    pub loosens: bool,
+}
+
+/// Why a transcript cannot be played with a chain.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// It names a proxy that is not there.
+    #[error("{line}: the chain has no proxy `{proxy}`; it has {known}")]
+    NoProxy {
+        /// The line, counted from 1.
+        line: usize,
+        /// The name.
+        proxy: String,
+        /// Those that there are, in words.
+        known: String,
+    },
+    /// A proxy does not start.
+    #[error("1: the proxy `{proxy}` does not start: {failure}")]
+    DoesNotStart {
+        /// Its name.
+        proxy: String,
+        /// Why.
+        failure: String,
+    },
+    /// A guard does not stand next to the agent.
+    #[error("1: {0}")]
+    OutOfOrder(#[from] chain::OutOfOrder),
+    /// The runtime does not start.
+    #[error("1: the runtime does not start: {0}")]
+    Runtime(std::io::Error),
+}
+
+/// Plays a transcript against a chain.
+///
+/// # Errors
+/// If it names a proxy that is not there, or the chain does not start.
+pub fn play(script: &Script, setup: Setup) -> Result<Played, PlayError> {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).build();
+    let runtime = runtime.map_err(PlayError::Runtime)?;
+    let (log, _guard) = Log::start();
+    let played = runtime.block_on(async {
+        let player = Player::start(script, setup, log).await?;
+        Ok(player.play().await)
+    });
+    runtime.shutdown_background();
+    played
+}
+
+pub(super) struct Player<'a> {
+    pub(super) script: &'a Script,
+    pub(super) client: End,
+    pub(super) agent: End,
+    pub(super) watches: BTreeMap<String, Watch>,
+    pub(super) captures: Captures,
+    /// The MCP servers that the agent was told of: their ids by their names.
+    pub(super) servers: BTreeMap<String, String>,
+    /// What the agent asks MCP servers.
+    pub(super) calls: HashSet<String>,
+    /// The session of what names none.
+    pub(super) session: Option<String>,
+    /// The requests that the transcript says, with the ends that say them.
+    pub(super) asked: HashMap<(Peer, String), String>,
+    /// The names that stand for requests at an end.
+    pub(super) taken: HashSet<(Peer, String)>,
+    pub(super) log: Log,
+    /// How far the log of each proxy was expected.
+    pub(super) expected_log: HashMap<String, usize>,
+    /// The step that was done last.
+    pub(super) done: Option<usize>,
+    /// What came of it, if it is not as it is written.
+    pub(super) pending: Vec<Outcome>,
+    pub(super) loosens: bool,
+    longest: Duration,
+}
+
+/// Why nothing more is played.
+pub(super) struct Stop(pub String);
+
+impl<'a> Player<'a> {
+    /// Starts the chain.
+    async fn start(script: &'a Script, setup: Setup, log: Log) -> Result<Self, PlayError> {
+        let mut watches = BTreeMap::new();
+        let names = setup
+            .proxies
+            .iter()
+            .map(|proxy| proxy.guest.name.to_string());
+        watches.extend(names.map(|name| (name, Watch::default())));
+        check_names(script, &watches)?;
+        let mut members = Vec::new();
+        for tested in setup.proxies {
+            let name = tested.guest.name.to_string();
+            let watch = watches.get(&name).cloned().unwrap_or_default();
+            let started = start(tested, watch).await;
+            members.push(started.map_err(|failure| PlayError::DoesNotStart {
+                proxy: name,
+                failure,
+            })?);
+        }
+        if !setup.is_as_written {
+            let order = members
+                .iter()
+                .map(|member: &Member| (member.name(), member.is_guard()));
+            chain::check_order(order)?;
+        }
+        let (client, clients) = End::new();
+        let (agent, agents) = End::new();
+        let (reader, writer) = tokio::io::split(clients);
+        let clients = Transport::lines(reader, writer, LINE);
+        let (output, input) = tokio::io::split(agents);
+        let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
+        let start = async move |_| {
+            chain.take().ok_or_else(|| StartError {
+                message: "this chain starts once".to_owned(),
+                code: crate::rpc::code::INTERNAL_ERROR,
+            })
+        };
+        let settings = Settings::default();
+        tokio::spawn(chain::serve(
+            clients,
+            start,
+            std::future::pending(),
+            settings,
+        ));
+        let steps = script.steps.iter();
+        let taken = steps.filter_map(|step| match &step.act {
+            Act::Gets(end, said) => Some((*end, said.name.clone()?)),
+            _ => None,
+        });
+        Ok(Self {
+            script,
+            client,
+            agent,
+            watches,
+            captures: Captures::new(),
+            servers: BTreeMap::new(),
+            calls: HashSet::new(),
+            session: None,
+            asked: HashMap::new(),
+            taken: taken.collect(),
+            log,
+            expected_log: HashMap::new(),
+            done: None,
+            pending: Vec::new(),
+            loosens: setup.loosens,
+            longest: setup.longest.unwrap_or(LONGEST),
+        })
+    }
+
+    /// Plays all of it, or as far as that goes.
+    async fn play(mut self) -> Played {
+        let steps = &self.script.steps;
+        let mut blocks = Vec::new();
+        let (mut at, mut logged) = (0, 0);
+        let mut deadline = Deadline::after(self.longest);
+        let mut acted = tokio::select! {
+            biased;
+            acted = self.set_up() => acted,
+            () = deadline.passed() => Err(Stop(NO_REST.to_owned())),
+        };
+        loop {
+            if let Err(Stop(why)) = acted {
+                self.pending
+                    .push(Outcome::Stopped(self.done.unwrap_or(0), why));
+                at = steps.len();
+            }
+            let start = at;
+            while steps.get(at).is_some_and(|step| step.act.is_expected()) {
+                at += 1;
+            }
+            let outcomes = self.compare(start..at);
+            let log = self.log.since(logged);
+            logged += log.len();
+            blocks.push(Block {
+                done: self.done,
+                outcomes,
+                log,
+            });
+            let Some(step) = steps.get(at) else {
+                return Played { blocks };
+            };
+            self.done = Some(at);
+            acted = tokio::select! {
+                biased;
+                acted = self.act(at, &step.act) => acted,
+                () = deadline.passed() => Err(Stop(NO_REST.to_owned())),
+            };
+            at += 1;
+        }
+    }
+
+    /// Says what comes before the first step, as far as the transcript does not.
+    async fn set_up(&mut self) -> Result<(), Stop> {
+        let mut acts = self.script.steps.iter().map(|step| &step.act);
+        let first =
+            acts.find(|act| matches!(act, Act::Says(..) | Act::Session(..) | Act::Calls(_)));
+        let method = match first {
+            Some(Act::Says(Peer::Client, said)) => match &said.kind {
+                Kind::Request(method) => method,
+                _ => "",
+            },
+            _ => "",
+        };
+        if method == "initialize" {
+            return Ok(());
+        }
+        let is = |text: &str| Json::read(text).unwrap_or(Json::Null);
+        self.play_request("initialize", "initialize", is(CLIENT), is(AGENT))
+            .await?;
+        let own = [
+            "session/new",
+            "session/load",
+            "session/resume",
+            "session/list",
+        ];
+        match first {
+            Some(Act::Session(..)) => Ok(()),
+            _ if own.contains(&method) => Ok(()),
+            _ => {
+                self.begin_session(SESSION, &Json::Object(indexmap::IndexMap::new()))
+                    .await
+            }
+        }
+    }
+
+    /// Waits until all has come to rest.
+    pub(super) async fn rest(&mut self) {
+        loop {
+            sleep(REST).await;
+            let more = [self.client.hear(), self.agent.hear()];
+            self.learn_servers();
+            if more == [false, false] {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn end(&mut self, peer: Peer) -> &mut End {
+        match peer {
+            Peer::Client => &mut self.client,
+            Peer::Agent => &mut self.agent,
+        }
+    }
+
+    pub(super) fn watch(&self, proxy: &str) -> Result<&Watch, Stop> {
+        let missing = || Stop(format!("the chain has no proxy `{proxy}`"));
+        self.watches.get(proxy).ok_or_else(missing)
+    }
+
+    /// Sets a session up. What names none is of the first.
+    pub(super) async fn begin_session(&mut self, name: &str, params: &Json) -> Result<(), Stop> {
+        let mut setup = Json::read(SETUP).unwrap_or(Json::Null);
+        if let (Json::Object(setup), Json::Object(params)) = (&mut setup, params) {
+            setup.extend(params.clone());
+        }
+        let result = Json::Object([("sessionId".to_owned(), Json::Text(name.to_owned()))].into());
+        self.play_request(&super::setup_of(name), "session/new", setup, result)
+            .await?;
+        self.session.get_or_insert_with(|| name.to_owned());
+        Ok(())
+    }
+
+    /// Plays a request of the client's that the agent answers. Whatever else comes is left to be expected.
+    async fn play_request(
+        &mut self,
+        name: &str,
+        method: &str,
+        params: Json,
+        result: Json,
+    ) -> Result<(), Stop> {
+        within(self.client.ask(name, method, &params)).await?;
+        self.rest().await;
+        let asks = |came: &Came| came.said.kind == Kind::Request(method.to_owned());
+        if let Some(id) = take(&mut self.agent.inbox, asks).and_then(|came| came.id) {
+            within(self.agent.answer(&id, "result", &result)).await?;
+            self.rest().await;
+        }
+        let answers = |came: &Came| came.said.name.as_deref() == Some(name);
+        match take(&mut self.client.inbox, answers) {
+            Some(Came { said, .. }) if said.kind == Kind::Result => Ok(()),
+            Some(Came { body, .. }) => {
+                let body = quote(&body.to_string(), MAX_QUOTE);
+                Err(Stop(format!(
+                    "`{method}` was answered with an error: {body}"
+                )))
+            }
+            None => Err(Stop(format!(
+                "`{method}` was not answered: a proxy keeps it, or waits for an answer; write it out, line by line, \
+                 beginning with `client: i initialize {{…}}`"
+            ))),
+        }
+    }
+
+    /// Remembers what servers the agent was told of.
+    fn learn_servers(&mut self) {
+        for came in &self.agent.inbox {
+            let Some(Json::List(servers)) = came.body.get("mcpServers") else {
+                continue;
+            };
+            for server in servers {
+                let text = |name| server.get(name).and_then(Json::as_text).map(str::to_owned);
+                if let (Some(name), Some(id)) = (text("name"), text("serverId")) {
+                    self.servers.insert(name, id);
+                }
+            }
+        }
+    }
+}
+
+/// An error if a step names a proxy that is not there.
+fn check_names(script: &Script, watches: &BTreeMap<String, Watch>) -> Result<(), PlayError> {
+    let unknown = script.steps.iter().find_map(|step| match &step.act {
+        Act::Fails(proxy) | Act::Restarts(proxy, _) | Act::Logs(proxy, _) => {
+            (!watches.contains_key(proxy)).then(|| (step.line, quote(proxy, MAX_QUOTE)))
+        }
+        _ => None,
+    });
+    let Some((line, proxy)) = unknown else {
+        return Ok(());
+    };
+    let known: Vec<_> = watches.keys().map(|name| format!("`{name}`")).collect();
+    let known = match known.is_empty() {
+        true => "none".to_owned(),
+        false => known.join(", "),
+    };
+    Err(PlayError::NoProxy { line, proxy, known })
+}
+
+/// Starts a proxy that is watched.
+async fn start(tested: Tested, watch: Watch) -> Result<Member, String> {
+    let Tested { guest, on_failure } = tested;
+    let mut terms = Terms {
+        limits: guest.limits.clone(),
+        grant: guest.grant.clone(),
+        on_failure: FailurePolicy::default(),
+    };
+    let name = guest.name.clone();
+    let source = Watched::new(Box::new(guest), watch);
+    let proxy = Proxy::start(&name, source, terms.clone()).await;
+    let mut proxy = proxy.map_err(|failure| format!("{failure}{}", failure.details()))?;
+    terms.on_failure = on_failure.unwrap_or(proxy.started.registration.on_failure);
+    proxy.terms = terms;
+    Ok(proxy.into())
+}
+
+/// Whether the chain takes what is said.
+pub(super) async fn within(saying: impl Future<Output = bool>) -> Result<(), Stop> {
+    match timeout(REST, saying).await {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(_) => Err(Stop("the chain reads nothing more".to_owned())),
+    }
+}
+
+/// Takes the first that is the one out of a list.
+fn take(list: &mut Vec<Came>, is_it: impl FnMut(&Came) -> bool) -> Option<Came> {
+    let at = list.iter().position(is_it)?;
+    Some(list.remove(at))
+}

@@ -1,0 +1,81 @@
+//! Steps as they are written.
+
+use std::fmt::{self, Display};
+
+use super::format::{Act, Call, Kind, Said};
+
+impl Said {
+    /// As it is written behind `used` characters.
+    #[must_use]
+    pub fn lay_out(&self, used: usize) -> String {
+        let mut line = self
+            .name
+            .as_ref()
+            .map_or_else(String::new, |name| format!("{name} "));
+        match &self.kind {
+            Kind::Request(method) | Kind::Notification(method) => line.push_str(&word(method)),
+            Kind::Result => line.push_str("result"),
+            Kind::Error => line.push_str("error"),
+            Kind::Cancel => line.push_str("cancel"),
+        }
+        if let Some(body) = &self.body {
+            line.push(' ');
+            let used = used + line.chars().count();
+            line.push_str(&body.lay_out(used));
+        }
+        line
+    }
+}
+
+/// A method as a word of a line. One that is no word cannot be written, and never is what comes.
+fn word(method: &str) -> String {
+    let shown = |c: char| if c.is_ascii_graphic() { c } else { '?' };
+    let word: String = method.chars().map(shown).collect();
+    match word.is_empty() || word.starts_with(['{', '[', '#']) {
+        true => format!("?{word}"),
+        false => word,
+    }
+}
+
+/// As it is written, without a line feed at its end.
+impl Display for Act {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Says(end, said) => {
+                let head = format!("{}: ", end.as_str());
+                write!(f, "{head}{}", said.lay_out(head.len()))
+            }
+            Self::Gets(end, said) => {
+                let head = format!("{} gets: ", end.as_str());
+                write!(f, "{head}{}", said.lay_out(head.len()))
+            }
+            Self::Calls(Call {
+                name,
+                server,
+                method,
+                params,
+            }) => {
+                let tool = params.tool().filter(|_| method == "tools/call");
+                let (head, params) = match &tool {
+                    Some((tool, arguments)) => {
+                        (format!("agent calls: {name} {server}/{tool} "), arguments)
+                    }
+                    None => (format!("agent calls: {name} {server} {method} "), params),
+                };
+                write!(f, "{head}{}", params.lay_out(head.len()))
+            }
+            Self::Session(name, params) => {
+                let head = format!("session {name} ");
+                write!(f, "{head}{}", params.lay_out(head.len()))
+            }
+            Self::After(time) => write!(f, "after {}", humantime::format_duration(*time)),
+            Self::Fails(proxy) => write!(f, "{proxy} fails"),
+            Self::Restarts(proxy, None) => write!(f, "{proxy} restarts"),
+            Self::Restarts(proxy, Some(saved)) => {
+                let head = format!("{proxy} restarts with ");
+                write!(f, "{head}{}", saved.lay_out(head.len()))
+            }
+            Self::Logs(proxy, text) => write!(f, "{proxy} logs: {text}"),
+        }
+    }
+}

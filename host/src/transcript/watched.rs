@@ -1,0 +1,131 @@
+//! Proxies that a transcript watches: it knows when one is started again, and can let it fail.
+//!
+//! To the chain it is the proxy itself: it fails as a trap does, in the middle of a call.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::channel::{
+    Call, Event, Failure, MessageId, Outcome, Part, Reply, Source, Started, Starting, Tally,
+};
+
+/// What is known of a proxy, and what is to become of it. Cloning it shares it.
+#[derive(Clone, Default)]
+pub struct Watch(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    started: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    fails: bool,
+    /// What it had saved, for each start that nobody has looked at.
+    starts: Vec<Option<String>>,
+}
+
+impl Watch {
+    /// Lets the proxy fail in its next call.
+    pub fn fail(&self) {
+        self.lock().fails = true;
+    }
+
+    /// Waits until the proxy is started again, and gives what it had saved. Cancel safe.
+    pub async fn restarted(&self) -> Option<String> {
+        loop {
+            let mut started = std::pin::pin!(self.0.started.notified());
+            started.as_mut().enable();
+            let next = {
+                let mut state = self.lock();
+                (!state.starts.is_empty()).then(|| state.starts.remove(0))
+            };
+            match next {
+                Some(saved) => return saved,
+                None => started.await,
+            }
+        }
+    }
+
+    fn takes_failure(&self) -> bool {
+        std::mem::take(&mut self.lock().fails)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What makes a proxy that is watched.
+pub struct Watched {
+    source: Box<dyn Source>,
+    watch: Watch,
+    is_first: std::sync::atomic::AtomicBool,
+}
+
+impl Watched {
+    /// Watches the proxies that come from here.
+    pub fn new(source: Box<dyn Source>, watch: Watch) -> Self {
+        Self {
+            source,
+            watch,
+            is_first: true.into(),
+        }
+    }
+}
+
+impl Source for Watched {
+    fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
+        if !self
+            .is_first
+            .swap(false, std::sync::atomic::Ordering::Relaxed)
+        {
+            self.watch.lock().starts.push(saved.clone());
+            self.watch.0.started.notify_waiters();
+        }
+        let (starting, watch) = (self.source.start(first, saved), self.watch.clone());
+        Box::pin(async move {
+            let Started { part, registration } = starting.await?;
+            let part = Box::new(WatchedPart { part, watch });
+            Ok(Started { part, registration })
+        })
+    }
+}
+
+struct WatchedPart {
+    part: Box<dyn Part>,
+    watch: Watch,
+}
+
+impl Part for WatchedPart {
+    fn allot(&mut self) -> MessageId {
+        self.part.allot()
+    }
+
+    fn take_away(&mut self, id: MessageId) {
+        self.part.take_away(id);
+    }
+
+    fn call(self: Box<Self>, event: Event) -> Call {
+        let Self { part, watch } = *self;
+        Box::pin(async move {
+            if watch.takes_failure() {
+                let failure = Failure::new("its test let it fail");
+                let reply = Reply {
+                    effects: Vec::new(),
+                    saved: None,
+                    outcome: Outcome::Broke(failure),
+                };
+                return (Box::new(Self { part, watch }) as Box<dyn Part>, reply);
+            }
+            let (part, reply) = part.call(event).await;
+            (Box::new(Self { part, watch }) as Box<dyn Part>, reply)
+        })
+    }
+
+    fn tally(&self) -> Tally {
+        self.part.tally()
+    }
+}

@@ -1,0 +1,149 @@
+//! `acp-chain test`: transcripts of proxies, those of ours among them.
+
+mod format;
+mod recorded;
+mod report;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use acp_chain_tests::host;
+use tempfile::TempDir;
+
+/// A folder with transcripts.
+struct Folder(TempDir);
+
+impl Folder {
+    /// With one of these steps, of `shout`.
+    fn of_shout(steps: &str) -> Self {
+        let component = host::component("shout-rust");
+        let component = component.display();
+        Self::with(&format!("[[proxy]]\npath = '{component}'\n---\n{steps}"))
+    }
+
+    fn with(transcript: &str) -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(folder.path("tests")).unwrap();
+        fs::write(folder.path("tests/it.transcript"), transcript).unwrap();
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn transcript(&self) -> String {
+        fs::read_to_string(self.path("tests/it.transcript")).unwrap()
+    }
+
+    /// `acp-chain test` with these arguments: its exit code, and what it prints.
+    async fn test(&self, args: &[&str]) -> (i32, String) {
+        told(test_in(self.0.path(), args).await)
+    }
+}
+
+async fn test_in(folder: &Path, args: &[&str]) -> Output {
+    let mut command = host::acp_chain("test");
+    command.current_dir(folder).args(args);
+    command.output().await.unwrap()
+}
+
+fn told(output: Output) -> (i32, String) {
+    let text = [output.stdout, output.stderr].concat();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(text).unwrap(),
+    )
+}
+
+/// The checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn our_proxies_do_what_their_transcripts_say() {
+    let folders = ["guests", "examples", "tests/transcripts"];
+    let (code, text) = told(test_in(&root(), &folders).await);
+    assert_eq!(code, 0, "{text}");
+    for extension in host::EXTENSIONS {
+        let folder = format!("ok       guests/{extension}/tests/");
+        assert!(text.contains(&folder), "{extension} has none:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn examples_do_the_same_in_every_language() {
+    for (transcript, component) in [
+        ("shout", "shout-javascript"),
+        ("shout", "shout-python"),
+        ("shout", "shout-c"),
+        ("words", "words-python"),
+        ("words", "words-c"),
+    ] {
+        let component = host::component(component).display().to_string();
+        let args = [
+            "examples/tests",
+            "--filter",
+            transcript,
+            "--component",
+            &component,
+        ];
+        let (code, text) = told(test_in(&root(), &args).await);
+        assert_eq!(code, 0, "{component}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_head_it_is_the_component_that_the_project_builds() {
+    let folder =
+        Folder::with("client: p1 session/prompt {\"prompt\": []}\nagent gets: p1 session/prompt\n");
+    let (code, text) = folder.test(&[]).await;
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("build it, name it by `--component FILE`"),
+        "{text}"
+    );
+    fs::create_dir(folder.path("build")).unwrap();
+    fs::copy(
+        host::component("shout-rust"),
+        folder.path("build/shout.wasm"),
+    )
+    .unwrap();
+    assert_eq!(
+        folder.test(&[]).await,
+        (
+            0,
+            "ok       tests/it.transcript\n\n1 transcript, all as written\n".to_owned()
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_manifest_in_the_head_is_the_chain_as_a_run_has_it() {
+    let folder = Folder::with(
+        "manifest = \"../acp-chain.toml\"\n---\nclient: p1 session/prompt {\"prompt\": [{\"type\": \"text\", \"text\": \"a\"}]}\n",
+    );
+    let shout = host::component("shout-rust").display().to_string();
+    let manifest = |powers: &str| {
+        let text = format!("[[proxy]]\nid = 'shout'\npath = '{shout}'\npowers = [{powers}]\n");
+        fs::write(folder.path("acp-chain.toml"), text).unwrap();
+    };
+    manifest("'prompts.read', 'prompts.change'");
+    let (code, text) = folder.test(&[]).await;
+    assert_eq!(code, 1);
+    assert!(
+        text.contains(
+            "+ agent gets: p1 session/prompt {\"prompt\": [{\"type\": \"text\", \"text\": \"A\"}]}"
+        ),
+        "{text}"
+    );
+    // Without powers it sees nothing.
+    manifest("");
+    let (_, text) = folder.test(&[]).await;
+    assert!(text.contains("\"text\": \"a\"}]}\n\n"), "{text}");
+}
