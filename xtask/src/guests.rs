@@ -6,7 +6,6 @@
 //! is made an extension: what its project says of it is written into it.
 
 mod c;
-mod component;
 mod javascript;
 mod python;
 mod rust;
@@ -16,8 +15,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use acp_chain_author::component::{self, Imports};
 use acp_chain_package::Project;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::progress::Progress;
 use crate::stamp::Stamp;
@@ -59,6 +59,29 @@ impl Example {
 enum Source {
     Rust(GuestCrate),
     Other(Build, Example),
+}
+
+/// Looks at a component, and makes an extension of it by what the project at `path` says.
+fn package(component: &Path, imports: Imports, path: &Path) -> Result<()> {
+    let bytes = fs::read(component)?;
+    let shown = || component.display().to_string();
+    component::check(&bytes, imports).with_context(shown)?;
+    let project = Project::read(path)?;
+    let written = project.package.write(&bytes);
+    let written = written.with_context(|| format!("{}", project.file.display()))?;
+    fs::write(component, written)?;
+    Ok(())
+}
+
+/// Makes a component of a core module.
+fn encode(module: &Path, component: &Path) -> Result<()> {
+    let bytes = fs::read(module).with_context(|| format!("{} is missing", module.display()))?;
+    let encoded = component::encode(&bytes);
+    fs::write(
+        component,
+        encoded.with_context(|| module.display().to_string())?,
+    )?;
+    Ok(())
 }
 
 /// Builds the components with these names, or all, and lists them.

@@ -1,17 +1,15 @@
 //! A proxy in JavaScript: the source is embedded in an engine (`QuickJS`) that is compiled already.
 
 use std::path::Path;
-use std::process::Command;
 
+use acp_chain_author::component::Imports;
+use acp_chain_author::languages::javascript;
 use anyhow::Result;
 
-use super::{Example, component};
+use super::{Example, package};
 use crate::fetch::npm;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
-
-/// No async ABI.
-const OPTION: &str = "--sync";
 
 pub fn build(
     workspace: &Workspace,
@@ -31,7 +29,8 @@ pub fn build(
     );
     let stamp = example
         .stamp(workspace, component)?
-        .on((OPTION, world))
+        .on(world)
+        .on_path(&workspace.path("author/src/languages/javascript.rs"))?
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
         .on_path(&folder.join("proxy.js"))?
@@ -42,19 +41,11 @@ pub fn build(
     let toolchain = workspace.target("toolchains/javascript");
     let programs = npm::install(workspace, progress, folder, &toolchain)?;
     progress.step(&format!("{name} in JavaScript"), |step| {
-        step.run(
-            Command::new(programs.join("componentize-qjs"))
-                .args(["--world", world])
-                .arg(OPTION)
-                .arg("--wit")
-                .arg(wit)
-                .arg("--js")
-                .arg(source)
-                .arg("--output")
-                .arg(component),
-        )?;
-        component::check_interpreted(component)?;
-        component::package(component, &example.project)
+        let program = programs.join("componentize-qjs");
+        step.run(&mut javascript::componentize(
+            &program, &wit, world, &source, component,
+        ))?;
+        package(component, Imports::Wasi, &example.project)
     })?;
     stamp.set()
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
+use acp_chain_author::component::Imports;
+use acp_chain_author::languages::python as author;
 use anyhow::Result;
 
-use super::{Example, component};
+use super::{Example, package};
 use crate::fetch::python;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
@@ -28,6 +29,7 @@ pub fn build(
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
+        .on_path(&workspace.path("author/src/languages/python.rs"))?
         .on_path(&wit)?
         .on_path(&requirements)?
         .on_path(&source)?;
@@ -41,19 +43,16 @@ pub fn build(
         let copy = workspace.target("xtask/python").join(name);
         fs::create_dir_all(&copy)?;
         fs::copy(&source, copy.join(name).with_extension("py"))?;
-        step.run(
-            Command::new(programs.join("componentize-py"))
-                .arg("--wit-path")
-                .arg(wit)
-                .args(["--world", world])
-                .args(["componentize", name])
-                .arg("--python-path")
-                .arg(&copy)
-                .arg("--output")
-                .arg(component),
-        )?;
-        component::check_interpreted(component)?;
-        component::package(component, &example.project)
+        let program = programs.join("componentize-py");
+        step.run(&mut author::componentize(
+            &program,
+            &wit,
+            world,
+            name,
+            &[&copy],
+            component,
+        ))?;
+        package(component, Imports::Wasi, &example.project)
     })?;
     stamp.set()
 }

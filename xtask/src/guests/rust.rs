@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
+use acp_chain_author::component::Imports;
 use acp_chain_package::Project;
 use anyhow::Result;
 
-use super::component;
 use crate::fetch::target;
 use crate::progress::Progress;
 use crate::stamp::Stamp;
@@ -87,10 +87,9 @@ fn encode(
     if stamp.is_current() {
         return Ok(());
     }
-    component::encode(module, component)?;
+    super::encode(module, component)?;
     if let Some(project) = project {
-        component::check(component)?;
-        component::package(component, project)?;
+        super::package(component, Imports::Channel, project)?;
     }
     stamp.set()
 }

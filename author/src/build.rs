@@ -1,0 +1,65 @@
+//! Makes the extension of a project.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use acp_chain_package::{Package, Project, ProjectError};
+
+use crate::languages::{Language, Site};
+use crate::{Error, Toolchains};
+
+/// The folder of a project in which everything is that is made, and `NAME.wasm` in the end.
+pub const BUILD: &str = "build";
+
+/// An extension that was built, and is not written yet.
+#[derive(Debug)]
+pub struct Built {
+    /// Where it goes.
+    pub file: PathBuf,
+    /// The extension.
+    pub component: Vec<u8>,
+    /// What it says of itself.
+    pub package: Package,
+    /// The language that it is written in.
+    pub language: &'static str,
+}
+
+/// Builds the project in a folder, or the one that a file in it describes.
+pub fn build(project: &Path, toolchains: &Toolchains) -> Result<Built, Error> {
+    let project = Project::read(project).map_err(|error| match error {
+        ProjectError::None(_) => Error::NoProject(error),
+        error => Error::Project(error),
+    })?;
+    // Toolchains work in the project, and take no paths that begin elsewhere.
+    let file = std::path::absolute(&project.file).map_err(Error::disk(&project.file))?;
+    let folder = file.parent().unwrap_or(&file);
+    let language = Language::of(&project, folder)?;
+    let made = folder.join(BUILD);
+    fs::create_dir_all(&made).map_err(Error::disk(&made))?;
+    let component = language.make(&Site {
+        language,
+        folder,
+        made: &made,
+        toolchains,
+    })?;
+    let about = |error| Error::Package {
+        path: project.file.clone(),
+        error,
+    };
+    let component = project.package.write(&component).map_err(about)?;
+    let package = Package::read(Cursor::new(&component)).map_err(|error| about(error.into()))?;
+    Ok(Built {
+        file: made.join(&package.name).with_added_extension("wasm"),
+        component,
+        package,
+        language: language.title,
+    })
+}
+
+impl Built {
+    /// Puts it where it goes.
+    pub fn write(&self) -> Result<(), Error> {
+        fs::write(&self.file, &self.component).map_err(Error::disk(&self.file))
+    }
+}

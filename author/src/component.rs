@@ -1,0 +1,148 @@
+//! Core modules into components, and what every component has to look like.
+
+use std::path::Path;
+
+use wasi_preview1_component_adapter_provider::{
+    WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
+};
+use wit_bindgen_core::wit_parser::{
+    PackageId, ParseError, Resolve, ResolveError, WorldId, WorldItem,
+};
+use wit_component::{ComponentEncoder, DecodedWasm};
+
+use crate::Error;
+
+/// The interface between acp-chain and a proxy.
+pub const WIT: &str = include_str!("../../wit/proxy.wit");
+
+/// What the interfaces of the channel begin with.
+const OURS: &str = "acp-chain:proxy/";
+
+/// What has to be exported.
+const HANDLER: &str = "acp-chain:proxy/handler@";
+
+/// What a component may import beside the channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Imports {
+    /// Nothing.
+    Channel,
+    /// WASI, which gives an interpreter its clock and its output: nothing is to be had by it.
+    Wasi,
+}
+
+/// The version of the interface.
+///
+/// # Panics
+/// If our own file has none.
+#[must_use]
+pub fn version() -> &'static str {
+    let mut lines = WIT.lines();
+    let version = lines.find_map(|line| {
+        line.strip_prefix("package acp-chain:proxy@")?
+            .strip_suffix(';')
+    });
+    version.expect("the interface has a version")
+}
+
+/// Makes a component of a core module that carries its WIT world, as every wit-bindgen embeds it.
+pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
+    let encoded = ComponentEncoder::default()
+        .validate(true)
+        .module(module)
+        .and_then(|encoder| {
+            encoder.adapter(
+                WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME,
+                WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
+            )
+        })
+        .and_then(ComponentEncoder::encode);
+    encoded.map_err(|error| Error::Component(format!("{error:#}")))
+}
+
+/// Refuses a component that imports more than it may, has no handler, or is made for another version of
+/// the interface.
+pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
+    let wrong = |wrong: String| Err(Error::Component(wrong));
+    let (resolve, world) = match wit_component::decode(component) {
+        Ok(DecodedWasm::Component(resolve, world)) => (resolve, world),
+        Ok(DecodedWasm::WitPackage(..)) => return wrong("it is an interface".to_owned()),
+        Err(error) => return wrong(format!("{error:#}")),
+    };
+    let given: &[&str] = match imports {
+        Imports::Channel => &[OURS],
+        Imports::Wasi => &[OURS, "wasi:"],
+    };
+    let imports = interfaces(&resolve, world, true);
+    let is_given = |name: &&String| given.iter().any(|given| name.starts_with(given));
+    if let Some(more) = imports.iter().find(|name| !is_given(name)) {
+        let given = given.join(" and ");
+        return wrong(format!(
+            "it imports {more}; it may import {given}, and nothing else"
+        ));
+    }
+    let exports = interfaces(&resolve, world, false);
+    let own = version();
+    match exports.iter().find_map(|name| name.strip_prefix(HANDLER)) {
+        Some(version) if version == own => Ok(()),
+        Some(version) => wrong(format!(
+            "it is made for version {version} of the interface acp-chain:proxy, and this is version {own}; take \
+             the SDK and the WIT of a new project (`acp-chain new`)"
+        )),
+        None => wrong(format!(
+            "it does not export {HANDLER}{own}, only {exports:?}"
+        )),
+    }
+}
+
+/// The name of the world that a project's WIT has.
+pub fn world(wit: &Path) -> Result<String, Error> {
+    let (resolve, package) = read(wit)?;
+    let world = resolve.select_world(&[package], None);
+    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    Ok(resolve.worlds[world].name.clone())
+}
+
+/// Reads a folder with WIT.
+pub(crate) fn read(wit: &Path) -> Result<(Resolve, PackageId), Error> {
+    let mut resolve = Resolve::default();
+    match resolve.push_dir(wit) {
+        Ok((package, _)) => Ok((resolve, package)),
+        Err(error) => Err(match place(&resolve, error.chain()) {
+            Some(place) => Error::wit(Path::new(&place), error.root_cause()),
+            None => Error::wit(wit, &format_args!("{error:#}")),
+        }),
+    }
+}
+
+/// The file, line and column that an error is about.
+fn place<'e>(
+    resolve: &Resolve,
+    mut layers: impl Iterator<Item = &'e (dyn std::error::Error + 'static)>,
+) -> Option<String> {
+    let of_layer = |layer: &(dyn std::error::Error + 'static)| {
+        let parsed = layer.downcast_ref::<ParseError>();
+        let resolved = layer.downcast_ref::<ResolveError>();
+        let span = parsed.map(|error| error.kind().span());
+        span.or_else(|| Some(resolved?.kind().span()))
+    };
+    let span = layers.find_map(of_layer)?;
+    span.is_known().then(|| resolve.render_location(span))
+}
+
+/// The names of the interfaces that a world imports or exports.
+pub(crate) fn interfaces(resolve: &Resolve, world: WorldId, imports: bool) -> Vec<String> {
+    let world = &resolve.worlds[world];
+    let items = match imports {
+        true => &world.imports,
+        false => &world.exports,
+    };
+    items
+        .iter()
+        .map(|(key, item)| match item {
+            WorldItem::Interface { id, .. } => resolve
+                .id_of(*id)
+                .unwrap_or_else(|| resolve.name_world_key(key)),
+            _ => resolve.name_world_key(key),
+        })
+        .collect()
+}

@@ -1,0 +1,118 @@
+//! Why a project cannot be begun or built. Each message says what to do next.
+
+use std::fmt::Display;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use acp_chain_package::{ProjectError, WriteError};
+
+/// Why a project cannot be begun or built.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nothing can be called so.
+    #[error("{name:?} cannot be the name of a project in {language}: {wrong}")]
+    Name {
+        /// What it was to be called.
+        name: String,
+        /// In which language.
+        language: &'static str,
+        /// What is wrong with it.
+        wrong: String,
+    },
+    /// There is something where a project was to begin.
+    #[error("{} is there already, and is not empty; name another, or empty it", .0.display())]
+    Taken(PathBuf),
+    /// The system says no.
+    #[error("{}: {error}", path.display())]
+    Disk {
+        /// About this.
+        path: PathBuf,
+        /// What it says.
+        error: io::Error,
+    },
+    /// What the project says of itself cannot be.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// There is no project.
+    #[error("{0}; `acp-chain new` begins a project that has it")]
+    NoProject(ProjectError),
+    /// It has no source that would tell its language.
+    #[error("{}: there is no source; a project with {manifest} has one of {entries}", folder.display())]
+    NoSource {
+        /// The project's folder.
+        folder: PathBuf,
+        /// The file that says what it is.
+        manifest: String,
+        /// What the source could be called.
+        entries: String,
+    },
+    /// It has sources in two languages.
+    #[error("{} and {} are two proxies, and a project is one; remove one of them", .0.display(), .1.display())]
+    TwoSources(PathBuf, PathBuf),
+    /// A program is missing, or too old.
+    #[error("{language} needs {program}, {found}; {next}")]
+    Toolchain {
+        /// Which language.
+        language: &'static str,
+        /// Which program, and from which version on.
+        program: String,
+        /// What there is in place of it.
+        found: String,
+        /// How to get it.
+        next: String,
+    },
+    /// A program failed. It has said why itself.
+    #[error("{program} failed ({status}); what it says is above")]
+    Failed {
+        /// The program.
+        program: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// A program said something else than it should.
+    #[error("{program} cannot be understood: {wrong}")]
+    Said {
+        /// The program.
+        program: String,
+        /// What is wrong with it.
+        wrong: String,
+    },
+    /// The interface of a project cannot be read.
+    #[error("{}: {wrong}", path.display())]
+    Wit {
+        /// Where it is.
+        path: PathBuf,
+        /// What is wrong.
+        wrong: String,
+    },
+    /// What was built is no proxy.
+    #[error("what was built is no proxy: {0}")]
+    Component(String),
+    /// What the project says cannot be written into its component.
+    #[error("{}: {error}", path.display())]
+    Package {
+        /// The file that says it.
+        path: PathBuf,
+        /// Why not.
+        error: WriteError,
+    },
+}
+
+impl Error {
+    /// What the system says about a file.
+    pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Disk {
+            path: path.into(),
+            error,
+        }
+    }
+
+    /// What is wrong with WIT.
+    pub(crate) fn wit(path: &Path, wrong: &(impl Display + ?Sized)) -> Self {
+        Self::Wit {
+            path: path.into(),
+            wrong: wrong.to_string(),
+        }
+    }
+}

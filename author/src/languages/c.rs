@@ -1,0 +1,145 @@
+//! C: bindings from wit-bindgen, compiled by `zig cc`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use semver::Version;
+use wit_bindgen_core::Files as Generated;
+
+use super::{Files, Language, Site, add_wit};
+use crate::Error;
+use crate::component::{self, Imports};
+use crate::toolchain::{Origin, Says, Tool, run};
+
+pub(super) static C: Language = Language {
+    name: "c",
+    title: "C",
+    manifest: "extension.toml",
+    entry: "src/proxy.c",
+    reserved: "\
+        alignas alignof auto bool break case char const constexpr continue default do double else enum \
+        extern false float for goto if inline int long main nullptr register restrict return short \
+        signed sizeof static struct switch true typedef typeof union unsigned void volatile while",
+    layers: &["wit", "c"],
+    sdk,
+    imports: Imports::Channel,
+    make,
+};
+
+const ZIG: Tool = Tool {
+    // The package for Python has the latter.
+    names: &["zig", "python-zig"],
+    version: Says::Given("version"),
+    lowest: Version::new(0, 17, 0),
+    origin: Origin::Pip("ziglang"),
+};
+
+/// What every world is called there, so that all sources include the same header.
+const WORLD: &str = "proxy";
+
+const OPTIONS: [&str; 8] = [
+    "-target",
+    "wasm32-wasi",
+    "-mexec-model=reactor",
+    "-Os",
+    "-Wall",
+    "-Wextra",
+    "-Wno-unused-parameter",
+    "-Wl,-z,stack-size=65536",
+];
+
+fn sdk(files: &mut Files) {
+    add_wit(files);
+    let json = include_bytes!("../../../examples/c/json.c");
+    files.insert("sdk/json.c".into(), json.into());
+    let json = include_bytes!("../../../examples/c/json.h");
+    files.insert("sdk/json.h".into(), json.into());
+    let ours = include_bytes!("../../sdk/c/acp_chain.c");
+    files.insert("sdk/acp_chain.c".into(), ours.into());
+    let ours = include_bytes!("../../sdk/c/acp_chain.h");
+    files.insert("sdk/acp_chain.h".into(), ours.into());
+}
+
+fn make(site: &Site) -> Result<Vec<u8>, Error> {
+    let (wit, world) = site.wit()?;
+    let zig = site.tool(&ZIG)?;
+    let (headers, module) = (site.made.join("bindings"), site.made.join("module.wasm"));
+    let mut sources = bindings(&wit, &world, &headers)?;
+    let sdk = site.folder.join("sdk");
+    for folder in [&site.folder.join("src"), &sdk] {
+        sources.extend(all_in(folder)?);
+    }
+    let mut cc = Command::new(zig);
+    cc.arg("cc");
+    run(compile(&mut cc, &[&headers, &sdk], &sources, &module))?;
+    let module = fs::read(&module).map_err(Error::disk(&module))?;
+    component::encode(&module)
+}
+
+/// The sources of a folder, in an order that is always the same.
+fn all_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let entries = fs::read_dir(folder).map_err(Error::disk(folder))?;
+    let entries = entries.map(|entry| Ok(entry.map_err(Error::disk(folder))?.path()));
+    let mut all: Vec<PathBuf> = entries.collect::<Result<_, Error>>()?;
+    all.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    all.sort();
+    Ok(all)
+}
+
+/// Compiles sources into a core module.
+pub fn compile<'c>(
+    cc: &'c mut Command,
+    headers: &[&Path],
+    sources: &[PathBuf],
+    module: &Path,
+) -> &'c mut Command {
+    cc.args(OPTIONS);
+    for folder in headers {
+        cc.arg("-I").arg(folder);
+    }
+    cc.args(sources).arg("-o").arg(module)
+}
+
+/// Generates the bindings of a world; returns what has to be compiled or linked.
+pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (mut resolve, package) = component::read(wit)?;
+    let world = resolve.select_world(&[package], Some(world));
+    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let all = [true, false].map(|imports| component::interfaces(&resolve, world, imports));
+    let all = all.into_iter().flatten();
+    let options = wit_bindgen_c::Opts {
+        rename: all
+            .filter_map(|name| Some((name.clone(), short(&name)?)))
+            .collect(),
+        rename_world: Some(WORLD.into()),
+        ..wit_bindgen_c::Opts::default()
+    };
+    let mut generated = Generated::default();
+    let done = options
+        .build()
+        .generate(&mut resolve, world, &mut generated);
+    done.map_err(|error| Error::wit(wit, &format_args!("{error:#}")))?;
+
+    fs::create_dir_all(into).map_err(Error::disk(into))?;
+    let mut sources = Vec::new();
+    for (name, content) in generated.iter() {
+        let file = into.join(name);
+        fs::write(&file, content).map_err(Error::disk(&file))?;
+        if file.extension().is_some_and(|extension| extension != "h") {
+            sources.push(file);
+        }
+    }
+    Ok(sources)
+}
+
+/// A short name for one of our interfaces, in place of `acp_chain_proxy_types_…`.
+fn short(interface: &str) -> Option<String> {
+    let (name, _version) = interface
+        .strip_prefix("acp-chain:proxy/")?
+        .split_once('@')?;
+    Some(match name {
+        "types" => "acp".to_owned(),
+        name => name.to_owned(),
+    })
+}

@@ -1,0 +1,146 @@
+//! The languages, one row each, and a file for what only that language has.
+//!
+//! A language that is added is a row, a file with what its row names, and a folder of templates.
+
+pub mod c;
+pub mod javascript;
+pub mod python;
+mod rust;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use acp_chain_package::Project;
+
+use crate::component::{Imports, WIT};
+use crate::{Error, Toolchains};
+
+/// Files of a project by their paths in it.
+pub(crate) type Files = BTreeMap<PathBuf, Cow<'static, [u8]>>;
+
+/// A language in which proxies are written.
+pub struct Language {
+    /// What the command line calls it.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// The file of a project that says what it is and asks for.
+    manifest: &'static str,
+    /// The source by which it is told from other languages with the same one.
+    entry: &'static str,
+    /// What no project is called, with `_` for `-`: words of the language, and what a project uses.
+    reserved: &'static str,
+    /// The folders of its templates. What a later one has takes the place of what an earlier one has.
+    pub(crate) layers: &'static [&'static str],
+    /// Adds what we have for its authors, in the folder `sdk`, and the interface.
+    pub(crate) sdk: fn(&mut Files),
+    /// What its components import.
+    imports: Imports,
+    /// Makes the component.
+    make: fn(&Site) -> Result<Vec<u8>, Error>,
+}
+
+/// All of them.
+pub static LANGUAGES: &[&Language] = &[
+    &rust::RUST,
+    &javascript::JAVASCRIPT,
+    &javascript::TYPESCRIPT,
+    &python::PYTHON,
+    &c::C,
+];
+
+/// What a build works with.
+pub(crate) struct Site<'a> {
+    pub language: &'static Language,
+    /// The project's folder.
+    pub folder: &'a Path,
+    /// Where what is made goes.
+    pub made: &'a Path,
+    pub toolchains: &'a Toolchains<'a>,
+}
+
+impl Language {
+    /// The one that is called so.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        LANGUAGES.iter().copied().find(|one| one.name == name)
+    }
+
+    /// The one that a project is written in.
+    pub(crate) fn of(project: &Project, folder: &Path) -> Result<&'static Self, Error> {
+        let could_be = LANGUAGES.iter().copied();
+        let could_be = could_be.filter(|one| project.file.ends_with(one.manifest));
+        let could_be: Vec<_> = could_be.collect();
+        let has_source = |one: &&&Self| folder.join(one.entry).exists();
+        let mut found = could_be.iter().filter(has_source);
+        match (found.next(), found.next()) {
+            (Some(one), None) => Ok(one),
+            (Some(one), Some(other)) => Err(Error::TwoSources(
+                folder.join(one.entry),
+                folder.join(other.entry),
+            )),
+            (None, _) => {
+                let entries: Vec<_> = could_be.iter().map(|one| one.entry).collect();
+                Err(Error::NoSource {
+                    folder: folder.into(),
+                    manifest: project.file.display().to_string(),
+                    entries: entries.join(", "),
+                })
+            }
+        }
+    }
+
+    /// Refuses a name that extensions, or packages of this language, cannot have.
+    pub(crate) fn check_name(&self, name: &str) -> Result<(), Error> {
+        let wrong = |wrong: &str| {
+            Err(Error::Name {
+                name: name.to_owned(),
+                language: self.title,
+                wrong: wrong.to_owned(),
+            })
+        };
+        let is_plain =
+            |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        if !acp_chain_package::is_name(name)
+            || !name.starts_with(|c: char| c.is_ascii_lowercase())
+            || !name.chars().all(is_plain)
+        {
+            return wrong(
+                "that is 1 to 64 lower-case letters, digits, `-` or `_`, a letter first, and neither `client` nor \
+                 `agent`",
+            );
+        }
+        let name = name.replace('-', "_");
+        match self.reserved.split(' ').any(|reserved| reserved == name) {
+            true => wrong("the language, or what a project uses, has this name"),
+            false => Ok(()),
+        }
+    }
+
+    pub(crate) fn make(&self, site: &Site) -> Result<Vec<u8>, Error> {
+        let component = (self.make)(site)?;
+        crate::component::check(&component, self.imports)?;
+        Ok(component)
+    }
+}
+
+impl Site<'_> {
+    fn tool(&self, tool: &crate::toolchain::Tool) -> Result<PathBuf, Error> {
+        let language = self.language.title;
+        self.toolchains.find(language, tool, self.folder)
+    }
+
+    /// The folder with the project's WIT, and the name of its world.
+    fn wit(&self) -> Result<(PathBuf, String), Error> {
+        let wit = self.folder.join("wit");
+        let world = crate::component::world(&wit)?;
+        Ok((wit, world))
+    }
+}
+
+/// Adds the interface, as a project has it whose toolchain reads it.
+fn add_wit(files: &mut Files) {
+    let place = "wit/deps/acp-chain-proxy/proxy.wit";
+    files.insert(place.into(), WIT.as_bytes().into());
+}

@@ -1,0 +1,92 @@
+//! Python: a whole `CPython` with the source and its imports, already loaded.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use semver::Version;
+
+use super::{Files, Language, Site, add_wit};
+use crate::Error;
+use crate::component::Imports;
+use crate::toolchain::{Origin, Says, Tool, run};
+
+pub(super) static PYTHON: Language = Language {
+    name: "python",
+    title: "Python",
+    manifest: "pyproject.toml",
+    entry: "src/proxy.py",
+    reserved: "\
+        and as assert async await break case class continue def del elif else except finally for from \
+        global if import in is lambda match nonlocal not or pass raise return try type while with yield \
+        acp_chain componentize_py componentize_py_types wit_world",
+    layers: &["wit", "python"],
+    sdk,
+    imports: Imports::Wasi,
+    make,
+};
+
+const COMPONENTIZE: Tool = Tool {
+    names: &["componentize-py"],
+    version: Says::Given("--version"),
+    lowest: Version::new(0, 25, 1),
+    origin: Origin::Pip("componentize-py"),
+};
+
+/// The module whose classes are exported.
+const MODULE: &str = "proxy";
+
+fn sdk(files: &mut Files) {
+    add_wit(files);
+    let module = include_bytes!("../../sdk/python/acp_chain.py");
+    files.insert("sdk/acp_chain.py".into(), module.into());
+}
+
+fn make(site: &Site) -> Result<Vec<u8>, Error> {
+    let (wit, world) = site.wit()?;
+    let program = site.tool(&COMPONENTIZE)?;
+    bindings(&program, &wit, &world, &site.made.join("bindings"))?;
+    let component = site.made.join("embedded.wasm");
+    let paths = [site.folder.join("src"), site.folder.join("sdk")];
+    let paths = paths.each_ref().map(|path| &**path);
+    run(&mut componentize(
+        &program, &wit, &world, MODULE, &paths, &component,
+    ))?;
+    fs::read(&component).map_err(Error::disk(&component))
+}
+
+/// The types of the interface, for editors: they are in the component without that.
+fn bindings(program: &Path, wit: &Path, world: &str, into: &Path) -> Result<(), Error> {
+    if into.exists() {
+        fs::remove_dir_all(into).map_err(Error::disk(into))?;
+    }
+    run(Command::new(program)
+        .arg("--wit-path")
+        .arg(wit)
+        .args(["--world", world, "bindings"])
+        .arg(into))
+}
+
+/// Makes a component of a module and what it imports, by componentize-py. Modules are looked for in these
+/// folders.
+#[must_use]
+pub fn componentize(
+    program: &Path,
+    wit: &Path,
+    world: &str,
+    module: &str,
+    folders: &[&Path],
+    component: &Path,
+) -> Command {
+    let mut command = Command::new(program);
+    command
+        .arg("--wit-path")
+        .arg(wit)
+        .args(["--world", world])
+        .args(["componentize", module]);
+    for folder in folders {
+        command.arg("--python-path").arg(folder);
+    }
+    command.arg("--output").arg(component);
+    command
+}

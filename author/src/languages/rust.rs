@@ -1,0 +1,160 @@
+//! Rust: a crate that cargo builds for WebAssembly.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, str};
+
+use include_dir::{Dir, include_dir};
+use semver::Version;
+use serde_json::Value;
+
+use super::{Files, Language, Site};
+use crate::Error;
+use crate::component::{self, Imports, WIT};
+use crate::toolchain::{Origin, Says, Tool, run};
+
+pub(super) static RUST: Language = Language {
+    name: "rust",
+    title: "Rust",
+    manifest: "Cargo.toml",
+    entry: "Cargo.toml",
+    reserved: "\
+        abstract as async await become box break const continue crate do dyn else enum extern false \
+        final fn for gen if impl in let loop macro match mod move mut override priv pub ref return self \
+        static struct super trait true try type typeof unsafe unsized use virtual where while yield \
+        alloc core proc_macro std test acp_chain_powers acp_chain_proxy schemars serde serde_json",
+    layers: &["rust"],
+    sdk,
+    imports: Imports::Channel,
+    make,
+};
+
+const CARGO: Tool = Tool {
+    names: &["cargo"],
+    version: Says::Given("--version"),
+    lowest: Version::new(1, 95, 0),
+    origin: Origin::Own("install Rust from https://rustup.rs, or `rustup update` it"),
+};
+
+/// What a proxy is compiled for, unless its `Cargo.toml` says something else.
+const TARGET: &str = "wasm32-unknown-unknown";
+
+static PROXY: Dir = include_dir!("$CARGO_MANIFEST_DIR/../guests/acp-chain-proxy/src");
+static POWERS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../powers/src");
+
+fn sdk(files: &mut Files) {
+    let proxy = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-proxy.toml"));
+    let powers = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-powers.toml"));
+    for (name, manifest, source) in [
+        ("acp-chain-proxy", proxy, &PROXY),
+        ("acp-chain-powers", powers, &POWERS),
+    ] {
+        let folder = Path::new("sdk").join(name);
+        files.insert(folder.join("Cargo.toml"), manifest.as_bytes().into());
+        add(files, &folder.join("src"), source);
+    }
+    let wit = "sdk/acp-chain-proxy/wit/proxy.wit";
+    files.insert(wit.into(), WIT.as_bytes().into());
+}
+
+/// Adds all the files of a folder, and of those in it.
+fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
+    for file in from.files() {
+        files.insert(to.join(file.path()), file.contents().into());
+    }
+    from.dirs().for_each(|folder| add(files, to, folder));
+}
+
+/// What cargo knows of a project.
+struct Crate {
+    package: String,
+    target: String,
+    module: PathBuf,
+}
+
+fn make(site: &Site) -> Result<Vec<u8>, Error> {
+    let cargo = site.tool(&CARGO)?;
+    let made = Crate::of(&cargo, site.folder)?;
+    add_target(site, &made.target)?;
+    run(Command::new(&cargo)
+        .args(["build", "--lib", "--release", "--package", &made.package])
+        .args(["--target", &made.target])
+        .current_dir(site.folder))?;
+    let module = fs::read(&made.module).map_err(Error::disk(&made.module))?;
+    component::encode(&module)
+}
+
+/// Makes sure of the standard library for a target. Installing targets on demand is switched off in some
+/// set-ups, so it is done by name.
+fn add_target(site: &Site, target: &str) -> Result<(), Error> {
+    let asked = Command::new("rustc")
+        .args(["--print=target-libdir", "--target", target])
+        .current_dir(site.folder)
+        .output();
+    let folder = asked.ok().map(|output| output.stdout);
+    let folder = folder.as_deref().and_then(|path| str::from_utf8(path).ok());
+    if folder.is_some_and(|path| Path::new(path.trim()).exists()) {
+        return Ok(());
+    }
+    let title = site.language.title;
+    if site.toolchains.install {
+        let mut add = Command::new("rustup");
+        add.args(["target", "add", target]).current_dir(site.folder);
+        return site.toolchains.install(title, &mut add);
+    }
+    Err(Error::Toolchain {
+        language: title,
+        program: format!("the target {target}"),
+        found: "which is not installed".to_owned(),
+        next: format!("`acp-chain build --install` gets it, by `rustup target add {target}`"),
+    })
+}
+
+impl Crate {
+    fn of(cargo: &Path, folder: &Path) -> Result<Self, Error> {
+        let mut command = Command::new(cargo);
+        command
+            .args(["metadata", "--format-version=1", "--no-deps"])
+            .current_dir(folder);
+        let output = command.output().map_err(Error::disk(cargo))?;
+        let said = |wrong: String| Error::Said {
+            program: "cargo metadata".to_owned(),
+            wrong,
+        };
+        if !output.status.success() {
+            return Err(said(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        let all: Value =
+            serde_json::from_slice(&output.stdout).map_err(|error| said(error.to_string()))?;
+        let manifest = std::path::absolute(folder.join("Cargo.toml")).unwrap_or_default();
+        let manifest = manifest.to_string_lossy();
+        let mut packages = all["packages"].as_array().into_iter().flatten();
+        let package = packages.find(|package| package["manifest_path"] == *manifest);
+        let package = package.ok_or_else(|| said(format!("it does not know {manifest}")))?;
+        let mut targets = package["targets"].as_array().into_iter().flatten();
+        let is_library = |target: &&Value| {
+            let mut kinds = target["crate_types"].as_array().into_iter().flatten();
+            kinds.any(|kind| kind == "cdylib")
+        };
+        let library = targets
+            .find(is_library)
+            .and_then(|library| library["name"].as_str());
+        let library = library.ok_or_else(|| {
+            said(format!(
+                "{manifest} has no library with `crate-type = [\"cdylib\", \"rlib\"]` in [lib]"
+            ))
+        })?;
+        let target = package["metadata"]["acp-chain"]["target"].as_str();
+        let target = target.unwrap_or(TARGET);
+        let folder = all["target_directory"].as_str().unwrap_or("target");
+        let module = library.replace('-', "_");
+        Ok(Self {
+            package: package["name"].as_str().unwrap_or_default().to_owned(),
+            target: target.to_owned(),
+            module: [folder, target, "release", &module]
+                .iter()
+                .collect::<PathBuf>()
+                .with_extension("wasm"),
+        })
+    }
+}

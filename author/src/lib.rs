@@ -1,0 +1,22 @@
+//! Projects of extensions, for their authors: [`new`](fn@new) begins one, and [`build`](fn@build) makes its
+//! component.
+//!
+//! What always holds: a project that was begun here needs no checkout of acp-chain, and nothing of ours from
+//! a registry. What a build makes is in the project's folder `build`; what else the toolchain leaves, git is
+//! told to ignore. The author's own toolchain compiles; whatever comes behind that is done here, for all
+//! languages alike.
+
+#![forbid(unsafe_code)]
+
+mod build;
+pub mod component;
+mod error;
+pub mod languages;
+mod new;
+pub mod toolchain;
+
+pub use build::{BUILD, Built, build};
+pub use error::Error;
+pub use languages::{LANGUAGES, Language};
+pub use new::{TEMPLATES, new};
+pub use toolchain::Toolchains;

@@ -1,0 +1,114 @@
+//! Begins a project.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+
+use crate::Error;
+use crate::languages::{Files, Language};
+
+/// What a project can begin as, in every language.
+pub const TEMPLATES: [&str; 4] = ["prompt", "guard", "observer", "tools"];
+
+static ALL: Dir = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+/// What the projects in the templates are called.
+const NAME: &str = "my-proxy";
+
+/// What a project tells its reader: first what it does, then how it is built and used.
+const README: &str = "README.md";
+
+/// Writes a project of this name into a folder that is not there yet, or empty.
+pub fn new(language: &Language, template: &str, name: &str, folder: &Path) -> Result<(), Error> {
+    language.check_name(name)?;
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(true) => {}
+        Ok(false) => return Err(Error::Taken(folder.into())),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) if error.kind() == ErrorKind::NotADirectory => {
+            return Err(Error::Taken(folder.into()));
+        }
+        Err(error) => return Err(Error::disk(folder)(error)),
+    }
+    for (path, content) in files(language, template, name) {
+        let path = folder.join(path);
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(Error::disk(parent))?;
+        fs::write(&path, content).map_err(Error::disk(&path))?;
+    }
+    Ok(())
+}
+
+/// All the files of a project.
+fn files(language: &Language, template: &str, name: &str) -> Files {
+    let mut files = Files::new();
+    let mut readme = format!("# {NAME}\n");
+    let layers = language.layers.iter();
+    let layers = layers.flat_map(|layer| [format!("{layer}/all"), format!("{layer}/{template}")]);
+    for layer in [format!("all/{template}")].into_iter().chain(layers) {
+        let Some(folder) = ALL.get_dir(&layer) else {
+            continue;
+        };
+        add(&mut files, Path::new(&layer), folder);
+        if let Some(part) = files.remove(Path::new(README)) {
+            readme.push('\n');
+            readme += &String::from_utf8_lossy(&part);
+        }
+    }
+    files.insert(README.into(), readme.into_bytes().into());
+    for content in files.values_mut() {
+        let text = String::from_utf8_lossy(content).replace(NAME, name);
+        *content = text.into_bytes().into();
+    }
+    (language.sdk)(&mut files);
+    for (file, text) in LICENSES {
+        files.insert(Path::new("sdk").join(file), text.as_bytes().into());
+    }
+    files
+}
+
+/// Under which the SDK may be used.
+const LICENSES: [(&str, &str); 2] = [
+    ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
+    ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
+];
+
+/// Adds the files of a folder under their paths in a layer.
+fn add(files: &mut Files, layer: &Path, folder: &'static Dir<'static>) {
+    for file in folder.files() {
+        let path: PathBuf = file
+            .path()
+            .strip_prefix(layer)
+            .unwrap_or(file.path())
+            .into();
+        files.insert(path, file.contents().into());
+    }
+    folder.dirs().for_each(|folder| add(files, layer, folder));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LANGUAGES, component};
+
+    #[test]
+    fn projects_are_for_the_version_of_the_interface_that_comes_with_them() {
+        let expected = component::version();
+        for language in LANGUAGES {
+            for template in TEMPLATES {
+                for (path, content) in files(language, template, "it") {
+                    let text = String::from_utf8(content.into_owned()).expect("text");
+                    let named = text.split("acp-chain:proxy/").skip(1);
+                    let versions =
+                        named.filter_map(|rest| rest.split_once('@').map(|(_, version)| version));
+                    for version in versions {
+                        let is = version.starts_with(expected);
+                        assert!(is, "{} {template}: {}", language.name, path.display());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The programs that languages need. Each is looked for in the project, in `PATH` and in a folder of ours, in
+//! this order, and the first one that is new enough is taken.
+//!
+//! Nothing is installed unasked. What is, goes into that folder, in a version that is known to work, under a
+//! name of its own: another version takes nothing away from it.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use semver::Version;
+use serde_json::Value;
+
+use crate::Error;
+
+/// A program that a language needs.
+#[derive(Debug)]
+pub struct Tool {
+    /// What it is called; the first that is found counts.
+    pub names: &'static [&'static str],
+    /// How its version is found out.
+    pub version: Says,
+    /// The oldest version that is known to work, and the one that is installed.
+    pub lowest: Version,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// How the version of a program is found out.
+#[derive(Clone, Copy, Debug)]
+pub enum Says {
+    /// It says so itself when it is given this.
+    Given(&'static str),
+    /// The `package.json` of the package says it whose program it is.
+    InPackage,
+}
+
+/// Where a program comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Origin {
+    /// A package of npm.
+    Npm(&'static str),
+    /// A package of Python's.
+    Pip(&'static str),
+    /// Its own installer, which is for its user to run.
+    Own(&'static str),
+}
+
+/// Where programs are looked for.
+pub struct Toolchains<'a> {
+    /// Where those are that were installed for our sake; none, if there is no place for them.
+    pub folder: Option<PathBuf>,
+    /// Whether to install what is missing.
+    pub install: bool,
+    /// Told of each command that installs something.
+    pub told: &'a dyn Fn(&str),
+}
+
+/// Where npm puts programs.
+const NPM: &str = "node_modules/.bin";
+
+/// Where a virtual environment of Python's has programs.
+const VENV: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+
+impl Toolchains<'_> {
+    /// The program, which is installed first if that is wanted.
+    pub fn find(
+        &self,
+        language: &'static str,
+        tool: &Tool,
+        project: &Path,
+    ) -> Result<PathBuf, Error> {
+        let found = match self.look(tool, project) {
+            Ok(program) => return Ok(program),
+            Err(found) => found,
+        };
+        let steps = self.folder(tool).and_then(|folder| tool.steps(&folder));
+        let next = match (steps, tool.origin) {
+            (Some(steps), _) if self.install => {
+                for mut step in steps {
+                    self.install(language, &mut step)?;
+                }
+                return self.look(tool, project).map_err(|found| {
+                    tool.missing(
+                        language,
+                        found,
+                        "it was installed, and does not run".to_owned(),
+                    )
+                });
+            }
+            (Some(steps), _) => {
+                let steps: Vec<_> = steps.iter().map(shown).collect();
+                let steps = steps.join(" && ");
+                format!("`acp-chain build --install` gets it, by `{steps}`")
+            }
+            (None, Origin::Own(how)) => how.to_owned(),
+            (None, Origin::Npm(package) | Origin::Pip(package)) => {
+                format!("install {package}; there is no home folder to do that in")
+            }
+        };
+        Err(tool.missing(language, found, next))
+    }
+
+    /// Installs something by a command of its user's.
+    pub(crate) fn install(
+        &self,
+        language: &'static str,
+        command: &mut Command,
+    ) -> Result<(), Error> {
+        (self.told)(&shown(command));
+        let program = Path::new(command.get_program());
+        // One in the folder that is being filled is there by now.
+        if program.is_relative() && which::which(program).is_err() {
+            let next = match program.to_str() {
+                Some("npm") => "install Node from https://nodejs.org",
+                Some("rustup") => "install Rust from https://rustup.rs",
+                _ => "install Python from https://www.python.org",
+            };
+            return Err(Error::Toolchain {
+                language,
+                program: program.display().to_string(),
+                found: "which is not in PATH".to_owned(),
+                next: next.to_owned(),
+            });
+        }
+        run(command)
+    }
+
+    /// The first one that is new enough; what there is in its place, if none is.
+    fn look(&self, tool: &Tool, project: &Path) -> Result<PathBuf, String> {
+        let mut instead = None;
+        for name in tool.names {
+            let all = which::which_in_all(name, Some(self.places(tool, project)), project);
+            for program in all.into_iter().flatten() {
+                let version = tool.version_of(&program);
+                if version
+                    .as_ref()
+                    .is_some_and(|version| *version >= tool.lowest)
+                {
+                    return Ok(program);
+                }
+                let program = program.display();
+                instead.get_or_insert_with(|| match version {
+                    Some(version) => format!("and {program} is version {version}"),
+                    None => format!("and {program} does not say its version"),
+                });
+            }
+        }
+        Err(instead.unwrap_or_else(|| match &self.folder {
+            Some(folder) => format!(
+                "which is not in the project, not in PATH, and not in {}",
+                folder.display()
+            ),
+            None => "which is not in the project, and not in PATH".to_owned(),
+        }))
+    }
+
+    fn places(&self, tool: &Tool, project: &Path) -> OsString {
+        let own = [project.join(NPM), project.join(".venv").join(VENV)];
+        let path = env::var_os("PATH").unwrap_or_default();
+        let ours = self.folder(tool).into_iter();
+        let ours = ours.flat_map(|folder| [folder.join(NPM), folder.join(VENV)]);
+        let all: Vec<_> = own
+            .into_iter()
+            .chain(env::split_paths(&path))
+            .chain(ours)
+            .collect();
+        // A colon in the name of the project's folder, say: what is left is where most programs are.
+        env::join_paths(all).unwrap_or(path)
+    }
+
+    fn folder(&self, tool: &Tool) -> Option<PathBuf> {
+        let (Origin::Npm(package) | Origin::Pip(package)) = tool.origin else {
+            return None;
+        };
+        let name = format!("{package}-{}", tool.lowest);
+        Some(self.folder.as_ref()?.join(name))
+    }
+}
+
+impl Tool {
+    /// What installs it there.
+    fn steps(&self, folder: &Path) -> Option<Vec<Command>> {
+        let version = &self.lowest;
+        Some(match self.origin {
+            Origin::Npm(package) => {
+                let mut npm = Command::new("npm");
+                npm.args(["install", "--no-audit", "--no-fund", "--prefix"])
+                    .arg(folder)
+                    .arg(format!("{package}@{version}"));
+                vec![npm]
+            }
+            Origin::Pip(package) => {
+                let mut venv = Command::new("python3");
+                venv.args(["-m", "venv"]).arg(folder);
+                let mut pip = Command::new(folder.join(VENV).join("python"));
+                pip.args(["-m", "pip", "install", "--disable-pip-version-check"])
+                    .arg(format!("{package}=={version}"));
+                vec![venv, pip]
+            }
+            Origin::Own(_) => return None,
+        })
+    }
+
+    fn version_of(&self, program: &Path) -> Option<Version> {
+        match self.version {
+            Says::Given(argument) => {
+                let mut command = Command::new(program);
+                let output = command.arg(argument).stdin(Stdio::null()).output().ok()?;
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                let mut words = text.split_whitespace();
+                words.find_map(|word| Version::parse(word).ok())
+            }
+            // It is a link into the package, or, on Windows, beside it.
+            Says::InPackage => {
+                let name = self.names[0];
+                let program = program.canonicalize().ok()?;
+                let folders = program.ancestors().skip(1);
+                let mut files = folders.flat_map(|folder| {
+                    [
+                        folder.join("package.json"),
+                        folder.join(name).join("package.json"),
+                    ]
+                });
+                let package = files.find_map(|file| {
+                    let package: Value = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+                    (package["name"] == name).then_some(package)
+                });
+                Version::parse(package?["version"].as_str()?).ok()
+            }
+        }
+    }
+
+    fn missing(&self, language: &'static str, found: String, next: String) -> Error {
+        let name = match self.origin {
+            Origin::Npm(package) | Origin::Pip(package) => package,
+            Origin::Own(_) => self.names[0],
+        };
+        Error::Toolchain {
+            language,
+            program: format!("{name} {} or newer", self.lowest),
+            found,
+            next,
+        }
+    }
+}
+
+/// Runs a program to its end. What it says goes to our standard error as it comes, all of it.
+pub fn run(command: &mut Command) -> Result<(), Error> {
+    let program = command.get_program().to_owned();
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::from(io::stderr()))
+        .status()
+        .map_err(Error::disk(Path::new(&program)))?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Error::Failed {
+            program: shown(command),
+            status,
+        }),
+    }
+}
+
+/// A command as its user would write it, but for quotes.
+pub(crate) fn shown(command: &Command) -> String {
+    let program = [command.get_program()].into_iter();
+    let words = program.chain(command.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}

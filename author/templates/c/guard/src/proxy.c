@@ -1,0 +1,35 @@
+// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all
+// else.
+#include "acp_chain.h"
+
+// The kinds of tool calls that are allowed, in the words of the protocol.
+static bool is_allowed(span kind) {
+  return span_is(kind, SPAN("\"read\"")) || span_is(kind, SPAN("\"search\""));
+}
+
+bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
+                          proxy_string_t *err) {
+  acp_json_free(config);
+  // Better no answer than a wrong one.
+  *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_REFUSE, .guard = true};
+  subscribe(ret, "session/request_permission", ACP_PEER_AGENT, ACP_KINDS_REQUEST, true);
+  return true;
+}
+
+// The option that allows it this time only; empty if there is none.
+static span allow_once(span options) {
+  for (span option = {0}; json_next(options, &option);)
+    if (span_is(json_member(option, SPAN("kind")), SPAN("\"allow_once\"")))
+      return json_member(option, SPAN("optionId"));
+  return (span){0};
+}
+
+bool exports_handler_on_request(acp_request_t *request, acp_action_t *ret, proxy_string_t *err) {
+  span call = json_member(request->params, SPAN("toolCall"));
+  span id = allow_once(json_member(request->params, SPAN("options")));
+  *ret = forward();
+  if (id.len && is_allowed(json_member(call, SPAN("kind"))))
+    *ret = respond(CONCAT(SPAN("{\"outcome\":{\"outcome\":\"selected\",\"optionId\":"), id, SPAN("}}")));
+  acp_request_free(request);
+  return true;
+}

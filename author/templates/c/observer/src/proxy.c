@@ -1,0 +1,74 @@
+// Counts the tool calls of a turn, and says at its end how many there were.
+#include "acp_chain.h"
+
+#include <stdlib.h>
+
+// The tool calls of a session since its last turn.
+typedef struct count {
+  struct count *next;
+  proxy_string_t session;
+  unsigned calls;
+} count;
+
+static count *counts;
+
+static count **find(span session) {
+  count **at = &counts;
+  while (*at && !span_is((*at)->session, session)) at = &(*at)->next;
+  return at;
+}
+
+bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
+                          proxy_string_t *err) {
+  acp_json_free(config);
+  *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_BYPASS};
+  subscribe(ret, "session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
+  subscribe(ret, "session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
+  return true;
+}
+
+bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *ret, proxy_string_t *err) {
+  acp_head_t *head = &update->head;
+  if (head->session.is_some && body_is(head->id, "/update/sessionUpdate", SPAN("\"tool_call\""))) {
+    count **at = find(head->session.val);
+    if (!*at) {
+      *at = allocate(sizeof(count));
+      **at = (count){.session = CONCAT(head->session.val)};
+    }
+    (*at)->calls++;
+  }
+  acp_notification_free(update);
+  *ret = forward();
+  return true;
+}
+
+// Says it under the name of the proxy.
+static void tell(count *counted) {
+  uint8_t digits[10];
+  proxy_string_t name, session = quote(counted->session);
+  channel_id(&name);
+  proxy_string_t params =
+      CONCAT(SPAN("{\"sessionId\":"), session,
+             SPAN(",\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\","
+                  "\"text\":\"\\n\\n**"),
+             name, SPAN("**: "), decimal(counted->calls, digits + sizeof digits),
+             SPAN(" tool calls in this turn.\\n\\n\"}}}"));
+  notify(ACP_PEER_CLIENT, "session/update", params);
+  proxy_string_free(&params);
+  proxy_string_free(&session);
+  proxy_string_free(&name);
+}
+
+bool exports_handler_on_response(acp_response_t *turn, acp_action_t *ret, proxy_string_t *err) {
+  count **at = find(turn->head.session.is_some ? turn->head.session.val : SPAN(""));
+  count *counted = *at;
+  if (counted) {
+    tell(counted);
+    *at = counted->next;
+    proxy_string_free(&counted->session);
+    free(counted);
+  }
+  acp_response_free(turn);
+  *ret = forward();
+  return true;
+}

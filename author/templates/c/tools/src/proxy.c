@@ -1,0 +1,54 @@
+// Gives the agent a tool that counts words.
+#include "acp_chain.h"
+
+static const char TOOL[] =
+    "{\"name\":\"count_words\","
+    "\"description\":\"Counts the words of a text: what stands between spaces and line breaks.\","
+    "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\","
+    "\"description\":\"The text whose words are counted.\"}},\"required\":[\"text\"]},"
+    "\"annotations\":{\"readOnlyHint\":true,\"openWorldHint\":false}}";
+
+// The words of a JSON string, between its quotes.
+static unsigned count(span text) {
+  unsigned words = 0;
+  bool within = false;
+  for (size_t at = 1; at + 1 < text.len; at++) {
+    uint8_t c = text.ptr[at];
+    bool space = c == ' ';
+    if (c == '\\') {
+      c = text.ptr[++at];
+      space = c == 'n' || c == 't' || c == 'r';
+    }
+    if (!space && !within) words++;
+    within = !space;
+  }
+  return words;
+}
+
+bool exports_tools_list_tools(proxy_string_t *session, exports_tools_catalog_t *ret, proxy_string_t *err) {
+  if (session) proxy_string_free(session);
+  *ret = (exports_tools_catalog_t){.tools = {allocate(sizeof(proxy_string_t)), 1}};
+  proxy_string_dup(ret->tools.ptr, TOOL);
+  return true;
+}
+
+// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+bool exports_tools_call_tool(exports_tools_tool_call_t *call, exports_tools_outcome_t *ret,
+                             exports_tools_error_t *err) {
+  uint8_t digits[10];
+  unsigned words = count(json_member(call->arguments, SPAN("text")));
+  *ret = (exports_tools_outcome_t){
+      .tag = EXPORTS_TOOLS_OUTCOME_DONE,
+      .val.done = CONCAT(SPAN("{\"content\":[{\"type\":\"text\",\"text\":\""),
+                         decimal(words, digits + sizeof digits), SPAN("\"}]}"))};
+  exports_tools_tool_call_free(call);
+  return true;
+}
+
+// It subscribes to nothing, and so sees no message.
+bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
+                          proxy_string_t *err) {
+  acp_json_free(config);
+  *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_RESTART};
+  return true;
+}
