@@ -82,6 +82,12 @@ pub fn cache() -> PathBuf {
     target().join("test-cache")
 }
 
+/// A folder in which a toolchain keeps what it has compiled for tests.
+#[must_use]
+pub fn compiled(toolchain: &str) -> PathBuf {
+    target().join("test-toolchains").join(toolchain)
+}
+
 /// Something that was fetched for the tests, by its path in `target/peers`.
 ///
 /// # Panics
@@ -324,14 +330,21 @@ impl InProcess {
     /// # Panics
     /// If a proxy does not start, or `initialize` does not get through.
     pub async fn initialized_with(proxies: &[(&str, &str)], result: &str) -> Self {
-        let mut chain = Self::start(proxies).await;
-        let id = chain.client.ask("initialize", r#"{"protocolVersion":1}"#);
-        let initialize = chain.agent.receive().await.expect("the agent is asked");
+        Self::start(proxies).await.initialize(result).await
+    }
+
+    /// The same chain, past an `initialize` that the agent answers with this result.
+    ///
+    /// # Panics
+    /// If `initialize` does not get through.
+    pub async fn initialize(mut self, result: &str) -> Self {
+        let id = self.client.ask("initialize", r#"{"protocolVersion":1}"#);
+        let initialize = self.agent.receive().await.expect("the agent is asked");
         for answer in initialize.result(result) {
-            chain.agent.send(answer);
+            self.agent.send(answer);
         }
-        chain.client.response(&id).await;
-        chain
+        self.client.response(&id).await;
+        self
     }
 
     /// Sets up a session of this name with these servers of the client's, an array. Gives those that
@@ -394,10 +407,15 @@ pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions"
 
 /// What our extensions ask for; all others may do everything.
 fn grant(id: &str, name: &str) -> Grant {
-    if !EXTENSIONS.contains(&name) {
-        return powers::grant(id);
+    match EXTENSIONS.contains(&name) {
+        true => asked(id, &component(name)),
+        false => powers::grant(id),
     }
-    let component = File::open(component(name)).expect("the component is built");
+}
+
+/// What an extension asks for.
+fn asked(id: &str, component: &Path) -> Grant {
+    let component = File::open(component).expect("the component is built");
     let package = Package::read(BufReader::new(component)).expect("it is an extension");
     let powers = package.asks.powers.iter().map(|asked| &*asked.power);
     Grant::new(id, powers, Vec::new()).expect("there are such powers")
@@ -408,7 +426,20 @@ fn grant(id: &str, name: &str) -> Grant {
 /// # Panics
 /// If it does not start.
 pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
-    let file = Component::load(&ENGINE, &component(name));
+    start(id, &component(name), grant(id, name), config).await
+}
+
+/// The same of an extension in a file, which has the powers that it asks for.
+///
+/// # Panics
+/// If it does not start.
+pub async fn extension(id: &str, component: &Path) -> Proxy {
+    start(id, component, asked(id, component), "{}").await
+}
+
+async fn start(id: &str, component: &Path, grant: Grant, config: &str) -> Proxy {
+    let name = component.display();
+    let file = Component::load(&ENGINE, component);
     let file = file.unwrap_or_else(|error| panic!("{name}: {error}"));
     let terms = Terms {
         limits: Limits {
@@ -417,7 +448,7 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
             ..Limits::default()
         }
         .into(),
-        grant: grant(id, name).into(),
+        grant: grant.into(),
         on_failure: FailurePolicy::Refuse,
     };
     let guest = Guest {

@@ -36,6 +36,11 @@ pub fn extensions() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("extensions"))
 }
 
+/// Toolchains that were installed for authors.
+pub fn toolchains() -> Option<PathBuf> {
+    folders().map(|folders| folders.data_local_dir().join("toolchains"))
+}
+
 /// What the user said about projects.
 pub fn trust() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("trust"))

@@ -9,6 +9,7 @@ macro_rules! say {
 }
 
 mod asks;
+mod author;
 mod check;
 mod extension;
 mod folders;
@@ -58,6 +59,10 @@ enum Command {
     Run(run::Run),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
+    /// Begin a project of an extension, in a folder of its own
+    New(author::new::New),
+    /// Build the extension of a project
+    Build(author::build::Build),
     /// Play transcripts against proxies, and say where something else comes than is written
     Test(test::Test),
     /// Print what an extension is, and what it asks for
@@ -130,6 +135,8 @@ pub fn main() -> ExitCode {
             run.logging = logging;
             run.main(log)
         }
+        Command::New(new) => new.main(),
+        Command::Build(build) => build.main(),
         Command::Test(test) => test.main(),
         Command::Info(info) => info.main(),
         Command::Package(package) => package.main(),

@@ -1,0 +1,56 @@
+//! `acp-chain build`: makes the extension of a project.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use acp_chain_author::Toolchains;
+
+use crate::cli::extension::about;
+use crate::cli::{finish, folders};
+use crate::extension::Digest;
+use crate::manifest::check_asks;
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct Build {
+    /// The project: its folder, or its Cargo.toml, package.json, pyproject.toml or extension.toml
+    #[arg(value_name = "PATH", default_value = ".")]
+    project: PathBuf,
+    /// Get what is missing of the toolchain
+    #[arg(long)]
+    install: bool,
+    /// Print what was built as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    pub fn main(self) -> ExitCode {
+        finish(self.build())
+    }
+
+    fn build(self) -> Result<(), String> {
+        let toolchains = Toolchains {
+            folder: folders::toolchains(),
+            install: self.install,
+            told: &|command| eprintln!("acp-chain: {}", Untrusted::new(command)),
+        };
+        let shown = |error| Untrusted::new(error).to_string();
+        let built = acp_chain_author::build(&self.project, &toolchains).map_err(shown)?;
+        let file = Untrusted::new(built.file.display()).to_string();
+        check_asks(&built.package).map_err(|error| format!("{file}: {error}"))?;
+        built.write().map_err(shown)?;
+        let (digest, size) = (Digest::of(&built.component), built.component.len() as u64);
+        if self.json {
+            let mut facts = about::json(&built.package, digest, size);
+            facts["file"] = built.file.display().to_string().into();
+            say!("{facts:#}");
+            return Ok(());
+        }
+        about::print(&built.package, digest, size);
+        let imports = built.package.imports.join(", ");
+        say!("It imports {}", Untrusted::new(imports));
+        say!("It is in {file}");
+        Ok(())
+    }
+}

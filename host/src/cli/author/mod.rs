@@ -1,0 +1,4 @@
+//! Commands for authors of extensions: a project is begun, and built.
+
+pub mod build;
+pub mod new;

@@ -1,0 +1,53 @@
+//! `acp-chain new`: begins a project of an extension.
+
+use std::env;
+use std::process::ExitCode;
+
+use acp_chain_author::{LANGUAGES, Language, TEMPLATES};
+use clap::builder::PossibleValuesParser;
+
+use crate::cli::finish;
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct New {
+    /// Its name, and that of its folder, which is made here
+    name: String,
+    /// The language
+    #[arg(long, value_parser = languages())]
+    lang: String,
+    /// What it begins as: it changes prompts, answers requests for permission, says something at the end of
+    /// a turn, or gives the agent a tool
+    #[arg(long, default_value = TEMPLATES[0], value_parser = PossibleValuesParser::new(TEMPLATES))]
+    template: String,
+}
+
+fn languages() -> PossibleValuesParser {
+    PossibleValuesParser::new(LANGUAGES.iter().map(|language| language.name))
+}
+
+impl New {
+    pub fn main(self) -> ExitCode {
+        finish(self.new_project())
+    }
+
+    fn new_project(self) -> Result<(), String> {
+        let Self {
+            name,
+            lang,
+            template,
+        } = self;
+        let language = Language::named(&lang).ok_or("there is no such language")?;
+        let here = env::current_dir().map_err(|error| error.to_string())?;
+        let folder = here.join(&name);
+        let begun = acp_chain_author::new(language, &template, &name, &folder);
+        begun.map_err(|error| Untrusted::new(error).to_string())?;
+        say!("{}", Untrusted::new(folder.display()));
+        say!("  a proxy in {}, as its README.md says", language.title);
+        say!("Next:");
+        say!("  cd {name}");
+        say!("  acp-chain build --install");
+        say!("  acp-chain run --manifest chain.toml -- AGENT ARGS…");
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! What a build gives, and what is in a project besides.
+
+use std::fs;
+
+use acp_chain_author::{LANGUAGES, TEMPLATES};
+use serde_json::Value;
+
+use super::project::{NAME, Project};
+
+#[tokio::test]
+async fn a_build_says_what_it_made_as_json_too() {
+    let project = Project::new("c", "guard").await;
+    let said = project.acp_chain(&["build"], ".").await;
+    for expected in [
+        "tried 0.1.0\n  Allows the agent what only reads, without asking you\n",
+        "made for version 0.1.0 of the interface\n",
+        "(permissions.read)\n      its author says: to see what the agent asks your permission for\n",
+        "It cannot\n  reach files, the network, programs",
+        "It imports acp-chain:proxy/types@0.1.0, acp-chain:proxy/channel@0.1.0\n",
+        "It is in WORLD/tried/build/tried.wasm\n",
+    ] {
+        assert!(said.out.contains(expected), "{said:?}\nlacks\n{expected}");
+    }
+    // From elsewhere, by the file that describes it.
+    let said = project
+        .acp_chain(&["build", "tried/extension.toml", "--json"], "..")
+        .await;
+    let facts: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(facts["name"], NAME);
+    assert_eq!(facts["interface"], "0.1.0");
+    assert_eq!(facts["file"], "WORLD/tried/build/tried.wasm");
+    let size = fs::metadata(project.path("build/tried.wasm"))
+        .unwrap()
+        .len();
+    assert_eq!(facts["size"], size);
+}
+
+#[tokio::test]
+async fn every_project_has_what_its_author_needs_and_its_own_name() {
+    for language in LANGUAGES {
+        for template in TEMPLATES {
+            let project = Project::new(language.name, template).await;
+            let of = |file: &str| fs::read_to_string(project.path(file)).unwrap();
+            assert!(of("README.md").starts_with("# tried\n\n"));
+            assert!(of("chain.toml").contains("path = \"build/tried.wasm\"\n"));
+            assert!(of(".gitignore").contains("/build\n"));
+            assert!(of(".github/workflows/build.yml").contains("path: build/tried.wasm\n"));
+            assert!(of("sdk/LICENSE-MIT").contains("Permission is hereby granted"));
+            assert_eq!(granted(&of("chain.toml")), asked(&project));
+        }
+    }
+}
+
+/// The powers that a project asks for.
+fn asked(project: &Project) -> Vec<String> {
+    let described = acp_chain_package::Project::read(&project.path("")).unwrap();
+    assert_eq!(described.package.name, NAME);
+    let powers = described.package.asks.powers.into_iter();
+    let mut powers: Vec<_> = powers.map(|asked| asked.power).collect();
+    powers.sort_unstable();
+    powers
+}
+
+/// The powers that a manifest gives its one proxy.
+fn granted(manifest: &str) -> Vec<String> {
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let powers = manifest["proxy"][0]["powers"].clone();
+    let mut powers: Vec<_> = powers.try_into().unwrap();
+    powers.sort_unstable();
+    powers
+}
+
+/// Rust's is the one SDK with a test kit.
+#[tokio::test]
+async fn the_tests_of_a_project_in_rust_pass() {
+    for template in TEMPLATES {
+        let project = Project::new("rust", template).await;
+        let mut test = project.command("cargo", ".");
+        let output = test.args(["test", "--quiet"]).output().await.unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_sources_in_javascript_and_typescript_are_of_the_types() {
+    for lang in ["js", "ts"] {
+        for template in TEMPLATES {
+            let project = Project::new(lang, template).await;
+            let output = project.command("tsc", ".").output().await.unwrap();
+            assert!(output.status.success(), "{lang} {template}: {output:?}");
+        }
+    }
+}

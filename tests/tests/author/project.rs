@@ -1,0 +1,128 @@
+//! A project of an author who has acp-chain, and the toolchains that our own proxies are built with.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use acp_chain_tests::host;
+use tempfile::TempDir;
+use tokio::process::Command;
+use tokio::sync::Mutex;
+
+/// What every project here is called.
+pub const NAME: &str = "tried";
+
+/// A project in a folder of its own.
+pub struct Project {
+    world: TempDir,
+    path: OsString,
+}
+
+/// What a command said.
+#[derive(Debug)]
+pub struct Said {
+    pub is_success: bool,
+    pub out: String,
+    pub err: String,
+}
+
+impl Project {
+    /// Begins one.
+    pub async fn new(lang: &str, template: &str) -> Self {
+        let project = Self::none();
+        let said = project
+            .acp_chain(&["new", NAME, "--lang", lang, "--template", template], "..")
+            .await;
+        assert!(said.is_success, "{said:?}");
+        // So that cargo takes what is here already.
+        if lang == "rust" {
+            let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+            fs::copy(lock, project.path("Cargo.lock")).unwrap();
+        }
+        project
+    }
+
+    /// Its author has nothing yet.
+    pub fn none() -> Self {
+        let world = tempfile::tempdir().unwrap();
+        let toolchains = ["javascript/node_modules/.bin", "python/bin", "c/bin"];
+        let toolchains = toolchains.map(host::toolchain);
+        let path = env::var_os("PATH").unwrap();
+        let all = toolchains.into_iter().chain(env::split_paths(&path));
+        Self {
+            world,
+            path: env::join_paths(all).unwrap(),
+        }
+    }
+
+    /// Nothing is found by its author's `PATH` but what is in this folder.
+    pub fn finds_only(&mut self, folder: &Path) {
+        self.path = folder.into();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.world.path().join(NAME).join(name)
+    }
+
+    /// What a file of it says, with something else in one place.
+    pub fn change(&self, file: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.path(file)).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        fs::write(self.path(file), text.replace(from, to)).unwrap();
+    }
+
+    /// Runs a command in it, or beside it.
+    pub fn command(&self, program: &str, folder: &str) -> Command {
+        let mut command = match program {
+            "acp-chain" => Command::new(host::program()),
+            other => Command::new(other),
+        };
+        command
+            .env("PATH", &self.path)
+            .env("XDG_DATA_HOME", self.world.path().join("data"))
+            .env("CARGO_TARGET_DIR", host::compiled("rust"))
+            .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_PROFILE_DEV_DEBUG", "false")
+            .env("ZIG_GLOBAL_CACHE_DIR", host::compiled("zig"))
+            .current_dir(self.world.path().join(NAME).join(folder));
+        command
+    }
+
+    /// Runs a command of ours.
+    pub async fn acp_chain(&self, args: &[&str], folder: &str) -> Said {
+        let mut command = self.command("acp-chain", folder);
+        // There may be no project yet.
+        if folder == ".." {
+            command.current_dir(self.world.path());
+        }
+        let output = command.args(args).output().await.unwrap();
+        let world = self.world.path().display().to_string();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&world, "WORLD");
+        Said {
+            is_success: output.status.success(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+
+    /// Builds it; the component.
+    pub async fn build(&self) -> PathBuf {
+        // Those in Rust share the folder of what cargo has compiled, in which all have one name.
+        static ALONE: Mutex<()> = Mutex::const_new(());
+        let _alone = match self.path("Cargo.toml").exists() {
+            true => Some(ALONE.lock().await),
+            false => None,
+        };
+        let said = self.acp_chain(&["build"], ".").await;
+        assert!(said.is_success, "{said:?}");
+        self.path(&format!("build/{NAME}.wasm"))
+    }
+
+    /// Tries to build it, in vain; what is said of that.
+    pub async fn refused(&self) -> String {
+        let said = self.acp_chain(&["build"], ".").await;
+        assert!(!said.is_success && said.out.is_empty(), "{said:?}");
+        said.err
+    }
+}
