@@ -70,14 +70,9 @@ pub enum Error {
         /// How it ended.
         status: ExitStatus,
     },
-    /// A program said something else than it should.
-    #[error("{program} cannot be understood: {wrong}")]
-    Said {
-        /// The program.
-        program: String,
-        /// What is wrong with it.
-        wrong: String,
-    },
+    /// What cargo knows of a project is not what it takes.
+    #[error("cargo metadata: {0}")]
+    Cargo(String),
     /// The interface of a project cannot be read.
     #[error("{}: {wrong}", path.display())]
     Wit {

@@ -1,7 +1,7 @@
 //! Rust: a crate that cargo builds for WebAssembly.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::{fs, str};
 
 use include_dir::{Dir, include_dir};
@@ -116,21 +116,28 @@ impl Crate {
         command
             .args(["metadata", "--format-version=1", "--no-deps"])
             .current_dir(folder);
+        // What it says of an error is shown as it comes.
+        command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let output = command.output().map_err(Error::disk(cargo))?;
-        let said = |wrong: String| Error::Said {
-            program: "cargo metadata".to_owned(),
-            wrong,
-        };
         if !output.status.success() {
-            return Err(said(String::from_utf8_lossy(&output.stderr).into_owned()));
+            return Err(Error::Failed {
+                program: "cargo metadata".to_owned(),
+                status: output.status,
+            });
         }
-        let all: Value =
-            serde_json::from_slice(&output.stdout).map_err(|error| said(error.to_string()))?;
-        let manifest = std::path::absolute(folder.join("Cargo.toml")).unwrap_or_default();
-        let manifest = manifest.to_string_lossy();
+        let all: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| Error::Cargo(error.to_string()))?;
+        let manifest = folder.join("Cargo.toml");
+        let real = manifest.canonicalize().map_err(Error::disk(&manifest))?;
+        let manifest = manifest.display();
         let mut packages = all["packages"].as_array().into_iter().flatten();
-        let package = packages.find(|package| package["manifest_path"] == *manifest);
-        let package = package.ok_or_else(|| said(format!("it does not know {manifest}")))?;
+        let is_it = |package: &&Value| {
+            let path = package["manifest_path"].as_str().map(Path::new);
+            path.and_then(|path| path.canonicalize().ok()) == Some(real.clone())
+        };
+        let package = packages.find(is_it);
+        let package =
+            package.ok_or_else(|| Error::Cargo(format!("it does not know {manifest}")))?;
         let mut targets = package["targets"].as_array().into_iter().flatten();
         let is_library = |target: &&Value| {
             let mut kinds = target["crate_types"].as_array().into_iter().flatten();
@@ -140,7 +147,7 @@ impl Crate {
             .find(is_library)
             .and_then(|library| library["name"].as_str());
         let library = library.ok_or_else(|| {
-            said(format!(
+            Error::Cargo(format!(
                 "{manifest} has no library with `crate-type = [\"cdylib\", \"rlib\"]` in [lib]"
             ))
         })?;

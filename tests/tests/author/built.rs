@@ -72,12 +72,14 @@ fn granted(manifest: &str) -> Vec<String> {
 
 /// Rust's is the one SDK with a test kit.
 #[tokio::test]
-async fn the_tests_of_a_project_in_rust_pass() {
+async fn the_tests_of_a_project_in_rust_pass_and_it_is_formatted() {
     for template in TEMPLATES {
         let project = Project::new("rust", template).await;
-        let mut test = project.command("cargo", ".");
-        let output = test.args(["test", "--quiet"]).output().await.unwrap();
-        assert!(output.status.success(), "{output:?}");
+        for args in [&["test", "--quiet"][..], &["fmt", "--check"]] {
+            let mut cargo = project.command("cargo", ".");
+            let output = cargo.args(args).output().await.unwrap();
+            assert!(output.status.success(), "{template}: {output:?}");
+        }
     }
 }
 

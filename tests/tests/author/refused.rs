@@ -1,6 +1,7 @@
 //! What cannot be begun or built is told with what to do next.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use acp_chain_tests::host;
 use tokio::process::Command;
@@ -283,4 +284,17 @@ async fn a_power_that_there_is_not_is_told_before_anything_is_built() {
     project.finds_only(&empty);
     let said = project.refused().await;
     assert!(said.contains("did you mean `prompts.change`?"), "{said}");
+}
+
+#[tokio::test]
+async fn a_crate_that_is_no_component_is_told_whatever_way_leads_to_it() {
+    let project = Project::new("rust", "prompt").await;
+    project.change("Cargo.toml", r#"["cdylib", "rlib"]"#, r#"["rlib"]"#);
+    symlink(project.path(""), project.path("../link")).unwrap();
+    for way in ["tried", "tried/../tried", "link", "link/Cargo.toml"] {
+        let said = project.acp_chain(&["build", way], "..").await;
+        let expected =
+            r#"Cargo.toml has no library with `crate-type = ["cdylib", "rlib"]` in [lib]"#;
+        assert!(said.err.contains(expected), "{said:?}");
+    }
 }

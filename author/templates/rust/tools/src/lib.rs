@@ -46,7 +46,8 @@ mod tests {
     fn words_are_counted() {
         let mut host = Host::start_exported::<Words>(json!({})).unwrap();
         host.powers(&["tools"]);
-        let call = host.call_tool(Some("s"), "count_words", json!({ "text": "one  two\nthree" }));
+        let text = json!({ "text": "one  two\nthree" });
+        let call = host.call_tool(Some("s"), "count_words", text);
         let result = host.result(call).unwrap().unwrap();
         assert_eq!(result["content"][0]["text"], "3");
     }
