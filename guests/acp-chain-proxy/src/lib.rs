@@ -22,8 +22,8 @@
 //! export!(Brief);
 //! ```
 //!
-//! A proxy is a crate with `crate-type = ["cdylib", "rlib"]`, built for `wasm32-unknown-unknown`
-//! and turned into a component with `wit-component` (`wasm-tools component new` does it too).
+//! A proxy is a crate with `crate-type = ["cdylib", "rlib"]`, built for `wasm32-unknown-unknown` and
+//! made a component: `acp-chain new` begins such a crate, and `acp-chain build` does both.
 //!
 //! **Waiting is `.await`.** A handler that asks a neighbour and waits holds its message; others
 //! go on meanwhile. When the sender withdraws the message, the handler is dropped, and the
