@@ -83,6 +83,8 @@ impl Project {
             .env("XDG_DATA_HOME", self.world.path().join("data"))
             .env("CARGO_TARGET_DIR", host::compiled("rust"))
             .env("CARGO_NET_OFFLINE", "true")
+            // Of projects that are gone with their folder, nothing is built again.
+            .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env("ZIG_GLOBAL_CACHE_DIR", host::compiled("zig"))
             .current_dir(self.world.path().join(NAME).join(folder));
