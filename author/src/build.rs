@@ -57,6 +57,14 @@ pub fn build(project: &Path, toolchains: &Toolchains) -> Result<Built, Error> {
     })
 }
 
+/// Where the extension of a project is, once it is built.
+#[must_use]
+pub fn output(project: &Project) -> PathBuf {
+    let folder = project.file.parent().unwrap_or(Path::new(""));
+    let name = Path::new(&project.package.name);
+    folder.join(BUILD).join(name.with_added_extension("wasm"))
+}
+
 impl Built {
     /// Puts it where it goes.
     pub fn write(&self) -> Result<(), Error> {

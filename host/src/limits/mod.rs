@@ -9,7 +9,7 @@ mod quantity;
 use std::time::Duration;
 
 pub use account::{Account, Charge};
-pub use quantity::{Amount, Quantity};
+pub use quantity::{Amount, Quantity, about};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;

@@ -25,6 +25,12 @@ const UNITS: [(&str, u64); 4] = [
 /// The longest time, in milliseconds: with it one can reckon without fear of an overflow.
 const LONGEST: u64 = 365 * 24 * 60 * 60 * 1000;
 
+/// A size that somebody found, for people: a few digits of it.
+#[must_use]
+pub fn about(bytes: u64) -> String {
+    ByteSize(bytes).display().iec().to_string()
+}
+
 impl Quantity {
     /// How one writes a value.
     #[must_use]

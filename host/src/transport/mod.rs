@@ -81,14 +81,14 @@ impl std::fmt::Debug for Transport {
 }
 
 impl dyn Incoming {
-    /// [`poll_read`](Self::poll_read), as a future. Cancel safe.
+    /// [`poll_read`](Incoming::poll_read), as a future. Cancel safe.
     pub async fn read(&mut self) -> io::Result<bool> {
         poll_fn(|context| self.poll_read(context)).await
     }
 }
 
 impl dyn Outgoing {
-    /// [`poll_write`](Self::poll_write), as a future. Cancel safe.
+    /// [`poll_write`](Outgoing::poll_write), as a future. Cancel safe.
     pub async fn write(&mut self, outbox: &mut Outbox) -> io::Result<()> {
         poll_fn(|context| self.poll_write(outbox, context)).await
     }

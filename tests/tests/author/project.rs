@@ -121,6 +121,16 @@ impl Project {
         self.path(&format!("build/{NAME}.wasm"))
     }
 
+    /// Its own transcripts, with the component that was built.
+    pub async fn passes_its_tests(&self) {
+        let said = self.acp_chain(&["test"], ".").await;
+        assert!(said.is_success, "{said:?}");
+        assert!(
+            said.out.ends_with("1 transcript, all as written\n"),
+            "{said:?}"
+        );
+    }
+
     /// Tries to build it, in vain; what is said of that.
     pub async fn refused(&self) -> String {
         let said = self.acp_chain(&["build"], ".").await;

@@ -9,6 +9,14 @@ use tokio::process::Command;
 use super::project::{NAME, Project};
 
 #[tokio::test]
+async fn what_is_not_built_cannot_be_tested() {
+    let project = Project::new("c", "prompt").await;
+    let said = project.acp_chain(&["test"], ".").await;
+    let expected = "build/tried.wasm is not there yet: `acp-chain build` makes it";
+    assert!(!said.is_success && said.err.contains(expected), "{said:?}");
+}
+
+#[tokio::test]
 async fn a_name_that_means_something_else_is_refused() {
     let none = Project::none();
     for (name, lang, wrong) in [

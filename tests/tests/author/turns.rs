@@ -40,6 +40,7 @@ languages!(rust "rust" javascript "js" typescript "ts" python "python" c "c");
 /// A project in front of an agent, by its own `chain.toml`.
 async fn run(project: &Project) -> Process {
     project.build().await;
+    project.passes_its_tests().await;
     let manifest = project.path("chain.toml");
     let command = host::run(Some(&manifest), [env!("CARGO_BIN_EXE_wild-agent")]);
     let mut client = Process::start("client", &Transcript::new(), command).unwrap();
@@ -110,6 +111,7 @@ const NATIVE: &str =
 async fn the_tool_is_called(lang: &str) {
     let project = Project::new(lang, "tools").await;
     let component = project.build().await;
+    project.passes_its_tests().await;
     let proxy = host::extension(NAME, &component).await;
     let chain = InProcess::of(vec![proxy.into()], &Transcript::new());
     let mut chain = chain.initialize(NATIVE).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::words::in_words;
 use crate::extension::Digest;
-use crate::limits::Quantity;
+use crate::limits::about;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Prints all of it.
@@ -45,10 +45,7 @@ pub fn what(package: &Package, digest: Digest, size: u64) -> Vec<String> {
         || "is no proxy".to_owned(),
         |version| format!("made for version {} of the interface", text(version)),
     );
-    lines.push(format!(
-        "  {digest}, {}, {interface}",
-        Quantity::Size.show(size)
-    ));
+    lines.push(format!("  {digest}, {}, {interface}", about(size)));
     lines
 }
 

@@ -101,7 +101,7 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
             .into_iter()
             .for_each(&mut add),
         (None, Some(digest)) => {
-            let size = crate::limits::Quantity::Size.show(size);
+            let size = crate::limits::about(size);
             add(format!("says nothing of itself: {digest}, {size}"));
         }
         (_, None) => {}

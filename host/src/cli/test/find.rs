@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use acp_chain_package::Project;
+
 use crate::untrusted::Untrusted;
 
 /// How deep folders are looked through.
@@ -49,31 +51,28 @@ fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result
 
 /// The component that the project in this folder builds.
 pub fn component() -> Result<PathBuf, String> {
+    if let Ok(project) = Project::read(Path::new(".")) {
+        let component = acp_chain_author::output(&project);
+        return match component.exists() {
+            true => Ok(component),
+            false => Err(format!(
+                "{} is not there yet: `acp-chain build` makes it",
+                Untrusted::new(component.display())
+            )),
+        };
+    }
     let is_wasm = |path: &PathBuf| {
         path.extension()
             .is_some_and(|extension| extension == "wasm")
     };
-    for folder in ["build", "."] {
-        let Ok(entries) = fs::read_dir(folder) else {
-            continue;
-        };
-        let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut files: Vec<_> = files.filter(is_wasm).collect();
-        files.sort();
-        match &files[..] {
-            [] => {}
-            [component] => return Ok(component.clone()),
-            _ => {
-                return Err(format!(
-                    "there are several components in `{folder}`; name one by `--component FILE`, or in the head of the \
-                     transcript"
-                ));
-            }
-        }
+    let entries = fs::read_dir(".").into_iter().flatten();
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let files: Vec<_> = files.filter(is_wasm).collect();
+    let way = "name one by `--component FILE`, or write `[[proxy]]`, `path = \"FILE\"` and `---` at the head of the \
+               transcript";
+    match &files[..] {
+        [component] => Ok(component.clone()),
+        [] => Err(format!("here is neither a project nor a component; {way}")),
+        _ => Err(format!("here are several components; {way}")),
     }
-    Err(
-        "no component is named, and there is none in `build` or in this folder; build it, name it by `--component FILE`, \
-         or write `[[proxy]]`, `path = \"FILE\"` and `---` at the head of the transcript"
-            .to_owned(),
-    )
 }
