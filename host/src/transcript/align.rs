@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use similar::DiffOp;
 use similar::algorithms::{Capture, myers};
 
+use super::act::{Kind, Said};
 use super::ends::Came;
-use super::format::{Kind, Said};
 use super::pattern::Captures;
 
 /// How long the most is looked for; of thousands of messages, less may be found.
@@ -116,7 +116,8 @@ fn is_of_kind(said: &Said, came: &Came) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::{Act, Script};
+    use super::super::act::Act;
+    use super::super::format::Script;
     use super::super::json::Json;
     use super::*;
 

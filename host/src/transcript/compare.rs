@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::act::{Act, Kind, Said};
 use super::align::{Pair, align};
 use super::ends::Came;
-use super::format::{Act, Kind, Said};
 use super::json::Json;
 use super::log::Line;
 use super::outcome::Outcome;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::mpsc;
 
-use super::format::{Kind, Said};
+use super::act::{Kind, Said};
 use super::json::{Json, plain};
 use crate::limits::LINE;
 use crate::rpc::{self, Id, Message};

@@ -6,6 +6,7 @@
 //! - What comes of it does not depend on how long anything takes.
 //! - Nothing that comes at an end goes unsaid: what no line expects is a difference.
 
+mod act;
 mod align;
 mod compare;
 mod deadline;
@@ -25,7 +26,8 @@ mod say;
 mod tests;
 mod watched;
 
-pub use format::{Act, LONGEST, Script, Step, Wrong};
+pub use act::Act;
+pub use format::{LONGEST, Script, Step, Wrong};
 pub use outcome::{Difference, Played};
 pub use play::{PlayError, Setup, Tested, play};
 pub use recorded::{RecordedError, transcript as recorded};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::format::{Act, Kind, Said};
+use super::act::{Act, Kind, Said};
 use super::pattern::Pattern;
 use crate::channel::Peer;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use similar::{ChangeTag, TextDiff};
 
-use super::format::{Act, Script};
+use super::act::Act;
+use super::format::Script;
 use super::log::Line;
 use crate::untrusted::quote;
 

@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
+use super::act::{Act, Kind};
 use super::deadline::{Deadline, LONGEST};
 use super::ends::{Came, End};
-use super::format::{Act, Kind, Script};
+use super::format::Script;
 use super::json::Json;
 use super::log::Log;
 use super::outcome::{Block, Outcome, Played};

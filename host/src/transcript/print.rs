@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use super::format::{Act, Call, Kind, Said};
+use super::act::{Act, Call, Kind, Said};
 
 impl Said {
     /// As it is written behind `used` characters.

@@ -8,7 +8,8 @@ use std::io::{BufRead, Read};
 
 use serde::Deserialize;
 
-use super::format::{Act, Kind, LONGEST, Said};
+use super::act::{Act, Kind, Said};
+use super::format::LONGEST;
 use super::json::Json;
 use super::pattern::Pattern;
 use crate::channel::Peer;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{sleep, timeout};
 
-use super::format::{Act, Call, Kind, Said};
+use super::act::{Act, Call, Kind, Said};
 use super::json::{Json, plain};
 use super::outcome::Outcome;
 use super::pattern::Pattern;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::format::{Act, Call, Kind, Said, Script};
+use super::act::{Act, Call, Kind, Said};
+use super::format::Script;
 use super::json::Json;
 use super::pattern::Pattern;
 use crate::channel::Peer;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::Notify;
 
-use super::outbound::OutboundMessage;
+use super::message::OutboundMessage;
 use super::outbound::{Outbound, OutboundEnd, Sent, outbound};
 use super::window::{Event, StreamId, Window};
 use crate::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};

@@ -20,6 +20,7 @@ mod http;
 mod inbound;
 mod link;
 mod load;
+mod message;
 mod outbound;
 pub mod pipe;
 mod registry;
@@ -34,7 +35,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::http::Listener;
-use self::outbound::OutboundMessage;
+use self::message::OutboundMessage;
 use self::registry::Registry;
 use self::socket::Socket;
 use super::mirrored::Mirrored;

@@ -15,8 +15,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::link::{Cut, Fate, Link, NotOpened, Role, Shape};
 use super::load::Load;
+use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
-use super::outbound::OutboundMessage;
 use super::window::Event;
 use super::window::StreamId;
 use super::{Arrival, BridgeKind};

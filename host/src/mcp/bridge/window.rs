@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::str::FromStr;
 
-use super::outbound::OutboundMessage;
+use super::message::OutboundMessage;
 use crate::limits::{Account, Charge};
 
 /// The number of a stream within its link.

@@ -14,7 +14,7 @@ use tokio::time::{Instant, Interval};
 
 use super::{EVENTS, JSON};
 use crate::mcp::bridge::inbound::one_line;
-use crate::mcp::bridge::outbound::OutboundMessage;
+use crate::mcp::bridge::message::OutboundMessage;
 use crate::mcp::bridge::outbound::Sent;
 use crate::mcp::bridge::registry::Attachment;
 use crate::rpc::{Error, Id, Kind, Message, code, member};
