@@ -183,6 +183,8 @@ fn own() -> Vec<Relied> {
     let store = store.map(|folder| Relied::within("installed extensions", &folder));
     let trust = folders::trust().into_iter();
     let trust = trust.map(|folder| Relied::within("what you said about projects", &folder));
+    let tools = folders::toolchains().into_iter();
+    let tools = tools.map(|folder| Relied::within("the toolchains of extensions", &folder));
     let code = folders::code_cache().into_iter();
     let code = code.map(|folder| Relied::within("compiled code", &folder));
     let sockets = folders::sockets().into_iter();
@@ -190,6 +192,7 @@ fn own() -> Vec<Relied> {
     files
         .chain(store)
         .chain(trust)
+        .chain(tools)
         .chain(code)
         .chain(sockets)
         .collect()

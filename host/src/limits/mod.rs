@@ -416,7 +416,7 @@ pub const FIXED: &[Fixed] = &[
         name: "project proxies",
         quantity: Quantity::Count,
         value: PROJECT_PROXIES as u64,
-        what: "proxies of all projects that have open sessions",
+        what: "projects that have open sessions, each a native proxy with its components inside",
         passing: "the session of a further project is refused",
     },
     Fixed {

@@ -231,13 +231,17 @@ fn matches(pattern: &Json, value: &Json, known: &mut Captures) -> bool {
         (pattern, _) if is_anything(pattern) => true,
         (Json::Text(pattern), Json::Text(text)) => text_matches(pattern, text),
         (Json::Number(one), Json::Number(other)) => {
-            one == other || one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
+            let is_whole = |number: &serde_json::Number| number.is_i64() || number.is_u64();
+            let may_differ = !(is_whole(one) && is_whole(other));
+            one == other || may_differ && one.as_f64() == other.as_f64()
         }
         (Json::List(patterns), Json::List(items)) => list_matches(patterns, items, known),
         (Json::Object(patterns), Json::Object(members)) => {
             patterns.iter().all(|(name, pattern)| {
-                let value = members.get(name).unwrap_or(&Json::Null);
-                matches(pattern, value, known)
+                let value = members.get(name);
+                value.map_or(*pattern == Json::Null, |value| {
+                    matches(pattern, value, known)
+                })
             })
         }
         (pattern, value) => pattern == value,
@@ -310,8 +314,13 @@ fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json
     match (pattern, value) {
         (Json::Object(patterns), Json::Object(members)) => {
             let adapted = patterns.iter().filter_map(|(name, pattern)| {
-                let value = members.get(name)?;
-                Some((name.clone(), adapt(pattern, value, known, make)))
+                let adapted = match members.get(name) {
+                    Some(value) => adapt(pattern, value, known, make),
+                    // It is said not to be there, and is not.
+                    None if *pattern == Json::Null => Json::Null,
+                    None => return None,
+                };
+                Some((name.clone(), adapted))
             });
             Json::Object(adapted.collect())
         }

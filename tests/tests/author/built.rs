@@ -44,7 +44,9 @@ async fn every_project_has_what_its_author_needs_and_its_own_name() {
             assert!(of("README.md").starts_with("# tried\n\n"));
             assert!(of("chain.toml").contains("path = \"build/tried.wasm\"\n"));
             assert!(of(".gitignore").contains("/build\n"));
-            assert!(of(".github/workflows/build.yml").contains("path: build/tried.wasm\n"));
+            let workflow = of(".github/workflows/build.yml");
+            assert!(workflow.contains("path: build/tried.wasm\n"));
+            assert!(workflow.contains("- run: acp-chain test\n"));
             assert!(of("sdk/LICENSE-MIT").contains("Permission is hereby granted"));
             assert_eq!(granted(&of("chain.toml")), asked(&project));
         }

@@ -99,21 +99,16 @@ async fn examples_do_the_same_in_every_language() {
 }
 
 #[tokio::test]
-async fn without_a_head_it_is_the_component_that_the_project_builds() {
+async fn without_a_head_it_is_the_component_in_the_folder() {
     let folder =
         Folder::with("client: p1 session/prompt {\"prompt\": []}\nagent gets: p1 session/prompt\n");
     let (code, text) = folder.test(&[]).await;
     assert_eq!(code, 2);
     assert!(
-        text.contains("build it, name it by `--component FILE`"),
+        text.contains("here is neither a project nor a component; name one by `--component FILE`"),
         "{text}"
     );
-    fs::create_dir(folder.path("build")).unwrap();
-    fs::copy(
-        host::component("shout-rust"),
-        folder.path("build/shout.wasm"),
-    )
-    .unwrap();
+    fs::copy(host::component("shout-rust"), folder.path("shout.wasm")).unwrap();
     assert_eq!(
         folder.test(&[]).await,
         (
@@ -121,6 +116,27 @@ async fn without_a_head_it_is_the_component_that_the_project_builds() {
             "ok       tests/it.transcript\n\n1 transcript, all as written\n".to_owned()
         )
     );
+}
+
+#[tokio::test]
+async fn what_a_transcript_gives_a_proxy_nobody_has_agreed_to() {
+    let pass = host::component("pass").display().to_string();
+    for (given, told) in [
+        (
+            "path = \"..\", name = \"/it\", write = true",
+            "which no test lets it: leave out `write`",
+        ),
+        (
+            "path = \"../..\", name = \"/it\"",
+            "lies outside of the current folder",
+        ),
+    ] {
+        let folder = Folder::with(&format!(
+            "[[proxy]]\npath = {pass:?}\ndirectories = [{{ {given} }}]\n---\n"
+        ));
+        let (code, text) = folder.test(&[]).await;
+        assert!(code == 2 && text.contains(told), "{text}");
+    }
 }
 
 #[tokio::test]

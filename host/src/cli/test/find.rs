@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::Project;
+use acp_chain_package::{Project, ProjectError};
 
-use crate::untrusted::Untrusted;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// How deep folders are looked through.
 const DEPTH: usize = 32;
@@ -51,15 +51,19 @@ fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result
 
 /// The component that the project in this folder builds.
 pub fn component() -> Result<PathBuf, String> {
-    if let Ok(project) = Project::read(Path::new(".")) {
-        let component = acp_chain_author::output(&project);
-        return match component.exists() {
-            true => Ok(component),
-            false => Err(format!(
-                "{} is not there yet: `acp-chain build` makes it",
-                Untrusted::new(component.display())
-            )),
-        };
+    match Project::read(Path::new(".")) {
+        Ok(project) => {
+            let component = acp_chain_author::output(&project);
+            return match component.exists() {
+                true => Ok(component),
+                false => Err(format!(
+                    "{} is not there yet: `acp-chain build` makes it",
+                    Untrusted::new(component.display())
+                )),
+            };
+        }
+        Err(ProjectError::None(_)) => {}
+        Err(error) => return Err(quote(&error.to_string(), MAX_QUOTE)),
     }
     let is_wasm = |path: &PathBuf| {
         path.extension()

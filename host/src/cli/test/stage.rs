@@ -7,6 +7,7 @@ use crate::cli::{self, folders, open};
 use crate::extension::{Installed, Location};
 use crate::host::Host;
 use crate::manifest::{Make, Manifest, Order, User};
+use crate::sandbox::Directories;
 use crate::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use crate::untrusted::Untrusted;
 
@@ -52,8 +53,11 @@ impl Stage {
     fn manifest(&self, head: &str, path: &Path) -> Result<Manifest, String> {
         let shown = Untrusted::new(path.display());
         let absolute = std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))?;
-        let keys: toml::Table = toml::from_str(head).unwrap_or_default();
-        if let Some(manifest) = keys.get("manifest") {
+        // What cannot be read is told below, with its place.
+        let keys = toml::from_str::<toml::Table>(head).ok();
+        if let Some(keys) = &keys
+            && let Some(manifest) = keys.get("manifest")
+        {
             let Some(manifest) = manifest.as_str().filter(|_| keys.len() == 1) else {
                 return Err(format!(
                     "{shown}:1: the head is either `manifest = \"FILE\"`, or all that a manifest has"
@@ -65,7 +69,8 @@ impl Stage {
             self.put_component(&mut manifest);
             return Ok(manifest);
         }
-        let component = match (&self.component, keys.contains_key("proxy")) {
+        let has_proxies = keys.is_none_or(|keys| keys.contains_key("proxy"));
+        let component = match (&self.component, has_proxies) {
             (None, false) => {
                 let found = find::component().map_err(|error| format!("{shown}: {error}"))?;
                 Some(std::path::absolute(found).map_err(|error| format!("{shown}: {error}"))?)
@@ -92,6 +97,7 @@ impl Stage {
 
     fn proxies(&self, manifest: &Manifest) -> Result<Vec<Tested>, String> {
         let directories = open(manifest)?;
+        check_directories(manifest, &directories)?;
         let loaded = self.host.load(manifest, &directories, |_, load| load());
         let mut proxies = Vec::new();
         for (entry, loaded) in manifest.proxies.iter().zip(loaded) {
@@ -107,4 +113,27 @@ impl Stage {
         }
         Ok(proxies)
     }
+}
+
+/// An error if a proxy would be given what nobody has agreed to: a transcript may come from anywhere.
+fn check_directories(manifest: &Manifest, directories: &[Directories]) -> Result<(), String> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
+    for (entry, directories) in manifest.proxies.iter().zip(directories) {
+        for opened in directories.iter() {
+            let path = Untrusted::new(opened.directory.path.display());
+            if opened.directory.write {
+                let wrong =
+                    format!("it may write to {path}, which no test lets it: leave out `write`");
+                return Err(manifest.about(entry, &wrong));
+            }
+            if !opened.directory.path.starts_with(&here) {
+                let wrong = format!(
+                    "its directory {path} lies outside of the current folder; a test gives it none from elsewhere"
+                );
+                return Err(manifest.about(entry, &wrong));
+            }
+        }
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ static bool is_allowed(span kind) {
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
                           proxy_string_t *err) {
   acp_json_free(config);
+  if (saved != NULL) proxy_string_free(saved);
   // Better no answer than a wrong one.
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_REFUSE, .guard = true};
   subscribe(ret, "session/request_permission", ACP_PEER_AGENT, ACP_KINDS_REQUEST, true);

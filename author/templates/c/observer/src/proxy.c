@@ -21,6 +21,7 @@ static count **find(span session) {
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
                           proxy_string_t *err) {
   acp_json_free(config);
+  if (saved != NULL) proxy_string_free(saved);
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_BYPASS};
   subscribe(ret, "session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
   subscribe(ret, "session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);

@@ -49,6 +49,7 @@ bool exports_tools_call_tool(exports_tools_tool_call_t *call, exports_tools_outc
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
                           proxy_string_t *err) {
   acp_json_free(config);
+  if (saved != NULL) proxy_string_free(saved);
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_RESTART};
   return true;
 }
