@@ -88,10 +88,11 @@ impl Player<'_> {
     }
 
     /// What would be written in place of what does not match.
-    pub(super) fn adapt(&self, pattern: &Pattern, value: &Json) -> Pattern {
+    /// What it captures all the same counts.
+    pub(super) fn adapt(&mut self, pattern: &Pattern, value: &Json) -> Pattern {
         match self.loosens {
-            true => pattern.loosen(value, &self.captures),
-            false => pattern.fit(value, &self.captures),
+            true => pattern.loosen(value, &mut self.captures),
+            false => pattern.fit(value, &mut self.captures),
         }
     }
 

@@ -3,15 +3,19 @@
 use std::fmt::{self, Display};
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
 /// How wide a printed line may be before it is broken.
 const WIDTH: usize = 120;
 
+/// What stands for something else in texts that are patterns: no characters (Unicode 23.7), so that no text needs
+/// them. What comes from outside has U+FFFD in their place.
+pub(super) const MARKS: [char; 2] = ['\u{10ffff}', '\u{10fffe}'];
+
 /// A JSON value.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Json {
     /// `null`.
     Null,
@@ -34,6 +38,13 @@ impl Json {
     /// If it is none, or nested deeper than 127 levels.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
+    }
+
+    /// Reads JSON text in which texts have marks.
+    pub(super) fn read_marked(text: &str) -> Result<Self, serde_json::Error> {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let json = Read { has_marks: true }.deserialize(&mut reader)?;
+        reader.end().map(|()| json)
     }
 
     /// The member of this name, if this is an object that has it.
@@ -133,6 +144,91 @@ impl Json {
     }
 }
 
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        Read { has_marks: false }.deserialize(reader)
+    }
+}
+
+/// Reads a value, in one pass whatever its depth.
+#[derive(Clone, Copy)]
+struct Read {
+    has_marks: bool,
+}
+
+impl Read {
+    fn text(self, mut text: String) -> String {
+        if !self.has_marks && text.contains(MARKS) {
+            text = text.replace(MARKS, "\u{fffd}");
+        }
+        text
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Read {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Json, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Read {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Json, E> {
+        Ok(Json::Bool(flag))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Json, E> {
+        Ok(Json::Number(number.into()))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Json, E> {
+        Ok(Json::Number(number.into()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Json, E> {
+        let number = Number::from_f64(number);
+        number
+            .map(Json::Number)
+            .ok_or_else(|| E::custom("a number that is none"))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Json, E> {
+        self.visit_string(text.to_owned())
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Json, E> {
+        Ok(Json::Text(self.text(text)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+        }
+        Ok(Json::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
+        let mut object = IndexMap::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let value = members.next_value_seed(self)?;
+            object.insert(self.text(name), value);
+        }
+        Ok(Json::Object(object))
+    }
+}
+
 /// A text as JSON has it.
 pub(super) fn plain(text: &str) -> String {
     serde_json::Value::from(text).to_string()
@@ -170,5 +266,13 @@ mod tests {
     #[test]
     fn what_is_nested_too_deeply_is_an_error() {
         assert!(Json::read(&"[".repeat(100_000)).is_err());
+        // It takes room for itself, and not for itself at each level.
+        let deep = format!(
+            "{}{}1{}",
+            "[".repeat(120),
+            "1,".repeat(100_000),
+            "]".repeat(120)
+        );
+        assert!(Json::read(&deep).is_ok());
     }
 }

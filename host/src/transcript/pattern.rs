@@ -12,13 +12,14 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{Json, plain};
+use super::json::{Json, MARKS, plain};
+use crate::limits::LINE;
 
-/// What `[..]` is, once it is read: no character, so that no text has it.
-const ANYTHING: char = '\u{10ffff}';
+/// What `[..]` is, once it is read.
+const ANYTHING: char = MARKS[0];
 
 /// What stands in front of a name, once it is read.
-const CAPTURE: char = '\u{10fffe}';
+const CAPTURE: char = MARKS[1];
 
 /// How `[..]` is written.
 const WRITTEN: &str = "[..]";
@@ -36,7 +37,7 @@ impl Pattern {
     /// # Errors
     /// If it is no JSON.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
-        Json::read(&mark(text)).map(Self)
+        Json::read_marked(&mark(text)).map(Self)
     }
 
     /// The pattern that only this value matches.
@@ -78,10 +79,11 @@ impl Pattern {
         names
     }
 
-    /// The value that it is, with what was captured in place of the names.
+    /// The value that it is, with what was captured in place of the names; none if a name stands for nothing, or if
+    /// it is longer than a message may be.
     #[must_use]
-    pub fn fill(&self, known: &Captures) -> Json {
-        fill(&self.0, known)
+    pub fn fill(&self, known: &Captures) -> Option<Json> {
+        fill(&self.0, known, &mut { LINE })
     }
 
     /// Whether a value is as it is expected, and what its names stand for then.
@@ -93,14 +95,14 @@ impl Pattern {
 
     /// This pattern, changed just so far that the value matches it.
     #[must_use]
-    pub fn fit(&self, value: &Json, known: &Captures) -> Self {
-        Self(adapt(&self.0, value, &mut known.clone(), &Json::clone))
+    pub fn fit(&self, value: &Json, known: &mut Captures) -> Self {
+        Self(adapt(&self.0, value, known, &Json::clone))
     }
 
     /// This pattern, with `[..]` for each value that is another one here.
     #[must_use]
-    pub fn loosen(&self, value: &Json, known: &Captures) -> Self {
-        Self(adapt(&self.0, value, &mut known.clone(), &|_| {
+    pub fn loosen(&self, value: &Json, known: &mut Captures) -> Self {
+        Self(adapt(&self.0, value, known, &|_| {
             Json::Text(ANYTHING.into())
         }))
     }
@@ -168,7 +170,9 @@ fn name_in(text: &str) -> Option<&str> {
 
 /// A text as it is written.
 fn quote(text: &str) -> String {
-    if let Some(name) = text.strip_prefix(CAPTURE) {
+    if let Some(name) = text.strip_prefix(CAPTURE)
+        && super::is_name(name)
+    {
         return format!("\"<{name}>\"");
     }
     if name_in(text).is_some() {
@@ -196,20 +200,29 @@ fn collect(value: &Json, names: &mut Vec<String>) {
     }
 }
 
-fn fill(value: &Json, known: &Captures) -> Json {
-    match value {
+/// Fills in a value, as long as there is room for it.
+fn fill(value: &Json, known: &Captures, room: &mut usize) -> Option<Json> {
+    Some(match value {
         Json::Text(text) => {
-            let captured = text.strip_prefix(CAPTURE).and_then(|name| known.get(name));
-            captured.unwrap_or(value).clone()
+            let captured = match text.strip_prefix(CAPTURE) {
+                Some(name) => known.get(name)?,
+                None => value,
+            };
+            *room = room.checked_sub(captured.to_string().len())?;
+            captured.clone()
         }
-        Json::List(items) => Json::List(items.iter().map(|item| fill(item, known)).collect()),
+        Json::List(items) => {
+            let filled = items.iter().map(|item| fill(item, known, room));
+            Json::List(filled.collect::<Option<_>>()?)
+        }
         Json::Object(members) => {
             let members = members.iter();
-            let filled = members.map(|(name, value)| (name.clone(), fill(value, known)));
-            Json::Object(filled.collect())
+            let filled =
+                members.map(|(name, value)| Some((name.clone(), fill(value, known, room)?)));
+            Json::Object(filled.collect::<Option<_>>()?)
         }
         Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
-    }
+    })
 }
 
 fn is_anything(pattern: &Json) -> bool {
@@ -308,7 +321,9 @@ fn all_match(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
 
 /// Changes a pattern where a value does not match it; what is to stand there is made of the value.
 fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json) -> Json) -> Json {
-    if matches(pattern, value, known) {
+    let mut captured = known.clone();
+    if matches(pattern, value, &mut captured) {
+        *known = captured;
         return pattern.clone();
     }
     match (pattern, value) {
@@ -366,6 +381,9 @@ mod tests {
             (r#"{"a": 1}"#, "{}"),
             (r#"{"a": 1}"#, r#"{"a": 2}"#),
             (r#"{"a": null}"#, r#"{"a": false}"#),
+            (r#"{"a": "[..]"}"#, "{}"),
+            (r#"{"a": "<x>"}"#, "{}"),
+            ("9007199254740993", "9007199254740992"),
             ("[1]", "[1, 2]"),
             ("[1, 2]", "[1]"),
             ("[]", "[1]"),
@@ -412,8 +430,47 @@ mod tests {
         let value = Json::read(r#"{"id": "c-1", "<call>": 1}"#).unwrap();
         let captured = pattern.matches(&value, &Captures::new()).unwrap();
         assert_eq!(captured["call"], Json::Text("c-1".to_owned()));
-        assert_eq!(pattern.fill(&captured), value);
+        assert_eq!(pattern.fill(&captured), Some(value));
         assert_eq!(pattern.names(), ["call"]);
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_no_pattern() {
+        for text in [
+            "\"\u{10ffff}\"",
+            r#""\udbff\udffex>\"}\nclient: x""#,
+            "{\"\u{10fffe}x\": 1}",
+        ] {
+            let value = Json::read(text).unwrap();
+            let pattern = Pattern::of(value.clone());
+            assert!(!pattern.is_open() && pattern.names().is_empty(), "{text}");
+            assert_eq!(Pattern::read(&pattern.to_string()).unwrap(), pattern);
+            assert_eq!(pattern.fill(&Captures::new()), Some(value));
+        }
+    }
+
+    #[test]
+    fn what_nobody_captured_cannot_be_said_nor_what_is_too_long() {
+        let pattern = Pattern::read(r#"{"a": "<x>"}"#).unwrap();
+        assert_eq!(pattern.fill(&Captures::new()), None);
+        let long = Json::Text("a".repeat(LINE / 3));
+        let known = Captures::from([("x".to_owned(), long)]);
+        assert!(pattern.fill(&known).is_some());
+        let pattern = Pattern::read(r#"["<x>", "<x>", "<x>"]"#).unwrap();
+        assert_eq!(pattern.fill(&known), None);
+    }
+
+    #[test]
+    fn what_differs_captures_all_the_same_and_null_stays() {
+        let pattern = Pattern::read(r#"{"id": "<x>", "v": 1, "error": null}"#).unwrap();
+        let mut known = Captures::new();
+        let value = Json::read(r#"{"id": "r", "v": 2}"#).unwrap();
+        let fitted = pattern.fit(&value, &mut known);
+        assert_eq!(
+            fitted.to_string(),
+            r#"{"id": "<x>", "v": 2, "error": null}"#
+        );
+        assert_eq!(known["x"], Json::Text("r".to_owned()));
     }
 
     #[test]
@@ -428,7 +485,7 @@ mod tests {
     fn a_pattern_that_does_not_match_changes_just_so_far() {
         let fit = |pattern: &str, value: &str| {
             let pattern = Pattern::read(pattern).unwrap();
-            let fitted = pattern.fit(&Json::read(value).unwrap(), &Captures::new());
+            let fitted = pattern.fit(&Json::read(value).unwrap(), &mut Captures::new());
             fitted.to_string()
         };
         let fitted = fit(
@@ -473,7 +530,8 @@ mod tests {
             let none = Captures::new();
             let pattern = Pattern::of(other);
             prop_assert!(Pattern::of(value.clone()).matches(&value, &none).is_some());
-            prop_assert!(pattern.fit(&value, &none).matches(&value, &none).is_some());
+            let fitted = pattern.fit(&value, &mut Captures::new());
+            prop_assert!(fitted.matches(&value, &none).is_some());
         }
 
         #[test]

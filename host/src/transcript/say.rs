@@ -25,7 +25,7 @@ impl Player<'_> {
             Act::Says(end, said) => self.says(*end, said).await?,
             Act::Calls(call) => self.calls(call).await?,
             Act::Session(name, params) => {
-                let params = params.fill(&self.captures);
+                let params = params.fill(&self.captures).ok_or_else(unsayable)?;
                 self.begin_session(name, &params).await?;
             }
             Act::After(time) => sleep(*time).await,
@@ -38,7 +38,9 @@ impl Player<'_> {
     }
 
     async fn says(&mut self, peer: Peer, said: &Said) -> Result<(), Stop> {
-        let body = said.body.as_ref().map(|body| body.fill(&self.captures));
+        let body = said.body.as_ref();
+        let body = body.map(|body| body.fill(&self.captures).ok_or_else(unsayable));
+        let body = body.transpose()?;
         let name = said.name.clone().unwrap_or_default();
         let session = self.session.clone();
         let with_session = |method: &str| with_session(method, body.clone(), session.as_deref());
@@ -90,7 +92,8 @@ impl Player<'_> {
                 call.server
             )));
         };
-        let mut params = call.params.fill(&self.captures);
+        let params = call.params.fill(&self.captures);
+        let mut params = params.ok_or_else(unsayable)?;
         if let Json::Object(members) = &mut params {
             let meta = Json::read(META).unwrap_or(Json::Null);
             members.entry("_meta".to_owned()).or_insert(meta);
@@ -170,4 +173,13 @@ fn empty() -> Json {
 /// The error of an end that does not say which.
 fn failed() -> Json {
     Json::read(r#"{"code":-32603,"message":"it failed"}"#).unwrap_or(Json::Null)
+}
+
+/// Why something cannot be said.
+fn unsayable() -> Stop {
+    Stop(
+        "a `<name>` in it stands for nothing, since what was to capture it came otherwise; or it is longer than a \
+         message may be"
+            .to_owned(),
+    )
 }
