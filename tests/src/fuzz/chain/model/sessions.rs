@@ -107,13 +107,13 @@ impl Model {
             || answers.any(|(answer, request)| *request == session.load && fails(answer))
     }
 
-    /// Whether a program of a project's may have had what it cannot pass on, for nobody knows the session any
-    /// more.
+    /// Whether a program of some project may have had what it cannot pass on: nobody knows the session any more,
+    /// so what the agent says in it goes the way of one that is being set up.
     pub(super) fn is_for_no_session(&self, session: Option<usize>) -> bool {
-        let own = session.and_then(|session| session.checked_sub(FIRST));
-        let chain = own.and_then(|own| self.sessions[own].chain);
-        let mut natives = self.hops.iter().filter(|hop| hop.is_native);
-        let has_programs = chain.is_some() && natives.any(|hop| hop.chain == chain);
+        let has_programs = self
+            .hops
+            .iter()
+            .any(|hop| hop.is_native && hop.chain.is_some());
         has_programs && self.is_loose(session)
     }
 
