@@ -4,6 +4,7 @@
 
 mod find;
 mod members;
+mod quote;
 #[cfg(not(target_arch = "wasm32"))]
 mod splice;
 mod strings;
@@ -225,7 +226,7 @@ impl From<serde_json::Value> for Json {
 
 impl From<&str> for Json {
     fn from(text: &str) -> Self {
-        Json::of(text).expect("a string is JSON")
+        Self(Node::Raw(quote::quote(text).into()))
     }
 }
 

@@ -7,6 +7,7 @@
 //! where a needle may be beginning. What comes out depends on the text alone, never on how it was cut,
 //! and what it costs is bounded by its length (see [`Effort`]).
 
+mod beginnings;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,6 @@ use std::collections::BTreeSet;
 use std::mem;
 use std::ops::Range;
 
-use aho_corasick::dfa::DFA as Needles;
 use serde::{Deserialize, Serialize};
 
 use crate::effort::Effort;
@@ -24,6 +24,7 @@ use crate::judge::Judge;
 use crate::machine::Machine;
 use crate::rules::Rule;
 use crate::text::{self, End};
+use beginnings::Beginnings;
 use scan::Scan;
 
 /// What stands for text that was not looked at.
@@ -41,7 +42,7 @@ pub(crate) struct Detector {
 struct Search {
     /// The needles, in order.
     texts: Vec<&'static str>,
-    needles: Needles,
+    beginnings: Beginnings,
     /// By needle: the rules that have it.
     needed_by: Vec<Vec<Needed>>,
     judge: Judge,
@@ -176,10 +177,6 @@ impl Search {
             .copied()
             .collect();
         let texts: Vec<&str> = texts.into_iter().collect();
-        let needles = Needles::builder()
-            .ascii_case_insensitive(true)
-            .build(&texts)
-            .map_err(|error| error.to_string())?;
         let needing = |text: &&str| {
             let needing = rules().filter(|(_, rule)| rule.needles.contains(text));
             needing
@@ -191,8 +188,8 @@ impl Search {
         };
         let needed_by = texts.iter().map(needing).collect();
         Ok(Self {
+            beginnings: Beginnings::of(&texts),
             texts,
-            needles,
             needed_by,
             judge: Judge::new()?,
         })

@@ -3,9 +3,7 @@
 use std::array;
 use std::ops::Range;
 
-use aho_corasick::Anchored;
-use aho_corasick::automaton::{Automaton, StateID};
-
+use super::beginnings::{Beginning, State};
 use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
@@ -269,16 +267,13 @@ impl Search {
     /// The places in this part of a text where a match may begin that has a needle. Not in order: the
     /// automaton takes one byte after the other, so several of them run side by side.
     fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
-        let Ok(start) = self.needles.start_state(Anchored::No) else {
-            return;
-        };
         let size = part.len().div_ceil(LANES);
         let edge = |lane: usize| part.end.min(part.start + lane * size);
         let parts: [_; LANES] = array::from_fn(|lane| edge(lane)..edge(lane + 1));
         let texts = parts
             .clone()
             .map(|part| &text[part.start..text.len().min(part.end + NEEDLE)]);
-        let mut states = [start; LANES];
+        let mut states = [State::default(); LANES];
         let shortest = texts
             .iter()
             .map(|text| text.len())
@@ -293,7 +288,7 @@ impl Search {
         }
         for ((mut state, lane), part) in states.into_iter().zip(texts).zip(&parts) {
             for (at, byte) in lane.iter().enumerate().skip(shortest) {
-                state = self.needles.next_state(Anchored::No, state, *byte);
+                state = self.beginnings.next(state, *byte);
                 self.hits_of(state, text, part, part.start + at, hits);
             }
         }
@@ -302,45 +297,43 @@ impl Search {
     /// Runs on until one of the automata may have found something. False if all texts are at their end.
     /// Alone in a function, so that all it needs has its place in a register.
     #[inline(never)]
-    fn run(&self, texts: [&[u8]; LANES], states: &mut [StateID; LANES], at: &mut usize) -> bool {
-        let needles = &self.needles;
+    fn run(&self, texts: [&[u8]; LANES], states: &mut [State; LANES], at: &mut usize) -> bool {
+        let beginnings = &self.beginnings;
         let [mut one, mut two, mut three] = *states;
         let length = texts[0].len();
         let [first, second, third] = texts.map(|text| &text[..length]);
         let mut next = *at;
-        let mut is_special = false;
-        while !is_special && next < length {
-            one = needles.next_state(Anchored::No, one, first[next]);
-            two = needles.next_state(Anchored::No, two, second[next]);
-            three = needles.next_state(Anchored::No, three, third[next]);
-            is_special =
-                needles.is_special(one) | needles.is_special(two) | needles.is_special(three);
+        let mut has_found = false;
+        while !has_found && next < length {
+            one = beginnings.next(one, first[next]);
+            two = beginnings.next(two, second[next]);
+            three = beginnings.next(three, third[next]);
+            has_found = beginnings.has_found([one, two, three]);
             next += 1;
         }
         *at = next;
         *states = [one, two, three];
-        is_special
+        has_found
     }
 
-    /// The places in this part of a text where a match may begin whose needle ends with this byte.
+    /// The places in this part of a text where a match may begin, by what has been read up to this byte.
     fn hits_of(
         &self,
-        state: StateID,
+        state: State,
         text: &[u8],
         part: &Range<usize>,
         last: usize,
         hits: &mut Vec<Hit>,
     ) {
-        if !self.needles.is_match(state) {
-            return;
-        }
-        for number in 0..self.needles.match_len(state) {
-            let needle = self.needles.match_pattern(state, number);
-            let begin = last + 1 - self.needles.pattern_len(needle);
-            if !part.contains(&begin) {
+        for Beginning { needle, length } in self.beginnings.at(state) {
+            let begin = last + 1 - length;
+            let whole = self.texts[*needle].as_bytes();
+            let is_there = |text: &[u8]| text.eq_ignore_ascii_case(whole);
+            let read = text.get(begin..begin + whole.len());
+            if !part.contains(&begin) || !read.is_some_and(is_there) {
                 continue;
             }
-            for Needed { kind, apart } in &self.needed_by[needle.as_usize()] {
+            for Needed { kind, apart } in &self.needed_by[*needle] {
                 if !apart || is_apart(text, begin) {
                     hits.push((begin, *kind));
                 }
