@@ -22,6 +22,10 @@ pub(super) struct Beginnings {
     found: State,
     /// That, by row.
     ends: Vec<Vec<Beginning>>,
+    /// How many characters of needles each state has read, by row.
+    depths: Vec<usize>,
+    /// How many characters of each are in the table.
+    length: usize,
 }
 
 /// What may be a needle.
@@ -81,6 +85,7 @@ impl Beginnings {
                 next[row + usize::from(column)] = states[child];
             }
         }
+        let depths = order.iter().map(|at| nodes[*at].len()).collect();
         let ends = order.into_iter().map(|at| mem::take(&mut ends[at]));
         Self {
             columns,
@@ -88,7 +93,16 @@ impl Beginnings {
             width,
             found,
             ends: ends.collect(),
+            depths,
+            length,
         }
+    }
+
+    /// Whether a needle may begin as this text does, as far as both go.
+    pub fn may_begin(&self, text: &[u8]) -> bool {
+        let text = &text[..text.len().min(self.length)];
+        let state = text.iter().fold(0, |state, byte| self.next(state, *byte));
+        self.depths[usize::from(state) / self.width] == text.len()
     }
 
     /// The state behind this byte.

@@ -261,7 +261,9 @@ impl Search {
             let may_begin = |rule: &Needed| !rule.apart || is_apart(text, *place);
             begun.any(|(_, rules)| rules.iter().any(may_begin))
         };
-        (earliest..text.len()).find(begins).unwrap_or(text.len())
+        let mut places =
+            (earliest..text.len()).filter(|at| self.beginnings.may_begin(&text[*at..]));
+        places.find(begins).unwrap_or(text.len())
     }
 
     /// The places in this part of a text where a match may begin that has a needle. Not in order: the
