@@ -288,8 +288,8 @@ fn is_plain_string(text: &str) -> bool {
         .and_then(|text| text.strip_suffix('"'));
     text.is_some_and(|text| {
         memchr::memchr2(b'"', b'\\', text.as_bytes()).is_none()
-            // Without a way out in the middle, so that many bytes are compared at once.
-            && !text.bytes().fold(false, |any, byte| any | (byte < b' '))
+            // All of it, so that many bytes are compared at once.
+            && text.bytes().fold(u8::MAX, u8::min) >= b' '
     })
 }
 

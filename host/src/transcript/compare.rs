@@ -113,7 +113,9 @@ impl Player<'_> {
                 members.shift_remove("sessionId");
             }
         }
-        said.body = (body != Json::Null).then(|| Pattern::of(body));
+        // No parameters are `null` to the chain; a result of `null` is one.
+        let is_there = body != Json::Null || said.kind == Kind::Result;
+        said.body = is_there.then(|| Pattern::of(body));
         Outcome::Extra(self.done, Act::Gets(peer, said))
     }
 

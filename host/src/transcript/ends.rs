@@ -1,9 +1,10 @@
 //! The two ends of a chain that a transcript plays: what they say, and what they got and nothing has expected yet.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::act::{Kind, Said};
 use super::json::{Json, plain};
@@ -17,8 +18,14 @@ const PIPE: usize = 2 * LINE;
 /// How many messages are read before they are looked at; then the chain waits.
 const READ: usize = 1024;
 
-/// How much may come of one step, in bytes.
+/// How much may come of one step, in bytes; and how much is read before it is looked at.
 const MOST: usize = 256 << 20;
+
+/// What a message is counted in.
+const UNIT: usize = 1024;
+
+/// A message that is not looked at yet, and the room that it takes.
+type Heard = (Message, OwnedSemaphorePermit);
 
 /// A message that came to an end.
 #[derive(Clone, Debug)]
@@ -34,7 +41,7 @@ pub struct Came {
 /// One end.
 pub struct End {
     writer: WriteHalf<DuplexStream>,
-    lines: mpsc::Receiver<Message>,
+    lines: mpsc::Receiver<Heard>,
     /// The bytes in the inbox.
     held: usize,
     /// The requests that it got, by their names.
@@ -82,7 +89,7 @@ impl End {
     pub fn hear(&mut self) -> bool {
         let before = self.inbox.len();
         while self.held < MOST
-            && let Ok(message) = self.lines.try_recv()
+            && let Ok((message, _)) = self.lines.try_recv()
         {
             self.held += message.len();
             let came = self.understand(&message);
@@ -135,7 +142,8 @@ impl End {
 }
 
 /// Reads until the chain is gone.
-async fn read(reader: ReadHalf<DuplexStream>, heard: mpsc::Sender<Message>) {
+async fn read(reader: ReadHalf<DuplexStream>, heard: mpsc::Sender<Heard>) {
+    let room = Arc::new(Semaphore::new(MOST / UNIT));
     let mut reader = LineReader::new(reader, 2 * LINE);
     while let Ok(true) = reader.fill().await {
         while let Some(frame) = reader.next_frame() {
@@ -143,7 +151,12 @@ async fn read(reader: ReadHalf<DuplexStream>, heard: mpsc::Sender<Message>) {
             let Ok(message) = rpc::read(frame) else {
                 continue;
             };
-            if heard.send(message).await.is_err() {
+            // No line takes more than all the room.
+            let units = u32::try_from(message.len().div_ceil(UNIT)).unwrap_or(u32::MAX);
+            let Ok(taken) = room.clone().acquire_many_owned(units).await else {
+                return;
+            };
+            if heard.send((message, taken)).await.is_err() {
                 return;
             }
         }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::{BufRead, Read};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::act::{Act, Kind, Said};
 use super::format::LONGEST;
@@ -27,8 +27,14 @@ struct Line {
     /// The number of the request, on all hops.
     request: Option<u64>,
     params: Option<Json>,
+    #[serde(default, deserialize_with = "even_null")]
     result: Option<Json>,
     error: Option<Json>,
+}
+
+/// A value that is there, also if it is `null`.
+fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
 }
 
 impl Line {
@@ -181,6 +187,8 @@ mod tests {
 {"from":"client","to":"agent","kind":"notification","request":2,"method":"$/cancel_request","params":{"requestId":7}}
 {"from":"one","to":"two","kind":"notification","method":"between"}
 {"from":"two","to":"client","kind":"notification","method":"a/b"}
+{"from":"client","to":"agent","kind":"request","request":3,"method":"authenticate"}
+{"from":"agent","to":"client","kind":"response","request":3,"method":"authenticate","result":null}
 {"from":"agent","to":"client","kind":"response","request":2,"method":"session/load","error":{"code":-32800}}
 "#;
         let expected = r#"client: r1 session/new {"mcpServers": [1]}
@@ -192,6 +200,10 @@ agent gets: r2 session/load {"mcpServers": [{"serverId": "acp-chain-1"}, {"serve
 client: r2 cancel
 agent gets: r2 cancel
 client gets: a/b
+client: r3 authenticate
+agent gets: r3 authenticate
+agent: r3 result null
+client gets: r3 result null
 agent: r2 error {"code": -32800}
 client gets: r2 error {"code": -32800}
 "#;

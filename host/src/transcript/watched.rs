@@ -2,6 +2,7 @@
 //!
 //! To the chain it is the proxy itself: it fails as a trap does, in the middle of a call.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -62,7 +63,7 @@ impl Watch {
 pub struct Watched {
     source: Box<dyn Source>,
     watch: Watch,
-    is_first: std::sync::atomic::AtomicBool,
+    is_first: AtomicBool,
 }
 
 impl Watched {
@@ -78,16 +79,15 @@ impl Watched {
 
 impl Source for Watched {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
-        if !self
-            .is_first
-            .swap(false, std::sync::atomic::Ordering::Relaxed)
-        {
-            self.watch.lock().starts.push(saved.clone());
-            self.watch.0.started.notify_waiters();
-        }
-        let (starting, watch) = (self.source.start(first, saved), self.watch.clone());
+        let is_again = !self.is_first.swap(false, Ordering::Relaxed);
+        let starting = self.source.start(first, saved.clone());
+        let watch = self.watch.clone();
         Box::pin(async move {
             let Started { part, registration } = starting.await?;
+            if is_again {
+                watch.lock().starts.push(saved);
+                watch.0.started.notify_waiters();
+            }
             let part = Box::new(WatchedPart { part, watch });
             Ok(Started { part, registration })
         })

@@ -5,15 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::stage::Stage;
-use super::write;
 use crate::transcript::{Script, recorded};
 use crate::untrusted::Untrusted;
 
-/// How often a transcript is played until it holds.
+/// How often what comes is written into a transcript until it holds.
 const TRIES: usize = 3;
 
 /// What was recorded, if it is not the component of this folder.
@@ -28,10 +27,7 @@ pub enum Chain<'a> {
 /// Makes a transcript, and prints it if there is no file for it.
 pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Result<(), String> {
     if let Some(output) = output.filter(|output| output.exists()) {
-        let shown = Untrusted::new(output.display());
-        return Err(format!(
-            "{shown}: there is such a file already; name another, or remove it"
-        ));
+        return Err(is_there(output));
     }
     let shown = Untrusted::new(trace.display());
     let file =
@@ -41,29 +37,31 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     let mut text = format!("{}{steps}", head(chain, path)?);
     let stage = Stage::new(None)?;
     let recorded = expected(&text);
-    for attempt in 0..TRIES {
+    for attempt in 0.. {
         let script = Script::read(&text)
             .map_err(|wrong| format!("{shown}: as a transcript, line {wrong}"))?;
         let played = stage.play(&script, path, attempt > 0)?;
         if played.is_as_written() {
             break;
         }
-        if played.has_stopped() {
-            let differences = played.differences(&script);
-            let told = differences
-                .into_iter()
-                .flat_map(|difference| difference.lines);
-            let told: Vec<_> = told.map(|line| format!("\n  {line}")).collect();
-            return Err(format!(
-                "{shown}: with this chain it does not come so far as in the trace; name that of the trace by \
-                 `--manifest FILE`:{}",
-                told.concat()
-            ));
-        }
-        text = played.updated(&script);
+        let why = match (played.has_stopped(), attempt < TRIES) {
+            (false, true) => {
+                text = played.updated(&script);
+                continue;
+            }
+            (true, _) => {
+                "with this chain it does not come so far as in the trace; name that of the trace by \
+                 `--manifest FILE`"
+            }
+            (false, false) => "something else comes each time that it is played",
+        };
+        let told = played.differences(&script).into_iter();
+        let told = told.flat_map(|difference| difference.lines);
+        let told: Vec<_> = told.map(|line| format!("\n  {line}")).collect();
+        return Err(format!("{shown}: {why}:{}", told.concat()));
     }
     match output {
-        Some(output) => write(output, &text)?,
+        Some(output) => create(output, &text)?,
         // Whoever reads may have enough before the end.
         None => drop(std::io::stdout().write_all(text.as_bytes())),
     }
@@ -78,6 +76,22 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     Ok(())
 }
 
+/// Writes a file that is not there yet.
+fn create(path: &Path, text: &str) -> Result<(), String> {
+    let shown = Untrusted::new(path.display());
+    let file = File::create_new(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => is_there(path),
+        _ => format!("{shown}: the file cannot be written: {error}"),
+    })
+}
+
+fn is_there(path: &Path) -> String {
+    let shown = Untrusted::new(path.display());
+    format!("{shown}: there is such a file already; name another, or remove it")
+}
+
 /// What the ends get in a transcript.
 fn expected(text: &str) -> BTreeSet<String> {
     let steps = Script::read(text)
@@ -89,13 +103,18 @@ fn expected(text: &str) -> BTreeSet<String> {
 
 /// The head of a transcript at `path`.
 fn head(chain: Option<Chain>, path: &Path) -> Result<String, String> {
-    let absolute = |path: &Path| {
+    // As they are, so that no `..` leads elsewhere by a link.
+    let real = |path: &Path| {
         let shown = Untrusted::new(path.display());
-        std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))
+        std::fs::canonicalize(path).map_err(|error| format!("{shown}: {error}"))
     };
-    let path = absolute(path)?;
+    let folder = path.parent().unwrap_or(path);
+    let folder = real(match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    });
     let way = |file: &Path| {
-        let way = way(path.parent().unwrap_or(Path::new("/")), &absolute(file)?);
+        let way = way(&folder?, &real(file)?);
         Ok::<_, String>(toml::Value::String(way.to_string_lossy().into_owned()))
     };
     Ok(match chain {
