@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::hop::Member;
 use super::native_peer::Order;
 use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
 use super::router::{Finished, RUN};
-use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Word};
+use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
 use crate::channel::{Failure, Peer};
 use crate::limits::{FLOOD, UNREAD};
 use crate::mcp::bridge::Arrival;
@@ -41,6 +42,7 @@ enum Turn {
     Arrived(Arrival),
     Happened(Happened),
     Word(Word),
+    Swap(Swap),
     Exited,
     More,
 }
@@ -76,6 +78,8 @@ pub struct Conductor {
     pub(super) pipes: Pipes,
     /// What finds the projects of sessions.
     projects: Option<Box<dyn Projects>>,
+    /// Newer versions of proxies, if somebody makes them.
+    swaps: Option<mpsc::Receiver<Swap>>,
     /// Whether what happened last was that something was written.
     wrote: bool,
     /// Until when output of an agent is waited for that has exited or reads nothing any more.
@@ -119,6 +123,7 @@ impl Conductor {
             process,
             pipes,
             projects,
+            swaps: settings.swaps,
             wrote: false,
             last_output: None,
         };
@@ -192,6 +197,7 @@ impl Conductor {
                     filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
                     happened = self.pipes.next(&mut natives, &hearing) => Turn::Happened(happened),
                     word = next_word(&mut self.projects) => Turn::Word(word),
+                    swap = next_swap(&mut self.swaps) => Turn::Swap(swap),
                     () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
                     finished = busy => Turn::Finished(finished),
                     arrival = arrival, if read_agent => Turn::Arrived(arrival),
@@ -244,6 +250,7 @@ impl Conductor {
             Turn::Happened(happened) => self.happened(happened),
             Turn::Word(Word::Found(number, project)) => self.found(number, project),
             Turn::Word(Word::Notice(text)) => self.router.tell_user(&text),
+            Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
                 // What it started may keep its output open; what it wrote itself is still read.
@@ -458,6 +465,19 @@ impl Conductor {
 async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
     match projects {
         Some(projects) => projects.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The next version of a proxy, if somebody makes them. Cancel safe.
+async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
+    let next = match swaps {
+        Some(swaps) => swaps.recv().await,
+        None => None,
+    };
+    match next {
+        Some(swap) => swap,
+        // Nobody makes any more.
         None => std::future::pending().await,
     }
 }

@@ -12,6 +12,7 @@ use super::native_peer::{Native, NativePeer};
 use super::queues::{OrderKey, Parked, Queues};
 use super::route::HopIndex;
 use super::routed::Routed;
+use super::versions::{Version, Versions};
 use crate::channel::{
     Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Offers, Part, Pattern, Registration,
     Source, Started, Subject, Subscription, seen_subject, subject,
@@ -142,6 +143,16 @@ pub struct Held {
     pub routed: Routed,
     /// When it is taken from the proxy.
     pub until: Instant,
+    /// The version of the proxy that holds it.
+    pub version: Version,
+}
+
+impl Held {
+    /// Whether a response must wait for it.
+    pub fn holds_up(&self, response: &Routed) -> bool {
+        let held = &self.routed;
+        held.exchange.is_none() && held.arrival < response.arrival && held.shares_queue(response)
+    }
 }
 
 /// What a proxy is made of, as far as it matters on the way.
@@ -163,6 +174,7 @@ pub struct Hop {
     pub terms: Terms,
     pub runtime: Runtime,
     pub life: Life,
+    pub versions: Versions,
     /// Why it is to be ended as soon as it comes back.
     pub ending: Option<Failure>,
     pub breaker: Breaker,
@@ -265,6 +277,7 @@ impl Hop {
             terms,
             runtime,
             life,
+            versions: Versions::default(),
             ending: None,
             told: false,
             registration: Registration {
@@ -330,8 +343,17 @@ impl Hop {
 
     /// The subscription by which the proxy sees a message, if a power lets it do anything with it.
     pub fn subscription(&self, routed: &Routed) -> Option<&Subscription> {
+        self.wanted(&self.registration, routed)
+    }
+
+    /// The same, by what one of its versions says of itself.
+    pub fn wanted<'r>(
+        &self,
+        registration: &'r Registration,
+        routed: &Routed,
+    ) -> Option<&'r Subscription> {
         let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
-        self.registration
+        registration
             .subscriptions
             .iter()
             .find(|wanted| wanted.covers(kind, sender, &routed.method))
@@ -364,6 +386,16 @@ impl Hop {
 
     pub fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
         self.registration.subscriptions = subscriptions;
+    }
+
+    /// What it says of itself.
+    pub fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// It says this of itself from now on. Gives what it said before.
+    pub fn register(&mut self, registration: Registration) -> Registration {
+        std::mem::replace(&mut self.registration, registration)
     }
 
     /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
@@ -456,11 +488,9 @@ impl Hop {
         if self.held.is_empty() && self.parked.is_empty() {
             return false;
         }
-        let before = |held: &Held| {
-            let held = &held.routed;
-            held.exchange.is_none() && held.arrival < routed.arrival && held.shares_queue(routed)
-        };
-        self.parked.holds_up(routed) || routed.is_response() && self.held.values().any(before)
+        let mut held = self.held.values();
+        self.parked.holds_up(routed)
+            || routed.is_response() && held.any(|held| held.holds_up(routed))
     }
 
     /// How many bytes wait here that nothing more should be read for.

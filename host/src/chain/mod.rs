@@ -25,7 +25,9 @@ mod routed;
 mod router;
 mod serve;
 mod start;
+mod swap;
 mod timers;
+mod versions;
 
 pub use hop::{ForNatives, Member, Proxy, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
@@ -34,3 +36,4 @@ pub use projects::{Make, PATIENCE, Project, Projects, Word};
 pub use router::Router;
 pub use serve::{Exit, Settings, serve};
 pub use start::{Agent, Chain, ChildIo, Role, StartError};
+pub use swap::Swap;

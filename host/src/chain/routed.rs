@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::exchange::{Boundary, ExchangeId};
 use super::route::{HopIndex, Route, Target, Via};
+use super::versions::Version;
 use crate::channel::Peer;
 use crate::limits::Charge;
 use crate::rpc::Message;
@@ -47,6 +48,8 @@ pub struct Content {
     pub charge: Option<Charge>,
     /// When it came to the proxy where it is, in the order of that proxy.
     pub arrival: u64,
+    /// The replaced version of the proxy where it is that has seen it last, if one has.
+    pub seen: Option<Version>,
     /// The session of the request that this answers.
     pub request_session: Option<Arc<str>>,
     /// Where the request that this answers got another session, from the proxy next to whoever
@@ -88,6 +91,7 @@ impl Routed {
             internal: false,
             charge: None,
             arrival: 0,
+            seen: None,
             request_session: None,
             renamed: Vec::new(),
             message,

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitStatus;
 
+use tokio::sync::mpsc;
+
 use super::conductor::Conductor;
 use super::handshake::Handshake;
-use super::{Chain, Role, StartError};
+use super::{Chain, Role, StartError, Swap};
 use crate::rpc::{Error, Id};
 use crate::trace::Trace;
 use crate::transport::{Outbox, Transport};
@@ -22,6 +24,8 @@ pub struct Settings {
     pub program: PathBuf,
     /// The log, for the user to find more about what failed.
     pub log: Option<PathBuf>,
+    /// Newer versions of proxies, which take their places while the chain runs.
+    pub swaps: Option<mpsc::Receiver<Swap>>,
 }
 
 impl Default for Settings {
@@ -30,6 +34,7 @@ impl Default for Settings {
             trace: None,
             program: std::env::current_exe().unwrap_or_default(),
             log: None,
+            swaps: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::exchange::ExchangeId;
 use super::route::HopIndex;
+use super::versions::Version;
 use crate::channel::MessageId;
 
 /// What is to happen.
@@ -13,6 +14,8 @@ use crate::channel::MessageId;
 pub enum Timer {
     /// A held message is taken from its proxy.
     Expire(HopIndex, MessageId),
+    /// What a replaced version of a proxy has left is taken from it.
+    Retire(HopIndex, Version),
     /// A proxy that broke is started again.
     Restart(HopIndex),
     /// A native proxy ought to have answered its first message.

@@ -8,6 +8,7 @@ mod model;
 mod native;
 mod projects;
 mod proxy;
+mod swaps;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,11 +29,14 @@ use self::proxy::Script;
 /// How often a chain may be asked to go on at the end until it is at rest.
 const PATIENCE: usize = 10_000;
 
+/// What happens when a newer version of a proxy comes.
+const SWAP: usize = usize::MAX;
+
 /// Messages leave as they came or as a proxy changed them, in their order; every request gets
 /// exactly one answer, whoever breaks; nothing else is lost.
 ///
-/// The first byte says how many proxies there are, whether the chain is itself one, and whether sessions have
-/// projects; one byte each under which policy they are, and whether they are programs; and the others what
+/// The first byte says how many proxies there are, whether the chain is itself one, whether sessions have projects,
+/// and whether newer versions of proxies come; one byte each under which policy they are, and whether they are programs; and the others what
 /// happens. A message of a session passes the proxies of its project, and of no other.
 ///
 /// # Panics
@@ -43,6 +47,7 @@ pub fn chain(data: &[u8]) {
     let (count, is_proxy) = (shape % 4, shape / 4 % 4 == 3);
     let has_projects = !is_proxy && shape / 16 % 2 == 1;
     world.lock().model.has_projects = has_projects;
+    let has_swaps = shape / 64 % 2 == 1;
     let members: Vec<_> = (0..count).map(|_| new_member(&world, None).1).collect();
     let is_native = |member: &Member| matches!(member, Member::Native(_));
     let programs = members.iter().enumerate();
@@ -52,6 +57,7 @@ pub fn chain(data: &[u8]) {
         has_programs: members.iter().any(is_native),
         broken: HashMap::new(),
         is_proxy,
+        has_swaps,
         finder: has_projects.then(Finder::new),
         router: Router::new(members, None),
         world,
@@ -132,13 +138,18 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
         name,
         started: script.begin(1),
         source: Box::new(script) as Box<dyn Source>,
-        terms: Terms {
-            limits: Arc::new(Limits::default()),
-            grant: Arc::new(Grant::unlimited()),
-            on_failure,
-        },
+        terms: terms(on_failure),
     };
     (hop, proxy.into())
+}
+
+/// Under which all proxies are.
+fn terms(on_failure: FailurePolicy) -> Terms {
+    Terms {
+        limits: Arc::new(Limits::default()),
+        grant: Arc::new(Grant::unlimited()),
+        on_failure,
+    }
 }
 
 struct Driver {
@@ -150,6 +161,8 @@ struct Driver {
     broken: HashMap<usize, usize>,
     /// Whether the chain is itself a proxy, of a parent which has both ends.
     is_proxy: bool,
+    /// Whether newer versions of proxies come.
+    has_swaps: bool,
     /// What finds the projects of sessions, if they have any.
     finder: Option<Finder>,
     world: World,
@@ -162,7 +175,10 @@ impl Driver {
             let mut world = self.world.lock();
             let peer = [Peer::Client, Peer::Agent][world.choose(2)];
             let count = if self.finder.is_some() { 16 } else { 12 };
-            (world.choose(count), peer)
+            let swaps = if self.has_swaps { 4 } else { 0 };
+            let what = world.choose(count + swaps);
+            // They are behind all else, so that the bytes mean the same where there are none.
+            (if what < count { what } else { SWAP }, peer)
         };
         match what {
             0..=2 => self.say(peer, model::Kind::Notification),
@@ -176,6 +192,7 @@ impl Driver {
             12 => self.set_up(),
             13 | 14 => self.find(),
             15 => self.close(),
+            SWAP => self.swap_one(),
             _ => {
                 // A burst: the next things happen before any proxy is called.
                 return;

@@ -6,6 +6,7 @@ use super::steps::{Answer, Back, Step, Steps};
 use super::{native, setup, work};
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::chain::routed::Routed;
+use crate::chain::versions::version_of;
 use crate::channel::Event;
 
 /// The answer to an open request sets out. Nothing if its way is over already.
@@ -94,7 +95,8 @@ fn hand_over(
             if core.hops[*index].asked.remove(id).is_some() {
                 core.trace(routed);
                 let delivery = work::delivery(routed, *id, true);
-                work::call(core, mcp, *index, Event::Answer(delivery), steps);
+                let version = version_of(*id);
+                work::call(core, mcp, *index, version, Event::Answer(delivery), steps);
             }
         }
         Origin::Introduction | Origin::Seat(..) => {}

@@ -19,7 +19,7 @@ use super::steps::Answer;
 use crate::chain::PATIENCE;
 use crate::chain::edge::Edge;
 use crate::chain::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
-use crate::chain::hop::{Hop, Item, Life, Member};
+use crate::chain::hop::{Held, Hop, Item, Life, Member};
 use crate::chain::native_peer::{NativePeer, Order};
 use crate::chain::route::{HopIndex, Route};
 use crate::chain::routed::Routed;
@@ -61,6 +61,8 @@ pub(super) struct Core {
     pub busy: FuturesUnordered<Busy>,
     /// Proxies that are to be ended.
     pub due_to_end: Vec<HopIndex>,
+    /// Proxies of which a newer version is to take the place.
+    pub due_to_swap: Vec<HopIndex>,
     /// What is to be done to the programs of native proxies.
     pub orders: Vec<Order>,
     /// All that is kept: what others have are parts of it.
@@ -101,6 +103,7 @@ impl Core {
             ready: VecDeque::new(),
             busy: FuturesUnordered::new(),
             due_to_end: Vec::new(),
+            due_to_swap: Vec::new(),
             orders: Vec::new(),
             timers: Timers::default(),
             now: Instant::now(),
@@ -240,9 +243,14 @@ impl Core {
 
     /// Takes a held message from its proxy.
     pub fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
+        self.take_held(index, id).map(|held| held.routed)
+    }
+
+    /// The same, with what is known of it there.
+    pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
         let held = self.hops[index].held.remove(&id)?;
         self.timers.clear(held.until, Timer::Expire(index, id));
-        Some(held.routed)
+        Some(held)
     }
 
     /// Tells whoever has a request that it is withdrawn, if it is: the far side, or a native proxy.

@@ -10,8 +10,10 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use super::{
-    Router, answers, effects, failure, intake, native, projects, waiting, way, withdraw, work,
+    Router, answers, effects, failure, intake, native, projects, swaps, waiting, way, withdraw,
+    work,
 };
+use crate::chain::Swap;
 use crate::chain::hop::{Item, Life, Member};
 use crate::chain::route::HopIndex;
 use crate::chain::timers::Timer;
@@ -39,7 +41,7 @@ impl Router {
     /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
     /// go on in [`Router::finished`].
     pub fn pump(&mut self, mut budget: usize) {
-        self.end_due();
+        self.between_calls();
         while budget > 0
             && !self.core.is_flooded()
             && let Some(index) = self.core.ready.pop_front()
@@ -50,7 +52,7 @@ impl Router {
             while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
                 (run, budget) = (run - 1, budget - 1);
                 self.handle_next(index);
-                self.end_due();
+                self.between_calls();
             }
             self.core.make_ready(index);
         }
@@ -67,8 +69,9 @@ impl Router {
         self.with(|core, mcp, steps| match item {
             Item::Cancel(id) => {
                 // Settled in the meantime: then there is nothing to tell.
-                if core.hops[index].held.contains_key(&id) {
-                    work::call(core, mcp, index, Event::Cancel(id), steps);
+                let version = core.hops[index].held.get(&id).map(|held| held.version);
+                if let Some(version) = version {
+                    work::call(core, mcp, index, version, Event::Cancel(id), steps);
                 }
             }
             Item::Expired(id) => failure::expire(core, index, id, steps),
@@ -77,13 +80,16 @@ impl Router {
             }
             Item::Message(routed) => work::deliver(core, mcp, index, routed, steps),
         });
-        if !matches!(self.core.hops[index].life, Life::Busy) {
-            self.follow_up(index);
-        }
+        self.follow_up(index);
     }
 
-    /// A proxy is done with what it had in hand, and what waited for that only goes on.
+    /// A proxy that is not called any more is done with what it had in hand, and what waited for that only
+    /// goes on.
     fn follow_up(&mut self, index: HopIndex) {
+        if matches!(self.core.hops[index].life, Life::Busy) {
+            return;
+        }
+        self.core.hops[index].dismiss();
         let free = self.core.hops[index].done();
         // Most proxies have nothing behind them.
         if !free.is_empty() {
@@ -100,7 +106,15 @@ impl Router {
             self.follow_up(index);
         }
         self.core.make_ready(index);
+        self.between_calls();
+    }
+
+    /// Does what is to be done to proxies that are not being called.
+    fn between_calls(&mut self) {
         self.end_due();
+        while let Some(index) = self.core.next_due_to_swap() {
+            self.with(|core, mcp, steps| work::swap(core, mcp, index, steps));
+        }
     }
 
     /// Ends the proxies that are to be ended and can be.
@@ -116,6 +130,7 @@ impl Router {
         while let Some(timer) = self.core.timers.due(now) {
             self.with(|core, mcp, steps| match timer {
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),
+                Timer::Retire(index, version) => swaps::is_over(core, index, version, steps),
                 Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
@@ -125,6 +140,15 @@ impl Router {
                 }
             });
         }
+    }
+
+    /// Puts a newer version of a proxy in its place, between two messages: with the state that the old one saved
+    /// last. What the old one holds and asks stays with it until it is settled, for its `hold-time` at most.
+    ///
+    /// Of several versions that are wished for meanwhile the last one comes.
+    pub fn swap(&mut self, swap: Swap) {
+        swaps::wish(&mut self.core, swap);
+        self.between_calls();
     }
 
     /// The proxies of a project join the chain. Gives their places, in the order in which they come.
@@ -258,7 +282,10 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         Step::GoOn(said) => intake::go_on(core, mcp, *said, steps),
         Step::Release(index) => waiting::release(core, index, steps),
         Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
-        Step::TellTaken(index, id) => work::call(core, mcp, index, Event::Cancel(id), steps),
+        Step::TellTaken(index, version, id) => {
+            work::call(core, mcp, index, version, Event::Cancel(id), steps);
+        }
+        Step::Deliver(index, routed) => work::deliver(core, mcp, index, routed, steps),
         Step::Fail(index, routed, reason) => failure::fail(core, index, routed, &reason, steps),
         Step::Break(index, failure) => failure::break_down(core, index, &failure, steps),
         Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),

@@ -83,6 +83,8 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     for (id, held) in &hop.held {
         core.timers.clear(held.until, Timer::Expire(index, *id));
     }
+    // What older versions had was its own, too.
+    hop.versions.retired.clear();
     let had = hop.give_up();
     let asked = hop.asked.drain();
     steps.extend(asked.map(|(_, number)| Step::Withdraw(number, new_cancel())));
@@ -153,15 +155,16 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
 
 /// Takes a message from a proxy that has held it for too long.
 pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mut Steps) {
-    let Some(routed) = core.let_go(index, id) else {
+    let Some(held) = core.take_held(index, id) else {
         return;
     };
-    if let Life::Idle(part) = &mut core.hops[index].life {
+    let (routed, version) = (held.routed, held.version);
+    if let Some(part) = core.hops[index].part_mut(version) {
         part.take_away(id);
     }
     fail(core, index, routed, "it held it for too long", steps);
     // What it has asked for it, it withdraws.
-    steps.extend([Step::Release(index), Step::TellTaken(index, id)]);
+    steps.extend([Step::Release(index), Step::TellTaken(index, version, id)]);
 }
 
 /// What a message is, without what it says.

@@ -14,6 +14,7 @@
 //! work       proxies at work
 //! effects    what a proxy did in a call
 //! verdict    what it decided
+//! swaps      newer versions of proxies
 //! failure    proxies that fail
 //! native     native proxies
 //! withdraw   requests that are withdrawn
@@ -62,6 +63,7 @@ mod setup;
 mod setups;
 mod sides;
 mod steps;
+mod swaps;
 mod trace;
 mod turns;
 mod user;

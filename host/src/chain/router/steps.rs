@@ -11,6 +11,7 @@ use super::lookups::Said;
 use crate::chain::exchange::{Exchange, ExchangeId};
 use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
+use crate::chain::versions::Version;
 use crate::channel::{Change, Effect, Failure, MessageId, Outcome};
 use crate::mcp::seat::{Ask, Asked, ConnectionId, Question};
 use crate::mcp::{LinkId, ServerId};
@@ -38,8 +39,10 @@ pub(super) enum Step {
     Release(HopIndex),
     /// What a proxy did in a call is carried out; now for what it decided.
     Conclude(HopIndex, Box<Outcome>),
-    /// A proxy is told that a message was taken from it.
-    TellTaken(HopIndex, MessageId),
+    /// A version of a proxy is told that a message was taken from it.
+    TellTaken(HopIndex, Version, MessageId),
+    /// A replaced version of a proxy is done with a message, which the next one is to see.
+    Deliver(HopIndex, Routed),
     /// A message ends that its proxy could not decide, for this reason.
     Fail(HopIndex, Routed, Arc<str>),
     /// A proxy broke.

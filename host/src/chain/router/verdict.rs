@@ -6,7 +6,7 @@ use super::sessions::shown;
 use super::steps::Steps;
 use super::{failure, setup, waiting};
 use crate::chain::exchange::Stage;
-use crate::chain::hop::{Held, Item, Life};
+use crate::chain::hop::{Held, Item};
 use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
 use crate::chain::timers::Timer;
@@ -101,10 +101,13 @@ fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message
 }
 
 fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, steps: &mut Steps) {
+    // Once settled, it leaves the proxy, whichever version held it.
+    let seen = routed.seen.take();
+    let version = seen.unwrap_or(core.hops[index].versions.current);
     // Its own limit was looked at when it decided.
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
-        if let Life::Idle(part) = &mut core.hops[index].life {
+        if let Some(part) = core.hops[index].part_mut(version) {
             part.take_away(id);
         }
         let limit = Quantity::Size.show(KEPT as u64);
@@ -115,7 +118,12 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, ste
     let hop = &mut core.hops[index];
     let until = core.now + hop.terms.limits.hold_time;
     core.timers.set(until, Timer::Expire(index, id));
-    hop.held.insert(id, Held { routed, until });
+    let held = Held {
+        routed,
+        until,
+        version,
+    };
+    hop.held.insert(id, held);
     let Some(exchange) = request.and_then(|number| core.exchanges.get_mut(number)) else {
         return;
     };

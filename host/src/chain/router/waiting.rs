@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::steps::{Step, Steps};
+use crate::chain::hop::Life;
 use crate::chain::route::HopIndex;
 use crate::chain::routed::Routed;
 use crate::mcp::protocol::code;
@@ -39,9 +40,15 @@ pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlF
 }
 
 /// Sends a message on from a proxy that is done with it, unless it must wait there.
-pub(super) fn depart(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut Steps) {
+pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps: &mut Steps) {
     if routed.is_bound() {
         return refuse_bound(core, index, &routed, steps);
+    }
+    if routed.seen.is_some() {
+        if let Life::Idle(_) = core.hops[index].life {
+            return steps.push(Step::Deliver(index, routed));
+        }
+        routed.seen = None;
     }
     if let ControlFlow::Continue(routed) = park(core, index, routed) {
         steps.push(Step::Send(routed));

@@ -79,6 +79,7 @@ fn enter(
     let enters = routed.home == Some(index)
         || routed.target == Target::Provider(index)
         || hop.subscription(&routed).is_some()
+        || hop.awaiting(&routed).is_some()
         || hop.is_to_begin(&routed);
     if !enters {
         return ControlFlow::Continue(routed);

@@ -7,11 +7,12 @@ use super::busy::{Busy, Done, Work};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Did, Step, Steps};
-use super::{failure, native, verdict, waiting};
+use super::{failure, native, swaps, verdict, waiting};
 use crate::chain::hop::{Life, Runtime};
 use crate::chain::native_peer::Order;
 use crate::chain::route::{HopIndex, Target};
 use crate::chain::routed::Routed;
+use crate::chain::versions::Version;
 use crate::channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
 use crate::rpc::{Error, Message, code};
 
@@ -20,14 +21,18 @@ pub(super) fn deliver(
     core: &mut Core,
     mcp: &mut Mcp,
     index: HopIndex,
-    routed: Routed,
+    mut routed: Routed,
     steps: &mut Steps,
 ) {
     let hop = &mut core.hops[index];
     let is_called = routed.is_for_component();
+    let version = hop.reader(&routed);
+    routed.seen = Some(version).filter(|version| *version != hop.versions.current);
     let wanted = match is_called {
         true => Some(true),
-        false => hop.subscription(&routed).map(|wanted| wanted.with_body),
+        false => hop
+            .wanted(hop.registration_of(version), &routed)
+            .map(|wanted| wanted.with_body),
     };
     let Some(with_body) = wanted else {
         return waiting::depart(core, index, routed, steps);
@@ -59,7 +64,7 @@ pub(super) fn deliver(
     let known = exchange
         .as_ref()
         .and_then(|exchange| exchange.number_at(index));
-    let Life::Idle(part) = &mut hop.life else {
+    let Some(part) = hop.part_mut(version) else {
         return;
     };
     let id = match known {
@@ -82,20 +87,20 @@ pub(super) fn deliver(
         }),
     };
     core.hops[index].in_hand = Some((id, routed));
-    call(core, mcp, index, event, steps);
+    call(core, mcp, index, version, event, steps);
 }
 
-/// Calls a proxy, if it waits for something to do.
+/// Calls a version of a proxy, if the proxy waits for something to do.
 pub(super) fn call(
     core: &mut Core,
     mcp: &mut Mcp,
     index: HopIndex,
+    version: Version,
     event: Event,
     steps: &mut Steps,
 ) {
-    match std::mem::replace(&mut core.hops[index].life, Life::Busy) {
-        Life::Idle(part) => begin(core, mcp, index, Work::Call(part.call(event)), steps),
-        other => core.hops[index].life = other,
+    if let Some(part) = core.hops[index].take_part(version) {
+        begin(core, mcp, index, Work::Call(part.call(event)), steps);
     }
 }
 
@@ -138,7 +143,17 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
     }
 }
 
+/// Starts the newer version of a proxy that is to take its place.
+pub(super) fn swap(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
+    if let Some(starting) = swaps::begin(core, index) {
+        begin(core, mcp, index, Work::Start(starting), steps);
+    }
+}
+
 fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, steps: &mut Steps) {
+    if let Some(starting) = core.hops[index].versions.starting.take() {
+        return swaps::started(core, index, starting, started, steps);
+    }
     match started {
         Ok(Started { part, registration }) => {
             let hop = &mut core.hops[index];
@@ -161,11 +176,18 @@ fn finish(
     steps: &mut Steps,
 ) {
     let hop = &mut core.hops[index];
-    hop.life = Life::Idle(part);
+    let version = hop.put_back(part);
+    let is_at_work = version == hop.versions.current;
     if let Some(failure) = hop.ending.take() {
         return steps.push(Step::Break(index, failure.into()));
     }
-    if reply.saved.is_some() {
+    if let Outcome::Broke(failure) = &reply.outcome
+        && !is_at_work
+    {
+        return swaps::end(core, index, version, &failure.to_string(), steps);
+    }
+    // The state is that of the version at work.
+    if reply.saved.is_some() && is_at_work {
         hop.saved = reply.saved;
     }
     if reply.effects.is_empty() && hop.parked.is_empty() {

@@ -74,6 +74,8 @@ pub struct Model {
     gone: [bool; 2],
     /// Whether a program broke: answers to what it asked before are for nobody.
     leaks: bool,
+    /// Whether anything was held for too long.
+    time_has_passed: bool,
 }
 
 struct Hop {
@@ -82,6 +84,8 @@ struct Hop {
     /// The chain that it belongs to, if it is a project's.
     chain: Option<usize>,
     broke: usize,
+    /// The version that is at work.
+    version: u64,
     held: HashMap<MessageId, Tag>,
     /// Its own requests without an answer.
     asked: HashMap<MessageId, Tag>,
@@ -107,6 +111,7 @@ impl Model {
             is_native,
             chain,
             broke: 0,
+            version: 0,
             held: HashMap::new(),
             asked: HashMap::new(),
         });
@@ -293,6 +298,58 @@ impl Model {
         }
     }
 
+    /// The user's own proxies that are components, and their policies.
+    pub fn own_components(&self) -> Vec<(usize, FailurePolicy)> {
+        let own = self.hops.iter().enumerate();
+        let own = own.filter(|(_, hop)| hop.chain.is_none() && !hop.is_native);
+        own.map(|(number, hop)| (number, hop.on_failure)).collect()
+    }
+
+    pub fn is_newer(&self, hop: usize, version: u64) -> bool {
+        version > self.hops[hop].version
+    }
+
+    pub fn is_old(&self, hop: usize, version: u64) -> bool {
+        version < self.hops[hop].version
+    }
+
+    /// This version of a proxy is at work from now on.
+    pub fn is_replaced(&mut self, hop: usize, version: u64) {
+        self.hops[hop].version = version;
+    }
+
+    /// A version of a proxy is gone, with what it held and asked. Says whether there was anything.
+    pub fn is_gone(
+        &mut self,
+        hop: usize,
+        held: impl Iterator<Item = MessageId>,
+        asked: impl Iterator<Item = MessageId>,
+    ) -> bool {
+        let mut had_something = false;
+        for id in held {
+            if let Some(tag) = self.hops[hop].held.remove(&id) {
+                had_something = true;
+                self.fails_on(hop, tag);
+                self.known(tag).in_line = false;
+            }
+        }
+        for id in asked {
+            if let Some(tag) = self.hops[hop].asked.remove(&id) {
+                had_something = true;
+                self.withdrawn.insert(tag);
+                self.orphaned.insert(tag);
+            }
+        }
+        had_something
+    }
+
+    /// Whether a version may be ended that has something to finish.
+    pub fn may_be_ended(&self, hop: usize, version: u64) -> bool {
+        /// How many replaced versions may have that.
+        const RETIRED: u64 = 4;
+        self.time_has_passed || self.hops[hop].version - version > RETIRED
+    }
+
     /// A program breaks: whatever it had is lost, what it was asked is answered with an error, and
     /// what it had passed on is withdrawn and answered to nobody.
     pub fn program_breaks(&mut self, hop: usize) {
@@ -306,6 +363,7 @@ impl Model {
     }
 
     pub fn everything_held_may_expire(&mut self) {
+        self.time_has_passed = true;
         for hop in 0..self.hops.len() {
             for (_, tag) in self.held(hop) {
                 self.fails_on(hop, tag);

@@ -1,5 +1,6 @@
 //! Proxies that do what the bytes say.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use acp_chain::channel::{
@@ -42,6 +43,10 @@ impl Script {
             part: Box::new(Scripted {
                 world: self.world.clone(),
                 hop: self.hop,
+                version: first >> 32,
+                is_broken: false,
+                held: HashSet::new(),
+                asked: HashSet::new(),
                 ledger,
             }),
             registration: Registration {
@@ -57,12 +62,20 @@ impl Script {
 impl Source for Script {
     fn start(&self, first: MessageId, _: Option<String>) -> Starting {
         let fails = self.world.lock().choose(8) == 1;
+        let is_newer = self.world.lock().model.is_newer(self.hop, first >> 32);
         let started = match fails {
             true => {
-                self.world.lock().model.breaks(self.hop, None);
+                if !is_newer {
+                    self.world.lock().model.breaks(self.hop, None);
+                }
                 Err(Failure::new("it does not start"))
             }
-            false => Ok(self.begin(first)),
+            false => {
+                let mut world = self.world.lock();
+                world.model.is_replaced(self.hop, first >> 32);
+                drop(world);
+                Ok(self.begin(first))
+            }
         };
         Box::pin(async move { started })
     }
@@ -72,6 +85,13 @@ impl Source for Script {
 struct Scripted {
     world: World,
     hop: usize,
+    version: u64,
+    /// Whether it broke when others had taken its place.
+    is_broken: bool,
+    /// What this instance holds.
+    held: HashSet<MessageId>,
+    /// Its own requests without an answer.
+    asked: HashSet<MessageId>,
     ledger: Ledger,
 }
 
@@ -82,7 +102,7 @@ impl Part for Scripted {
 
     fn take_away(&mut self, id: MessageId) {
         self.ledger.let_go(id);
-        self.world.lock().model.lets_go(self.hop, id);
+        self.lets_go(id);
     }
 
     fn call(mut self: Box<Self>, event: Event) -> Call {
@@ -108,6 +128,21 @@ impl Part for Scripted {
 
     fn tally(&self) -> Tally {
         Tally::default()
+    }
+}
+
+/// The host has no more use for it: what it still has is taken from it.
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        let (held, asked) = (self.held.drain(), self.asked.drain());
+        let mut world = self.world.lock();
+        let had_something = world.model.is_gone(self.hop, held, asked);
+        let may_be_ended = self.is_broken || world.model.may_be_ended(self.hop, self.version);
+        drop(world);
+        assert!(
+            !had_something || may_be_ended || std::thread::panicking(),
+            "a version is gone that still had something"
+        );
     }
 }
 
@@ -142,6 +177,8 @@ impl Scripted {
             }
             Event::Answer(delivery) => {
                 self.ledger.answered(delivery.id);
+                let is_own = self.asked.remove(&delivery.id);
+                assert!(is_own, "another version has asked");
                 let answer = tag(delivery.message.body());
                 let mut world = self.world.lock();
                 world.model.is_answered(self.hop, delivery.id, answer);
@@ -167,8 +204,13 @@ impl Scripted {
         }
     }
 
-    fn break_at(&self, at: Option<Tag>) -> Outcome {
-        self.world.lock().model.breaks(self.hop, at);
+    fn break_at(&mut self, at: Option<Tag>) -> Outcome {
+        let mut world = self.world.lock();
+        // What a replaced version had is known when it goes.
+        self.is_broken = world.model.is_old(self.hop, self.version);
+        if !self.is_broken {
+            world.model.breaks(self.hop, at);
+        }
         Outcome::Broke(Failure::new("trap"))
     }
 
@@ -178,7 +220,8 @@ impl Scripted {
             1 => self.send(Kind::Notification),
             2 => self.send(Kind::Request),
             3 | 4 => {
-                let held = self.world.lock().model.held(self.hop);
+                let mut held = self.world.lock().model.held(self.hop);
+                held.retain(|(id, _)| self.held.contains(id));
                 if !held.is_empty() {
                     let (id, _) = held[self.choose(held.len())];
                     let how = self.choose(5);
@@ -186,7 +229,8 @@ impl Scripted {
                 }
             }
             5 => {
-                let asked = self.world.lock().model.own_requests(self.hop);
+                let mut asked = self.world.lock().model.own_requests(self.hop);
+                asked.retain(|(id, _)| self.asked.contains(id));
                 if !asked.is_empty() {
                     let (id, tag) = asked[self.choose(asked.len())];
                     self.ledger.cancel(id).expect("it has asked");
@@ -209,6 +253,8 @@ impl Scripted {
         if kind == Kind::Request {
             let id = self.ledger.request(to, "own", &params).expect("it may");
             model.asks(self.hop, id, tag);
+            drop(world);
+            self.asked.insert(id);
         } else {
             self.ledger.notify(to, "own", &params).expect("it may");
         }
@@ -221,26 +267,30 @@ impl Scripted {
         };
         if how == 4 {
             self.ledger.fail(id, "no").expect("it is held");
-            let mut world = self.world.lock();
-            world.model.lets_go(self.hop, id);
-            return world.model.fails_on(self.hop, tag);
+            self.lets_go(id);
+            return self.world.lock().model.fails_on(self.hop, tag);
         }
         let kind = self.world.lock().model.kind(tag);
         let decision = self.become_of(kind, tag, how);
         self.ledger.settle(id, decision).expect("it is held");
-        self.world.lock().model.lets_go(self.hop, id);
+        self.lets_go(id);
+    }
+
+    fn lets_go(&mut self, id: MessageId) -> Option<Tag> {
+        self.held.remove(&id);
+        self.world.lock().model.lets_go(self.hop, id)
     }
 
     fn tag_of_held(&self, id: MessageId) -> Option<Tag> {
-        let held = self.world.lock().model.held(self.hop);
+        let mut held = self.world.lock().model.held(self.hop);
+        held.retain(|(id, _)| self.held.contains(id));
         let found = held.iter().find(|(held, _)| *held == id);
         found.map(|(_, tag)| *tag)
     }
 
-    fn end_held(&self, id: MessageId) {
-        let mut world = self.world.lock();
-        if let Some(tag) = world.model.lets_go(self.hop, id) {
-            world.model.ends(tag);
+    fn end_held(&mut self, id: MessageId) {
+        if let Some(tag) = self.lets_go(id) {
+            self.world.lock().model.ends(tag);
         }
     }
 
@@ -294,6 +344,7 @@ impl Scripted {
             how @ 1..=3 => self.become_of(kind, tag, how),
             4 | 5 => {
                 self.world.lock().model.holds(self.hop, delivery.id, tag);
+                self.held.insert(delivery.id);
                 Decision::Hold
             }
             6 => {

@@ -13,6 +13,7 @@ mod parent;
 mod projects;
 mod scope;
 mod sessions;
+mod swaps;
 mod turns;
 
 use std::collections::VecDeque;

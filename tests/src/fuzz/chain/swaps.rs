@@ -1,0 +1,32 @@
+//! Newer versions of proxies come, and some do not start.
+
+use acp_chain::chain::Swap;
+use tokio::sync::oneshot;
+
+use super::proxy::Script;
+use super::{Driver, terms};
+
+impl Driver {
+    /// A newer version of one of the user's proxies comes, if there is one that is a component.
+    pub(super) fn swap_one(&mut self) {
+        let (hop, on_failure) = {
+            let mut world = self.world.lock();
+            let components = world.model.own_components();
+            if components.is_empty() {
+                return;
+            }
+            components[world.choose(components.len())]
+        };
+        self.router.swap(Swap {
+            proxy: format!("proxy-{hop}"),
+            source: Box::new(Script {
+                world: self.world.clone(),
+                hop,
+            }),
+            terms: terms(on_failure),
+            on_failure: Some(on_failure),
+            // Nobody asks.
+            done: oneshot::channel().0,
+        });
+    }
+}
