@@ -7,8 +7,6 @@
 pub mod agent;
 mod client;
 mod script;
-mod story;
-mod trace;
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,6 +19,7 @@ use serde_json::Value;
 use crate::host::{self, text};
 use crate::install;
 use crate::workspace::Workspace;
+use acp_chain_picture::{chain, legs, text_of, turn};
 use client::Heard;
 
 const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
@@ -47,10 +46,11 @@ pub fn run(workspace: &Workspace) -> Result<ExitCode> {
     });
     install::bundle(&host, &components, &stage.program)?;
     let heard = client::play(&stage.command()?, &stage.project)?;
-    let legs = trace::read(&stage.trace)?;
+    let trace = fs::read_to_string(&stage.trace).context("acp-chain wrote no trace")?;
+    let legs = legs(&trace).context("the trace is not as expected")?;
     let columns = Term::stdout().size_checked().map(|(_, columns)| columns);
     let width = columns.map_or(110, usize::from);
-    println!("{}", story::of(&legs, &PROXIES, width));
+    println!("\n{}\n{}", chain(PROXIES), turn(&legs, width));
     let received = fs::read_to_string(&stage.received).context("the agent received nothing")?;
     let kept = tell_promises(&heard, &received)?;
     println!("\nThe trace: {}", stage.trace.display());
@@ -150,6 +150,6 @@ fn prompt_of(received: &str) -> Result<String> {
         .iter()
         .find(|message| message["method"] == "session/prompt");
     ensure!(prompt.is_some(), "the agent received no prompt");
-    let text = prompt.map(|message| trace::text_of("session/prompt", &message["params"]));
+    let text = prompt.map(|message| text_of("session/prompt", &message["params"]));
     Ok(text.unwrap_or_default())
 }

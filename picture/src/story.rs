@@ -1,9 +1,8 @@
-//! The trace as an account for people: each message of the turn with its way through the chain,
-//! and what each proxy made of it.
+//! The picture: the chain, and the messages of a turn.
 
 use console::{measure_text_width, style, truncate_str};
 
-use super::trace::{Kind, Leg};
+use crate::{Kind, Leg};
 
 /// Columns of the part of a line that says from where to where.
 const ROUTE: usize = 32;
@@ -22,13 +21,18 @@ struct Stretch<'a> {
     before: Option<String>,
 }
 
-/// The chain and the turn, in lines of so many columns.
-pub fn of(legs: &[Leg], proxies: &[&str], width: usize) -> String {
-    let proxies: Vec<String> = proxies
-        .iter()
-        .map(|id| style(id).cyan().to_string())
-        .collect();
-    let mut story = vec![format!("\n  client ⇄ {} ⇄ agent", proxies.join(" ⇄ "))];
+/// The chain, in a line.
+#[must_use]
+pub fn chain<'p>(proxies: impl IntoIterator<Item = &'p str>) -> String {
+    let proxies = proxies.into_iter();
+    let proxies: Vec<_> = proxies.map(|id| style(id).cyan().to_string()).collect();
+    format!("  client ⇄ {} ⇄ agent", proxies.join(" ⇄ "))
+}
+
+/// What crossed the chain in a turn, in lines of so many columns: a blank one before each message.
+#[must_use]
+pub fn turn(legs: &[Leg], width: usize) -> String {
+    let mut story = Vec::new();
     for passage in passages(legs) {
         // What comes before the turn is told only if a proxy changed it.
         let first = passage.legs[0];
@@ -261,10 +265,12 @@ mod tests {
             ),
         ];
         assert_eq!(
-            of(&legs, &["rules", "permissions", "redact"], 100),
+            chain(["rules", "permissions", "redact"]),
+            "  client ⇄ rules ⇄ permissions ⇄ redact ⇄ agent"
+        );
+        assert_eq!(
+            turn(&legs, 100),
             "
-  client ⇄ rules ⇄ permissions ⇄ redact ⇄ agent
-
 client asks session/prompt
   client → rules                    fix it with KEY
   rules → client                    fs/read_text_file: /p/AGENTS.md
@@ -287,5 +293,19 @@ agent tells session/update
 agent answers session/prompt
   agent → client                    end_turn"
         );
+    }
+
+    #[test]
+    fn what_is_no_leg_is_passed_over_and_nothing_steers_the_terminal() {
+        let trace = concat!(
+            r#"{"from":"agent","to":"client","kind":"notification","method":"session/update","#,
+            r#""params":{"update":{"content":{"text":"\u001b[2Jall"}}}}"#,
+            "\n",
+            r#"{"proxy":"p","decision":"forward","method":"session/update","session":"s"}"#,
+        );
+        let legs = crate::legs(trace).unwrap();
+        assert_eq!(legs.len(), 1);
+        assert_eq!(legs[0].text(), "\u{fffd}[2Jall");
+        assert!(crate::legs("{").is_err());
     }
 }

@@ -1,19 +1,18 @@
-//! The host's trace (`acp-chain run --trace`): what crossed from one part of the chain to the
-//! next, in the order it happened.
+//! The host's trace: what crossed from one part of the chain to the next, in the order it happened.
 
-use std::fs;
-use std::path::Path;
-
-use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// One message on its way from the part that touched it last to the next that sees it.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct Leg {
+    /// Who touched it last.
     pub from: String,
+    /// Who sees it next.
     pub to: String,
+    /// What it is.
     pub kind: Kind,
+    /// Its method; of a response, that of the request.
     pub method: String,
     #[serde(default)]
     params: Value,
@@ -23,25 +22,40 @@ pub struct Leg {
     error: Value,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// Somebody waits for the answer.
     Request,
+    /// Nobody does.
     Notification,
+    /// The answer, or an error.
     Response,
 }
 
-pub fn read(file: &Path) -> Result<Vec<Leg>> {
-    let text = fs::read_to_string(file)
-        .with_context(|| format!("acp-chain wrote no trace to {}", file.display()))?;
-    let legs = text.lines().map(serde_json::from_str);
-    legs.collect::<Result<_, _>>()
-        .context("the trace is not as expected")
+/// The legs of a trace. What else stands in it, as what proxies decided, is passed over.
+///
+/// # Errors
+/// If a line is not of a trace.
+pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
+    let lines = trace.lines().map(serde_json::from_str::<Value>);
+    let crossed = lines.filter(|line| {
+        line.as_ref()
+            .map_or(true, |line| line.get("from").is_some())
+    });
+    crossed.map(|line| serde_json::from_value(line?)).collect()
 }
 
 impl Leg {
-    /// What a reader wants to know of the body.
+    /// What a reader wants to know of the body. Characters that steer a terminal are shown as one that does not.
+    #[must_use]
     pub fn text(&self) -> String {
+        let steers = |c: char| c.is_control() && c != '\n';
+        self.said().replace(steers, "\u{fffd}")
+    }
+
+    fn said(&self) -> String {
         match self.kind {
             Kind::Request | Kind::Notification => text_of(&self.method, &self.params),
             Kind::Response if !self.error.is_null() => {
@@ -59,6 +73,7 @@ impl Leg {
 }
 
 /// The text in the parameters of a request or notification.
+#[must_use]
 pub fn text_of(method: &str, params: &Value) -> String {
     match method {
         "session/prompt" => {
