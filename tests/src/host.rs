@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use acp_chain::chain::{
     self, Chain, ChildIo, Exit, Member, Native, Program, Projects, Proxy, Settings, StartError,
-    Terms,
+    Swap, Terms,
 };
 use acp_chain::channel::{Failure, FailurePolicy, Grant};
 use acp_chain::limits::{LINE, Limits};
@@ -21,6 +21,7 @@ use acp_chain_package::Package;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
+use tokio::sync::mpsc;
 
 use crate::envelope::Message;
 use crate::passing::Passing;
@@ -267,7 +268,17 @@ impl InProcess {
     /// Starts a chain of these proxies, of any sort, whose ends write into this record.
     #[must_use]
     pub fn of(members: Vec<Member>, transcript: &Transcript) -> Self {
-        Self::serve(members, None, transcript)
+        Self::serve(members, None, None, transcript)
+    }
+
+    /// The same, where newer versions of proxies come.
+    #[must_use]
+    pub fn with_swaps(
+        members: Vec<Member>,
+        swaps: mpsc::Receiver<Swap>,
+        transcript: &Transcript,
+    ) -> Self {
+        Self::serve(members, None, Some(swaps), transcript)
     }
 
     /// The same, where sessions have projects.
@@ -277,12 +288,13 @@ impl InProcess {
         projects: impl Projects + 'static,
         transcript: &Transcript,
     ) -> Self {
-        Self::serve(members, Some(Box::new(projects)), transcript)
+        Self::serve(members, Some(Box::new(projects)), None, transcript)
     }
 
     fn serve(
         members: Vec<Member>,
         projects: Option<Box<dyn Projects>>,
+        swaps: Option<mpsc::Receiver<Swap>>,
         transcript: &Transcript,
     ) -> Self {
         let (client, client_end) = tokio::io::duplex(PIPE);
@@ -306,6 +318,7 @@ impl InProcess {
             std::future::pending(),
             Settings {
                 program: program(),
+                swaps,
                 ..Settings::default()
             },
         ));

@@ -11,6 +11,7 @@ macro_rules! say {
 mod asks;
 mod author;
 mod check;
+mod dev;
 mod extension;
 mod folders;
 mod limits;
@@ -63,6 +64,8 @@ enum Command {
     New(author::new::New),
     /// Build the extension of a project
     Build(author::build::Build),
+    /// Build a project whenever its sources change, and put what was built into the chain that runs
+    Dev(dev::Dev),
     /// Play transcripts against proxies, and say where something else comes than is written
     Test(test::Test),
     /// Print what an extension is, and what it asks for
@@ -116,7 +119,7 @@ pub fn main() -> ExitCode {
     // Only what serves an editor has no other place to say what happened.
     let serves = matches!(
         cli.command,
-        Command::Run(_) | Command::FindProjects(_) | Command::ProjectChain(_)
+        Command::Run(_) | Command::Dev(_) | Command::FindProjects(_) | Command::ProjectChain(_)
     );
     let logging = logging(&cli);
     let log = match serves || cli.log.is_some() || cli.log_file.is_some() {
@@ -137,6 +140,7 @@ pub fn main() -> ExitCode {
         }
         Command::New(new) => new.main(),
         Command::Build(build) => build.main(),
+        Command::Dev(dev) => dev.main(log),
         Command::Test(test) => test.main(),
         Command::Info(info) => info.main(),
         Command::Package(package) => package.main(),

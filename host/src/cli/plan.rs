@@ -12,7 +12,7 @@ use crate::manifest::{Manifest, NativeEntry, ProxyEntry};
 use crate::mcp::bridge::BridgeKind;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
-use crate::sandbox::{Directories, EngineError, apart};
+use crate::sandbox::{Directories, Engine, EngineError, apart};
 
 /// Why nothing runs, and what to exit with for it if nothing better happens.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Plan {
     pub bridge: BridgeKind,
     /// How the projects of sessions are found; without it, there are none.
     pub projects: Option<Finding>,
+    /// What loads the components, if it is not an engine of their own.
+    pub engine: Option<Engine>,
 }
 
 /// What is loaded, and the programs of which run, but no component.
@@ -62,7 +64,8 @@ impl Plan {
     pub async fn load(mut self, supervisor: Option<Supervisor>) -> Result<Loaded, Failed> {
         // Programs start while components are compiled.
         let manifest = self.manifest.as_ref();
-        let loading = manifest.map(|manifest| load(manifest, &self.directories));
+        let loading =
+            manifest.map(|manifest| load_by(self.engine.clone(), manifest, &self.directories));
         let projects = self.projects.take();
         let started = match &supervisor {
             Some(supervisor) => self.start_programs(supervisor, projects),
@@ -130,12 +133,22 @@ pub fn load(
     manifest: &Manifest,
     directories: &[Directories],
 ) -> impl Future<Output = Result<Vec<host::Loaded>, String>> + use<> {
+    load_by(None, manifest, directories)
+}
+
+/// The same, by this engine if there is one.
+fn load_by(
+    engine: Option<Engine>,
+    manifest: &Manifest,
+    directories: &[Directories],
+) -> impl Future<Output = Result<Vec<host::Loaded>, String>> + use<> {
     let (manifest, directories) = (manifest.clone(), directories.to_vec());
     let loaded = apart(move || {
         if manifest.proxies.is_empty() {
             return Ok(Vec::new());
         }
-        let (host, progress) = (Host::new(super::engine()?), Progress::default());
+        let engine = engine.map_or_else(super::engine, Ok)?;
+        let (host, progress) = (Host::new(engine), Progress::default());
         let loading = |id: &str, load: &mut dyn FnMut()| progress.while_loading(id, load);
         Ok::<_, EngineError>(host.load(&manifest, &directories, loading))
     });
@@ -149,6 +162,11 @@ impl Loaded {
     /// Gives up our rights, then lets components run. That is for good, also if it fails.
     pub async fn start(self) -> Result<Chain, Failed> {
         give_up_rights(&self.directories);
+        self.run().await
+    }
+
+    /// Lets components run, and keeps our rights.
+    pub async fn run(self) -> Result<Chain, Failed> {
         let mut chain = Chain {
             proxies: Vec::new(),
             agent: self.agent.map(Into::into),

@@ -169,6 +169,7 @@ impl Run {
             agent,
             bridge: user.bridge.or(bridge).unwrap_or_default(),
             projects,
+            engine: None,
         })
     }
 
@@ -280,7 +281,7 @@ pub fn open_trace(path: Option<&Path>) -> Result<Option<Trace>, String> {
 }
 
 /// Starts what will start programs and open sockets for us.
-fn supervise(program: &Path) -> Result<Supervisor, Failed> {
+pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
     Supervisor::start(program).map_err(|error| {
         let program = Untrusted::new(program.display());
         failed(&format!("`{program} supervise` cannot be started: {error}"))
@@ -296,7 +297,7 @@ fn again(failed: &Failed) -> Failed {
 }
 
 /// An error if the manifest has a program among its proxies, and the user does not let it.
-fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Failed> {
+pub fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Failed> {
     match manifest.natives().next().filter(|_| !user.native) {
         Some((entry, _)) => {
             let file = folders::config_file();

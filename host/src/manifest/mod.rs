@@ -151,6 +151,17 @@ impl Manifest {
         around.manifest(file)
     }
 
+    /// The chain of one component in a file, with what it asks for, as if it had been installed. Messages name it by
+    /// `path`.
+    pub fn of_component(
+        path: &Path,
+        component: &Path,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Self, ManifestError> {
+        Self::of_test("", path, Some(component), user, installed)
+    }
+
     /// The user's own chain, which is in `config.toml`.
     pub fn of_user(user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let own = &user.own;

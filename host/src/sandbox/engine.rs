@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use acp_chain_cache::CodeCache;
 use wasmtime::Config;
@@ -11,6 +12,7 @@ use wasmtime::component::{Component, HasSelf, Linker};
 
 use super::bindings;
 use super::epoch::Epoch;
+use super::functions::Functions;
 use super::state::State;
 use crate::limits::{CODE_CACHE, WASM_STACK};
 use crate::untrusted::Untrusted;
@@ -32,6 +34,17 @@ pub struct Engine {
 impl Engine {
     /// An engine that keeps compiled code in a directory, or nowhere.
     pub fn new(cache: Option<&Path>) -> Result<Self, EngineError> {
+        Self::with(cache, Config::new())
+    }
+
+    /// An engine for components of which newer versions come: what they share it compiles once.
+    pub fn for_newer_versions() -> Result<Self, EngineError> {
+        let mut config = Config::new();
+        config.enable_incremental_compilation(Arc::new(Functions::new()))?;
+        Self::with(None, config)
+    }
+
+    fn with(cache: Option<&Path>, mut config: Config) -> Result<Self, EngineError> {
         let cache = cache.and_then(|folder| {
             let opened = CodeCache::open(folder, CODE_CACHE);
             opened
@@ -41,7 +54,6 @@ impl Engine {
                 })
                 .ok()
         });
-        let mut config = Config::new();
         config.epoch_interruption(true);
         config.max_wasm_stack(WASM_STACK);
         let wasmtime = wasmtime::Engine::new(&config)?;

@@ -23,6 +23,7 @@ mod convert;
 mod directory;
 mod engine;
 mod epoch;
+mod functions;
 mod guest;
 mod instance;
 mod journal;

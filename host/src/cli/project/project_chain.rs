@@ -79,6 +79,7 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, Failed> {
         agent: None,
         bridge: BridgeKind::default(),
         projects: None,
+        engine: None,
     })
 }
 

@@ -1,0 +1,104 @@
+//! The loop of a developer: what was changed is built, and what was built takes its place in the chain.
+//!
+//! What always holds: a version that cannot be built, loaded or started changes nothing in the chain, and each is
+//! tried once.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+
+use super::builds::Builds;
+use super::developed::{Developed, Swapped};
+use super::sources::Sources;
+use crate::chain::Swap;
+use crate::extension::Digest;
+use crate::host::Host;
+use crate::sandbox::apart;
+use crate::untrusted::Untrusted;
+
+/// How the last build ended: with this version, or for this reason with none.
+pub type Built = Option<Result<Digest, String>>;
+
+/// What the loop works with.
+pub struct Cycle {
+    pub developed: Developed,
+    pub builds: Builds,
+    pub sources: Sources,
+    pub host: Arc<Host>,
+    /// Where the chain takes newer versions.
+    pub swaps: mpsc::Sender<Swap>,
+    /// Told how each build ended.
+    pub built: watch::Sender<Built>,
+    /// The version with which the chain has begun, once it has.
+    pub begun: watch::Receiver<Option<Digest>>,
+}
+
+impl Cycle {
+    /// Builds, and builds again whenever the sources say something else.
+    pub async fn run(mut self) -> Infallible {
+        let (mut known, mut tried) = (None, None);
+        loop {
+            let sources = self.sources.digest();
+            if known != Some(sources) {
+                known = Some(sources);
+                self.build().await;
+            }
+            let begun = *self.begun.borrow_and_update();
+            let built = match &*self.built.borrow() {
+                Some(Ok(version)) => Some(*version),
+                _ => None,
+            };
+            if tried.is_none() {
+                tried = begun;
+            }
+            if tried.is_some() && built.is_some() && tried != built {
+                tried = built;
+                match self.swap().await {
+                    Ok(()) => told("swapped"),
+                    Err(error) => told(&format!("the old version goes on: {error}")),
+                }
+            }
+            tokio::select! {
+                () = self.sources.changed() => {}
+                Ok(()) = self.begun.changed() => {}
+            }
+        }
+    }
+
+    async fn build(&mut self) {
+        let built = self.builds.build(&self.developed.component).await;
+        let built = built.and_then(|took| Ok((took, self.developed.version()?)));
+        let built = match built {
+            Ok((took, version)) => {
+                let is_new = self.built.borrow().as_ref() != Some(&Ok(version));
+                let same = if is_new { "" } else { ", the same as before" };
+                told(&format!("built in {:.1} s{same}", took.as_secs_f64()));
+                Ok(version)
+            }
+            Err(error) => {
+                let lines = error.lines().map(|line| Untrusted::new(line).to_string());
+                let error = lines.collect::<Vec<_>>().join("\n");
+                told(&format!("it does not build\n{error}"));
+                Err(error)
+            }
+        };
+        self.built.send_replace(Some(built));
+    }
+
+    async fn swap(&self) -> Result<(), String> {
+        let (developed, host) = (self.developed.clone(), self.host.clone());
+        let loaded = apart(move || developed.load(&host)).await;
+        let (swap, swapped): (Swap, Swapped) = loaded.map_err(|error| error.to_string())??;
+        let gone = "the chain has ended";
+        self.swaps.send(swap).await.map_err(|_| gone)?;
+        let swapped = swapped.await.map_err(|_| gone)?;
+        swapped.map_err(|failure| format!("the new one does not start: {failure}"))
+    }
+}
+
+/// Tells the developer, and the log.
+fn told(what: &str) {
+    tracing::info!("{what}");
+    eprintln!("acp-chain dev: {what}");
+}

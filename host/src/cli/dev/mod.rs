@@ -1,0 +1,242 @@
+//! `acp-chain dev`: builds a project whenever its sources change, and puts what was built into the chain that runs.
+//!
+//! Toolchains run all the time, so this process gives up no right, as [`run`](super::run) does.
+
+mod builds;
+mod cycle;
+mod developed;
+mod sources;
+mod trial;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::PathBuf;
+use std::pin::pin;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio::io::DuplexStream;
+use tokio::sync::{mpsc, watch};
+
+use self::builds::Builds;
+use self::cycle::{Built, Cycle};
+use self::developed::Developed;
+use self::sources::Sources;
+use self::trial::Trial;
+use super::open;
+use super::plan::{Failed, Plan, failed};
+use super::relied_on::{self, Named};
+use super::run::{check_grant, code_of, on_a_runtime, open_trace, supervise, told};
+use crate::chain::{self, Chain, ChildIo, Role, Settings};
+use crate::extension::Digest;
+use crate::host::Host;
+use crate::limits::LINE;
+use crate::native::CommandLine;
+use crate::sandbox::Engine;
+use crate::system::{stdio, stop};
+use crate::transport::Transport;
+
+#[derive(Debug, clap::Args)]
+pub struct Dev {
+    /// The project; without it, that of the current folder
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    project_dir: PathBuf,
+    /// The chain in which the project's component stands, by its `path`; without it, the component is the chain,
+    /// with all that it asks for
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// Append each message that crosses from one part of the chain to the next to this file, as `run` does
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// The agent's command and its arguments. Without it, a client and an agent of acp-chain's own try the proxy:
+    /// each line of standard input is a prompt, and what the proxy makes of each message is shown
+    #[arg(last = true, value_name = "AGENT")]
+    agent: Vec<OsString>,
+}
+
+/// What the chain begins with.
+struct Beginning {
+    developed: Developed,
+    /// The agent; none if it is one of ours.
+    agent: Option<CommandLine>,
+    trace: Option<PathBuf>,
+    program: PathBuf,
+    engine: Engine,
+    built: watch::Receiver<Built>,
+    begun: watch::Sender<Option<Digest>>,
+    /// The host's end of an agent of ours.
+    to_agent: Option<DuplexStream>,
+}
+
+/// The ends of a trial, and what it leaves behind.
+struct Ends {
+    trial: Trial,
+    to_client: DuplexStream,
+    agent: DuplexStream,
+    _trace: Option<TempDir>,
+}
+
+impl Dev {
+    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
+        on_a_runtime(self.serve(log))
+    }
+
+    async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
+        let developed = Developed::find(&self.project_dir, self.manifest.as_deref())?;
+        let (built, is_built) = watch::channel(None);
+        let (begins, has_begun) = watch::channel(None);
+        let (swaps, newer) = mpsc::channel(1);
+        let mut to_agent = None;
+        let ends = match self.agent.is_empty() {
+            true => {
+                let (ours, theirs) = trial::streams();
+                to_agent = Some(theirs);
+                Some(self.ends(&developed, ours, is_built.clone())?)
+            }
+            false => None,
+        };
+        let settings = Settings {
+            trace: open_trace(self.trace.as_deref())?,
+            log,
+            swaps: Some(newer),
+            ..Settings::default()
+        };
+        let engine = Engine::for_newer_versions().map_err(|error| error.to_string())?;
+        let cycle = Cycle {
+            builds: Builds::new(&settings.program, &developed.folder)?,
+            sources: Sources::watch(&developed.folder, developed.manifest.as_deref())?,
+            host: Arc::new(Host::new(engine.clone())),
+            developed: developed.clone(),
+            swaps,
+            built,
+            begun: has_begun,
+        };
+        let mut beginning = Beginning {
+            developed,
+            agent: command(&self.agent),
+            trace: self.trace,
+            program: settings.program.clone(),
+            engine,
+            built: is_built,
+            begun: begins,
+            to_agent,
+        };
+        let mut exit_code = 0;
+        let start = async |role| beginning.chain(role).await.map_err(told(&mut exit_code));
+        let unusable = |error| format!("standard input or output cannot be used: {error}");
+        let input = stdio::input().map_err(unusable)?;
+        let exit = match ends {
+            None => {
+                let output = stdio::output().map_err(unusable)?;
+                let client = Transport::lines(input, output, LINE);
+                tokio::select! {
+                    exit = chain::serve(client, start, stop::requested(), settings) => exit,
+                    no_end = cycle.run() => match no_end {},
+                }
+            }
+            Some(ends) => {
+                let (reader, writer) = tokio::io::split(ends.to_client);
+                let client = Transport::lines(reader, writer, LINE);
+                tokio::spawn(trial::play_agent(ends.agent));
+                let mut served = pin!(chain::serve(client, start, stop::requested(), settings));
+                tokio::select! {
+                    exit = &mut served => exit,
+                    tried = ends.trial.run(input) => {
+                        tried?;
+                        served.await
+                    }
+                    no_end = cycle.run() => match no_end {},
+                }
+            }
+        };
+        Ok(code_of(exit, exit_code))
+    }
+
+    /// What stands at the ends if no agent is named. The trace is that of the user, or is gone with us.
+    fn ends(
+        &mut self,
+        developed: &Developed,
+        agent: DuplexStream,
+        built: watch::Receiver<Built>,
+    ) -> Result<Ends, String> {
+        let (client, to_client) = trial::streams();
+        let (trace, folder) = match &self.trace {
+            Some(trace) => (trace.clone(), None),
+            None => {
+                let folder = tempfile::tempdir();
+                let folder =
+                    folder.map_err(|error| format!("there is no place for a trace: {error}"))?;
+                (folder.path().join("trace"), Some(folder))
+            }
+        };
+        self.trace = Some(trace.clone());
+        let trial = Trial {
+            developed: developed.clone(),
+            offset: fs::metadata(&trace).map_or(0, |trace| trace.len()),
+            trace,
+            built,
+            client,
+        };
+        Ok(Ends {
+            trial,
+            to_client,
+            agent,
+            _trace: folder,
+        })
+    }
+}
+
+impl Beginning {
+    /// The chain, as soon as there is something to begin with.
+    async fn chain(&mut self, role: Role) -> Result<Chain, Failed> {
+        if role != Role::Agent {
+            return Err(failed(
+                &"`acp-chain dev` is no proxy of another conductor; let it run by itself",
+            ));
+        }
+        let built = self.built.wait_for(Option::is_some).await;
+        let built = built.map(|built| built.clone()).ok().flatten();
+        if let Some(Err(error)) = built {
+            return Err(failed(&format!("the project does not build\n{error}")));
+        }
+        let version = self.developed.version().map_err(|error| failed(&error))?;
+        let plan = self.plan().map_err(|error| failed(&error))?;
+        let loaded = plan.load(Some(supervise(&self.program)?)).await?;
+        let mut chain = loaded.run().await?;
+        let ours = self.to_agent.take();
+        chain.agent = chain.agent.or(ours.map(|stream| {
+            let (output, input) = tokio::io::split(stream);
+            ChildIo::over(output, input).into()
+        }));
+        self.begun.send_replace(Some(version));
+        Ok(chain)
+    }
+
+    fn plan(&self) -> Result<Plan, String> {
+        let (user, manifest) = self.developed.chain()?;
+        check_grant(&manifest, &user).map_err(|failed| failed.error.message)?;
+        let directories = open(&manifest)?;
+        let files = self.trace.as_deref().into_iter();
+        let named = Named::new(self.agent.clone(), files);
+        relied_on::check(&manifest, &directories, &named)?;
+        Ok(Plan {
+            bridge: user.bridge.or(manifest.bridge).unwrap_or_default(),
+            manifest: Some(manifest),
+            directories,
+            agent: self.agent.clone(),
+            projects: None,
+            engine: Some(self.engine.clone()),
+        })
+    }
+}
+
+/// The agent that is named, if one is.
+fn command(words: &[OsString]) -> Option<CommandLine> {
+    let (program, args) = words.split_first()?;
+    Some(CommandLine {
+        program: program.clone(),
+        args: args.to_vec(),
+        env: Vec::new(),
+    })
+}

@@ -1,0 +1,77 @@
+//! Compiled functions that are remembered, for components of which newer versions come: of an interpreter with a
+//! script in it, all that changes is the script.
+
+use std::borrow::Cow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use foldhash::{HashMap, HashMapExt};
+use wasmtime::CacheStore;
+
+/// How much is remembered, in bytes.
+const MOST: usize = 512 << 20;
+
+/// Functions by what they are made of.
+#[derive(Debug)]
+pub struct Functions(Mutex<Kept>);
+
+#[derive(Debug)]
+struct Kept {
+    functions: HashMap<Box<[u8]>, Box<[u8]>>,
+    bytes: usize,
+}
+
+impl Functions {
+    /// None yet.
+    pub fn new() -> Self {
+        Self(Mutex::new(Kept {
+            functions: HashMap::new(),
+            bytes: 0,
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CacheStore for Functions {
+    fn get(&self, key: &[u8]) -> Option<Cow<'_, [u8]>> {
+        let kept = self.lock();
+        let function = kept.functions.get(key)?;
+        Some(Cow::Owned(function.to_vec()))
+    }
+
+    fn insert(&self, key: &[u8], value: Vec<u8>) -> bool {
+        let mut kept = self.lock();
+        let bytes = key.len() + value.len();
+        if kept.bytes + bytes > MOST {
+            // Most of it is of versions that are gone.
+            kept.functions.clear();
+            kept.bytes = 0;
+        }
+        if bytes > MOST {
+            return false;
+        }
+        kept.bytes += bytes;
+        if let Some(old) = kept.functions.insert(key.into(), value.into()) {
+            kept.bytes -= key.len() + old.len();
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let functions = Functions::new();
+        assert!(functions.insert(b"a", vec![1; MOST / 2]));
+        assert_eq!(functions.get(b"a").map(|a| a.len()), Some(MOST / 2));
+        assert!(functions.insert(b"b", vec![2; MOST / 2]));
+        assert!(functions.get(b"a").is_none());
+        assert!(!functions.insert(b"c", vec![3; MOST]));
+        assert!(functions.lock().bytes <= MOST);
+    }
+}

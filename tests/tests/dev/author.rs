@@ -1,0 +1,158 @@
+//! An author at work: a project, `acp-chain dev` that watches it, and what that says.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use acp_chain_author::Language;
+use acp_chain_tests::host;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::{Wire, in_time};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+/// What every project here is called.
+pub const NAME: &str = "tried";
+
+/// A project in a folder of its own.
+pub struct Project(TempDir);
+
+impl Project {
+    /// Begins one.
+    pub fn new(lang: &str, template: &str) -> Self {
+        let world = tempfile::tempdir().unwrap();
+        let language = Language::named(lang).unwrap();
+        acp_chain_author::new(language, template, NAME, &world.path().join(NAME)).unwrap();
+        Self(world)
+    }
+
+    /// In JavaScript, with this source.
+    pub fn in_javascript(source: &str, powers: &str) -> Self {
+        let project = Self::new("js", "prompt");
+        project.save("src/proxy.js", source);
+        let granted = format!(r#""powers": {{{powers}}}"#);
+        let package = fs::read_to_string(project.path("package.json")).unwrap();
+        let (before, rest) = package.split_once(r#""powers": {"#).unwrap();
+        let (_, behind) = rest.split_once('}').unwrap();
+        project.save("package.json", &format!("{before}{granted}{behind}"));
+        project
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(NAME).join(name)
+    }
+
+    /// Saves a file of it.
+    pub fn save(&self, file: &str, text: &str) {
+        fs::write(self.path(file), text).unwrap();
+    }
+
+    /// Saves a file of it with something else in one place.
+    pub fn change(&self, file: &str, from: &str, to: &str) {
+        let text = fs::read_to_string(self.path(file)).unwrap();
+        assert!(text.contains(from), "{file} has no {from}");
+        self.save(file, &text.replace(from, to));
+    }
+
+    /// A command of ours, in it.
+    pub fn acp_chain(&self, subcommand: &str) -> Command {
+        let toolchains = ["javascript/node_modules/.bin", "c/bin"].map(host::toolchain);
+        let path = env::var_os("PATH").unwrap();
+        let all = toolchains.into_iter().chain(env::split_paths(&path));
+        let mut command = host::acp_chain(subcommand);
+        command
+            .env("PATH", env::join_paths(all).unwrap())
+            .env("XDG_DATA_HOME", self.0.path().join("data"))
+            .env("ZIG_GLOBAL_CACHE_DIR", host::compiled("zig"))
+            .current_dir(self.path("."))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// `acp-chain dev` in front of an agent, with a client that has said `initialize`.
+    pub async fn dev(&self, options: &[&str]) -> Dev {
+        let mut dev = self.dev_for(options);
+        let answer = dev.client.request("initialize", BEGIN).await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+        dev
+    }
+
+    /// The same, in front of a client that has said nothing yet.
+    pub fn dev_for(&self, options: &[&str]) -> Dev {
+        let mut command = self.acp_chain("dev");
+        command.args(options);
+        command.args(["--", env!("CARGO_BIN_EXE_wild-agent")]);
+        let (child, input, output, said) = start(command);
+        Dev {
+            client: Wire::new("client", &Transcript::new(), output, input),
+            said,
+            child,
+        }
+    }
+}
+
+/// The parameters of `initialize`.
+pub const BEGIN: &str = r#"{"protocolVersion":1}"#;
+
+/// What a program says to people, line by line.
+pub struct Said {
+    lines: Lines<BufReader<ChildStderr>>,
+    all: Vec<String>,
+}
+
+/// Starts a program; gives it with its streams.
+pub fn start(mut command: Command) -> (Child, ChildStdin, ChildStdout, Said) {
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let said = Said {
+        lines,
+        all: Vec::new(),
+    };
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    (child, input, output, said)
+}
+
+impl Said {
+    /// Waits for the next line with this text.
+    pub async fn next(&mut self, text: &str) -> String {
+        loop {
+            let line = in_time(text, self.lines.next_line()).await.unwrap();
+            let line = line.unwrap_or_else(|| panic!("it never says {text}, only {:#?}", self.all));
+            self.all.push(line.clone());
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// All that it said until its end.
+    pub async fn rest(mut self) -> Vec<String> {
+        while let Some(line) = in_time("the end", self.lines.next_line()).await.unwrap() {
+            self.all.push(line);
+        }
+        self.all
+    }
+}
+
+/// `acp-chain dev` that runs.
+pub struct Dev {
+    pub client: Wire,
+    pub said: Said,
+    child: Child,
+}
+
+impl Dev {
+    /// The client leaves; what was said to the author.
+    pub async fn finish(mut self) -> Vec<String> {
+        self.client.close();
+        let status = in_time("the end of acp-chain dev", self.child.wait()).await;
+        let said = self.said.rest().await;
+        assert!(status.unwrap().success(), "{said:#?}");
+        said
+    }
+}

@@ -1,0 +1,7 @@
+//! `acp-chain dev`: what its author saves is built, and takes its place in the chain that runs, of which nobody at
+//! the ends notices anything else.
+
+mod author;
+mod saves;
+mod swaps;
+mod trial;

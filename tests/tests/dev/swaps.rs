@@ -1,0 +1,236 @@
+//! Swaps in a chain that is busy: real components, a thousand ways to be in the middle of something.
+
+use std::path::{Path, PathBuf};
+
+use acp_chain::chain::{Proxy, Swap, Terms};
+use acp_chain::channel::{Failure, FailurePolicy, Grant};
+use acp_chain::sandbox::{Component, Engine, Guest};
+use acp_chain_tests::client::prompt;
+use acp_chain_tests::envelope::notification;
+use acp_chain_tests::host::{self, InProcess};
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::in_time;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+use super::author::{NAME, Project};
+
+/// Counts what streams by, and keeps the count; of ten messages it holds one, until later ones come or the turn ends.
+const COUNTS: &str = r#"
+import { defineHandler } from "../sdk/proxy.js";
+import { save, settle } from "acp-chain:proxy/channel@0.1.0";
+
+let count = 0;
+const held = [];
+
+export const handler = defineHandler({
+  init: (_config, saved) => {
+    count = Number(saved ?? 0);
+    return {
+      subscriptions: [
+        { method: "session/update", sender: "agent", kinds: { notification: true }, withBody: false },
+        { method: "session/prompt", sender: "agent", kinds: { response: true }, withBody: false },
+      ],
+      onFailure: "refuse",
+      guard: false,
+    };
+  },
+
+  onNotification: ({ head }) => {
+    count += 1;
+    save(`${count}`);
+    const change = { tag: "set", val: `${count}` };
+    const counted = { tag: "edit", val: [{ pointer: "/count", change }] };
+    if (count % 10 === 0) {
+      held.push([head.id, counted]);
+      return { tag: "hold" };
+    }
+    if (held.length > 2) settle(...held.shift());
+    return counted;
+  },
+
+  onResponse: () => {
+    for (const [id, counted] of held.splice(0)) settle(id, counted);
+    return { tag: "forward" };
+  },
+});
+"#;
+
+/// Asks the client in a call of its tool, and answers with what that says, and which version it is.
+const ASKS: &str = r#"
+import { defineHandler, defineTools } from "../sdk/proxy.js";
+import { request, settle } from "acp-chain:proxy/channel@0.1.0";
+
+const tool = { name: "ask", inputSchema: { type: "object" } };
+const calls = new Map();
+
+export const tools = defineTools({
+  listTools: () => ({ instructions: null, tools: [JSON.stringify(tool)] }),
+  callTool: (call) => {
+    calls.set(request("client", "own", "{}"), call.id);
+    return { tag: "pending" };
+  },
+});
+
+export const handler = defineHandler({
+  init: () => ({ subscriptions: [], onFailure: "restart", guard: false }),
+  onResponse: ({ head, outcome }) => {
+    const text = `VERSION: ${outcome.val}`;
+    settle(calls.get(head.id), {
+      tag: "respond",
+      val: JSON.stringify({ content: [{ type: "text", text }] }),
+    });
+    return { tag: "forward" };
+  },
+});
+"#;
+
+/// Components, and the chain in which they take each other's place.
+struct World {
+    engine: Engine,
+    swaps: mpsc::Sender<Swap>,
+}
+
+impl World {
+    /// A chain of this component.
+    async fn new(component: &Path) -> (Self, InProcess) {
+        let (swaps, newer) = mpsc::channel(1);
+        let engine = Engine::new(Some(&host::cache())).unwrap();
+        let world = Self { engine, swaps };
+        let guest = world.guest(component);
+        let proxy = Proxy::start(NAME, guest, terms()).await.unwrap();
+        let chain = InProcess::with_swaps(vec![proxy.into()], newer, &Transcript::new());
+        (world, chain)
+    }
+
+    fn guest(&self, component: &Path) -> Guest {
+        let component = Component::load(&self.engine, component).unwrap();
+        Guest {
+            grant: terms().grant,
+            ..Guest::new(&self.engine, component, NAME)
+        }
+    }
+
+    /// A component takes the place of the one that is there.
+    async fn swap(&self, guest: Guest) -> oneshot::Receiver<Result<(), Failure>> {
+        let (done, is_done) = oneshot::channel();
+        let swap = Swap {
+            proxy: NAME.to_owned(),
+            source: Box::new(guest),
+            terms: terms(),
+            on_failure: None,
+            done,
+        };
+        self.swaps.send(swap).await.unwrap();
+        is_done
+    }
+}
+
+fn terms() -> Terms {
+    Terms {
+        grant: Grant::unlimited().into(),
+        on_failure: FailurePolicy::Refuse,
+        ..Terms::default()
+    }
+}
+
+async fn built(project: &Project) -> PathBuf {
+    let output = project.acp_chain("build").output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    project.path("build/tried.wasm")
+}
+
+const TURNS: usize = 100;
+const MESSAGES: usize = 100;
+
+#[tokio::test]
+async fn of_ten_thousand_messages_in_a_hundred_swaps_none_is_lost_doubled_or_out_of_order() {
+    let project = Project::in_javascript(COUNTS, "");
+    let component = built(&project).await;
+    let (world, chain) = World::new(&component).await;
+    let mut chain = chain.initialize(r#"{"protocolVersion":1}"#).await;
+    let guest = world.guest(&component);
+    for turn in 0..TURNS {
+        let asked = chain.client.ask("session/prompt", &prompt("s", "go"));
+        let prompt = chain.agent.receive().await.unwrap();
+        let first = turn * MESSAGES;
+        for number in first..first + MESSAGES {
+            let params = format!(r#"{{"sessionId":"s","number":{number}}}"#);
+            chain.agent.send(notification("session/update", &params));
+            if number == first + turn {
+                // Wherever the messages are by now.
+                let swapped = world.swap(guest.clone()).await;
+                if turn % 2 == 0 {
+                    in_time("a swap", swapped).await.unwrap().unwrap();
+                }
+            }
+        }
+        chain
+            .agent
+            .send_all(prompt.result(r#"{"stopReason":"end_turn"}"#));
+        let mut came = Vec::new();
+        loop {
+            let message = chain.client.receive().await.unwrap();
+            if message.answers(&asked) {
+                break;
+            }
+            let params: Value = serde_json::from_str(&message.params.unwrap()).unwrap();
+            let number = params["number"].as_u64().unwrap();
+            assert_eq!(
+                params["count"],
+                number + 1,
+                "the count is that of one proxy"
+            );
+            came.push(number);
+        }
+        // Those that were held come later than others; nothing else may.
+        let at_once: Vec<_> = came
+            .iter()
+            .filter(|number| (*number + 1) % 10 > 0)
+            .collect();
+        assert!(at_once.is_sorted(), "{came:?}");
+        came.sort_unstable();
+        assert!(came.into_iter().eq(first as u64..(first + MESSAGES) as u64));
+        chain.transcript.clear();
+    }
+}
+
+#[tokio::test]
+async fn a_call_of_a_tool_ends_where_it_began_and_the_next_one_is_the_new_versions() {
+    let project = Project::new("js", "tools");
+    project.save("src/proxy.js", &ASKS.replace("VERSION", "first"));
+    let first = built(&project).await;
+    let (world, chain) = World::new(&first).await;
+    project.save("src/proxy.js", &ASKS.replace("VERSION", "second"));
+    let second = built(&project).await;
+    let begin = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
+    let mut chain = chain.initialize(begin).await;
+    let server = chain.session("s", "[]").await.remove(0);
+    let call = json!({
+        "serverId": server["serverId"],
+        "requestId": "r",
+        "method": "tools/call",
+        "params": {
+            "name": "ask",
+            "arguments": {},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    });
+    for version in ["first", "second"] {
+        let called = chain.agent.ask("mcp/message", &call.to_string());
+        let asked = chain.client.receive().await.unwrap();
+        assert_eq!(asked.method.as_deref(), Some("own"));
+        if version == "first" {
+            let swapped = world.swap(world.guest(&second)).await;
+            in_time("a swap", swapped).await.unwrap().unwrap();
+        }
+        chain.client.send_all(asked.result(r#""yes""#));
+        let answer = chain.agent.response(&called).await;
+        let answer: Value = serde_json::from_str(&answer.result.unwrap()).unwrap();
+        let text = &answer["result"]["content"][0]["text"];
+        assert_eq!(*text, format!(r#"{version}: "yes""#), "{answer}");
+    }
+}
