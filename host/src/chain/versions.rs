@@ -11,9 +11,6 @@ use crate::channel::{MessageId, Part, Registration};
 /// How often a proxy was replaced when a version came.
 pub type Version = u32;
 
-/// How many replaced versions of a proxy may have something to finish.
-pub const RETIRED: usize = 4;
-
 /// The first number of a version. There are more than it can use in its time.
 pub fn first_of(version: Version) -> MessageId {
     (MessageId::from(version) << 32) + 1

@@ -281,6 +281,9 @@ pub const MCP_LINKS_OF_SERVER: usize = 64;
 /// each open request has one.
 pub const MCP_CONNECTIONS: usize = 1536;
 
+/// How many replaced versions of a proxy may have something to finish.
+pub const OLD_VERSIONS: usize = 4;
+
 /// Every limit that cannot be set.
 pub const FIXED: &[Fixed] = &[
     Fixed {
@@ -289,6 +292,13 @@ pub const FIXED: &[Fixed] = &[
         value: WASM_STACK as u64,
         what: "the stack of a component's code",
         passing: "it breaks",
+    },
+    Fixed {
+        name: "old versions",
+        quantity: Quantity::Count,
+        value: OLD_VERSIONS as u64,
+        what: "replaced versions of a proxy that hold or ask something",
+        passing: "the oldest ends",
     },
     Fixed {
         name: "component",

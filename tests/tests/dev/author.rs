@@ -84,8 +84,13 @@ impl Project {
 
     /// The same, in front of a client that has said nothing yet.
     pub fn dev_for(&self, options: &[&str]) -> Dev {
+        self.dev_with(options, |_| {})
+    }
+
+    /// The same, with more that is said of the command.
+    pub fn dev_with(&self, options: &[&str], more: impl FnOnce(&mut Command)) -> Dev {
         let mut command = self.acp_chain("dev");
-        command.args(options);
+        more(command.args(options));
         command.args(["--", env!("CARGO_BIN_EXE_wild-agent")]);
         let (child, input, output, said) = start(command);
         Dev {
@@ -143,7 +148,7 @@ impl Said {
 pub struct Dev {
     pub client: Wire,
     pub said: Said,
-    child: Child,
+    pub child: Child,
 }
 
 impl Dev {

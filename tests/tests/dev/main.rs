@@ -2,6 +2,9 @@
 //! the ends notices anything else.
 
 mod author;
+mod ends;
 mod saves;
 mod swaps;
+#[path = "../kills/tree.rs"]
+mod tree;
 mod trial;

@@ -12,9 +12,10 @@ use crate::chain::breaker::Breaker;
 use crate::chain::hop::{Hop, Life, Runtime};
 use crate::chain::route::HopIndex;
 use crate::chain::timers::Timer;
-use crate::chain::versions::{self, RETIRED, Starting, Version, first_of, version_of};
+use crate::chain::versions::{self, Starting, Version, first_of, version_of};
 use crate::chain::{Swap, Terms};
 use crate::channel::{self, Failure, Registration, Started};
+use crate::limits::OLD_VERSIONS;
 
 impl Core {
     /// A proxy of which a newer version is there, if it is not being called.
@@ -124,7 +125,7 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
     if retired.iter().any(|one| one.version == old) {
         core.timers.set(until, Timer::Retire(index, old));
     }
-    if retired.len() > RETIRED {
+    if retired.len() > OLD_VERSIONS {
         let oldest = retired[0].version;
         let why = "the proxy was replaced, and then again too often";
         end(core, index, oldest, why, steps);

@@ -19,12 +19,13 @@ const QUIET: Duration = Duration::from_millis(50);
 /// How often that may begin anew, for a program that writes all the time.
 const MOST_WAITS: usize = 20;
 
-/// Folders in which builds and their tools write, beside those whose names begin with a dot.
-const MADE: [&str; 4] = [
+/// What builds and their tools write, beside what has a name that begins with a dot.
+const MADE: [&str; 5] = [
     acp_chain_author::BUILD,
     "target",
     "node_modules",
     "__pycache__",
+    "Cargo.lock",
 ];
 
 /// How much of a file is read, in bytes, and how many there may be.

@@ -5,7 +5,7 @@ mod sessions;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use acp_chain::channel::{FailurePolicy, MessageId, Peer};
-use acp_chain::limits::Limits;
+use acp_chain::limits::{Limits, OLD_VERSIONS};
 
 use self::sessions::Session;
 
@@ -345,9 +345,7 @@ impl Model {
 
     /// Whether a version may be ended that has something to finish.
     pub fn may_be_ended(&self, hop: usize, version: u64) -> bool {
-        /// How many replaced versions may have that.
-        const RETIRED: u64 = 4;
-        self.time_has_passed || self.hops[hop].version - version > RETIRED
+        self.time_has_passed || self.hops[hop].version - version > OLD_VERSIONS as u64
     }
 
     /// A program breaks: whatever it had is lost, what it was asked is answered with an error, and

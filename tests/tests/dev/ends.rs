@@ -1,0 +1,82 @@
+//! However it ends, nothing is left of what it started: neither the agent, nor a build that is under way.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use acp_chain_tests::client::prompt;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::in_time;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::task::spawn_blocking;
+
+use super::author::{BEGIN, Project, start};
+use super::tree::{MARK, is_gone};
+
+/// A compiler that says that it has begun, and never ends.
+const ENDLESS: &str = r#"#!/bin/sh
+if [ "$1" = version ]; then echo 0.17.0; exit; fi
+tail -f /dev/null &
+echo begun >"$BEGUN"
+wait
+"#;
+
+#[tokio::test]
+async fn when_it_is_told_to_stop_or_killed_a_build_ends_with_it() {
+    for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
+        let project = Project::new("c", "prompt");
+        let begun = endless(&project);
+        let mut command = project.acp_chain("dev");
+        command
+            .env("BEGUN", &begun)
+            .env(MARK, project.path("."))
+            .env(
+                "PATH",
+                format!("{}:/usr/bin:/bin", project.path("bin").display()),
+            )
+            .args(["--", env!("CARGO_BIN_EXE_wild-agent")]);
+        let (mut child, _input, _output, _said) = start(command);
+        let reads = spawn_blocking(move || fs::read_to_string(begun));
+        let said = in_time("a build", reads).await.unwrap().unwrap();
+        assert_eq!(said, "begun\n");
+        kill_process(id(&child), signal).unwrap();
+        in_time("the end of acp-chain dev", child.wait())
+            .await
+            .unwrap();
+        is_gone(&Transcript::new(), &project.path(".")).await;
+    }
+}
+
+#[tokio::test]
+async fn when_it_is_told_to_stop_its_agent_ends_with_it() {
+    let project = Project::new("c", "prompt");
+    let mut dev = project.dev_with(&[], |command| {
+        command.env(MARK, project.path("."));
+    });
+    dev.client.request("initialize", BEGIN).await;
+    let _never = dev
+        .client
+        .ask("session/prompt", &prompt("s", "echo a\nnever"));
+    dev.client.receive().await.unwrap();
+    kill_process(id(&dev.child), Signal::INT).unwrap();
+    in_time("the end of acp-chain dev", dev.child.wait())
+        .await
+        .unwrap();
+    is_gone(dev.client.transcript(), &project.path(".")).await;
+}
+
+fn id(child: &tokio::process::Child) -> Pid {
+    let id = child.id().and_then(|id| i32::try_from(id).ok());
+    id.and_then(Pid::from_raw).unwrap()
+}
+
+/// Gives a project a compiler that never ends; the pipe into which that says that it has begun.
+fn endless(project: &Project) -> std::path::PathBuf {
+    fs::create_dir(project.path("bin")).unwrap();
+    project.save("bin/zig", ENDLESS);
+    fs::set_permissions(project.path("bin/zig"), Permissions::from_mode(0o755)).unwrap();
+    // Beside the project, where nothing is watched.
+    let pipe = project.path("../begun");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    pipe
+}
