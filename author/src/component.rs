@@ -8,7 +8,7 @@ use wasi_preview1_component_adapter_provider::{
 use wit_bindgen_core::wit_parser::{
     PackageId, ParseError, Resolve, ResolveError, WorldId, WorldItem,
 };
-use wit_component::{ComponentEncoder, DecodedWasm};
+use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, embed_component_metadata};
 
 use crate::Error;
 
@@ -57,6 +57,16 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
         })
         .and_then(ComponentEncoder::encode);
     encoded.map_err(|error| Error::Component(format!("{error:#}")))
+}
+
+/// Writes the world of a folder of WIT into a core module whose language has no wit-bindgen that does it.
+pub(crate) fn embed(mut module: Vec<u8>, wit: &Path, world: &str) -> Result<Vec<u8>, Error> {
+    let (resolve, package) = read(wit)?;
+    let world = resolve.select_world(&[package], Some(world));
+    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let embedded = embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8);
+    embedded.map_err(|error| Error::Component(format!("{error:#}")))?;
+    Ok(module)
 }
 
 /// Refuses a component that imports more than it may, has no handler, or is made for another version of

@@ -1,8 +1,10 @@
-//! `cargo xtask types`: the types of the interface for TypeScript, from the WIT.
+//! `cargo xtask types`: the types of the interface for TypeScript and Zig, from the WIT.
 //!
-//! They say what componentize-qjs passes, which is not what jco passes: a `u64` is a number, and an option
-//! that is none is `null`. A type that this interface does not have yet is an error, never a guess. What is
-//! made is checked in, for authors who have Node alone.
+//! Those for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
+//! and an option that is none is `null`. A type that this interface does not have yet is an error, never a
+//! guess. What is made is checked in, for authors who have Node or Zig alone.
+
+mod zig;
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -23,22 +25,38 @@ const HEAD: &str = "\
 // What componentize-qjs passes to a component in JavaScript, and takes from it.
 ";
 
+/// What a language makes of an interface, which is imported or exported.
+type Maker = fn(&Resolve, InterfaceId, bool, &mut String) -> Result<()>;
+
+/// Where the types of each language are, what they begin with, and what makes the rest.
+const LANGUAGES: [(&str, &str, Maker); 2] = [
+    ("examples/javascript/acp-chain.d.ts", HEAD, interface),
+    ("author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
+];
+
 /// Writes the types.
 pub fn make(workspace: &Workspace) -> Result<()> {
-    let file = file(workspace);
-    fs::write(&file, declarations(workspace)?)?;
-    println!("{}", file.display());
+    for (file, types) in all(workspace)? {
+        fs::write(&file, types)?;
+        println!("{}", file.display());
+    }
     Ok(())
 }
 
-fn file(workspace: &Workspace) -> PathBuf {
-    workspace.path("examples/javascript/acp-chain.d.ts")
+/// The files, with what they have to say.
+fn all(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
+    let languages = LANGUAGES.iter();
+    let made = languages.map(|(file, head, interface)| {
+        let types = declarations(workspace, head, *interface)?;
+        Ok((workspace.path(file), types))
+    });
+    made.collect()
 }
 
-fn declarations(workspace: &Workspace) -> Result<String> {
+fn declarations(workspace: &Workspace, head: &str, interface: Maker) -> Result<String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(workspace.path("wit"))?;
-    let mut text = HEAD.to_owned();
+    let mut text = head.to_owned();
     let mut known = HashSet::new();
     for (name, world) in &resolve.packages[package].worlds {
         let world = &resolve.worlds[*world];
@@ -257,11 +275,12 @@ mod tests {
     #[test]
     fn the_types_are_those_of_the_interface() {
         let workspace = Workspace::find().unwrap();
-        let found = fs::read_to_string(file(&workspace)).unwrap();
-        let made = declarations(&workspace).unwrap();
-        assert!(
-            found == made,
-            "the WIT has changed: run `cargo xtask types`"
-        );
+        for (file, made) in all(&workspace).unwrap() {
+            let found = fs::read_to_string(&file).unwrap();
+            assert!(
+                found == made,
+                "the WIT has changed: run `cargo xtask types`"
+            );
+        }
     }
 }

@@ -4,13 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use semver::Version;
 use wit_bindgen_core::Files as Generated;
 
-use super::{Files, Language, Site, add_wit};
+use super::{Files, Language, Site, add_wit, zig};
 use crate::Error;
 use crate::component::{self, Imports};
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::run;
 
 pub(super) static C: Language = Language {
     name: "c",
@@ -25,14 +24,6 @@ pub(super) static C: Language = Language {
     sdk,
     imports: Imports::Channel,
     make,
-};
-
-const ZIG: Tool = Tool {
-    // The package for Python has the latter.
-    names: &["zig", "python-zig"],
-    version: Says::Given("version"),
-    lowest: Version::new(0, 17, 0),
-    origin: Origin::Pip("ziglang"),
 };
 
 /// What every world is called there, so that all sources include the same header.
@@ -63,7 +54,7 @@ fn sdk(files: &mut Files) {
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
-    let zig = site.tool(&ZIG)?;
+    let zig = site.tool(&zig::COMPILER)?;
     let (headers, module) = (site.made.join("bindings"), site.made.join("module.wasm"));
     let mut sources = bindings(&wit, &world, &headers)?;
     let sdk = site.folder.join("sdk");

@@ -6,6 +6,7 @@ pub mod c;
 pub mod javascript;
 pub mod python;
 mod rust;
+mod zig;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -48,6 +49,7 @@ pub static LANGUAGES: &[&Language] = &[
     &javascript::TYPESCRIPT,
     &python::PYTHON,
     &c::C,
+    &zig::ZIG,
 ];
 
 /// What a build works with.

@@ -41,6 +41,11 @@ async fn a_name_that_means_something_else_is_refused() {
             "in C: the language, or what a project uses, has this name",
         ),
         (
+            "comptime",
+            "zig",
+            "in Zig: the language, or what a project uses, has this name",
+        ),
+        (
             "await",
             "ts",
             "in TypeScript: the language, or what a project uses, has this name",
@@ -80,7 +85,7 @@ async fn languages_that_are_not_there_are_not_offered() {
     let said = none
         .acp_chain(&["new", NAME, "--lang", "cobol"], "..")
         .await;
-    let offered = "[possible values: rust, js, ts, python, c]";
+    let offered = "[possible values: rust, js, ts, python, c, zig]";
     assert!(!said.is_success && said.err.contains(offered), "{said:?}");
 }
 
@@ -121,7 +126,8 @@ async fn what_is_no_project_or_two_is_told() {
     fs::rename(project.path("src/proxy.c"), project.path("src/other.c")).unwrap();
     assert_eq!(
         project.refused().await,
-        "acp-chain: WORLD/tried: there is no source; a project with ./extension.toml has one of src/proxy.c\n"
+        "acp-chain: WORLD/tried: there is no source; a project with ./extension.toml has one of src/proxy.c, \
+         src/proxy.zig\n"
     );
 }
 
@@ -167,6 +173,14 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "c",
             "C needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
+             --disable-pip-version-check ziglang==0.17.0`",
+        ),
+        (
+            "zig",
+            "Zig needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
              WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
@@ -256,6 +270,13 @@ async fn what_a_toolchain_says_is_shown_whole() {
         said.contains("error: use of undeclared identifier 'rat'"),
         "{said}"
     );
+
+    let project = Project::new("zig", "prompt").await;
+    project.change("src/proxy.zig", ".bypass", ".ignore");
+    let said = project.refused().await;
+    let expected =
+        "src/proxy.zig:9:24: error: enum 'wit.types.FailurePolicy' has no member named 'ignore'";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[tokio::test]

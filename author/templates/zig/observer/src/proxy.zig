@@ -1,0 +1,42 @@
+//! Counts the tool calls of a turn, and says at its end how many there were.
+
+const std = @import("std");
+const acp = @import("acp_chain");
+
+/// The tool calls of each session since its last turn.
+var calls: std.StringHashMapUnmanaged(u32) = .empty;
+
+pub fn init(_: []const u8, _: ?[]const u8) acp.Registration {
+    return .{
+        .subscriptions = &.{
+            .{ .method = "session/update", .sender = .agent, .kinds = .{ .notification = true } },
+            .{ .method = "session/prompt", .sender = .agent, .kinds = .{ .response = true } },
+        },
+        .on_failure = .bypass,
+    };
+}
+
+pub fn onNotification(update: acp.Notification) !acp.Action {
+    const session = update.head.session orelse return .forward;
+    const kind = try acp.read([]const u8, update.head.id, "/update/sessionUpdate") orelse return .forward;
+    if (std.mem.eql(u8, kind, "tool_call")) {
+        const count = try calls.getOrPutValue(acp.gpa, session, 0);
+        // What a handler is given does not outlive it.
+        if (count.value_ptr.* == 0) count.key_ptr.* = try acp.gpa.dupe(u8, session);
+        count.value_ptr.* += 1;
+    }
+    return .forward;
+}
+
+pub fn onResponse(turn: acp.Response) !acp.Action {
+    const session = turn.head.session orelse return .forward;
+    const counted = calls.fetchRemove(session) orelse return .forward;
+    acp.gpa.free(counted.key);
+    const format = "\n\n**{s}**: {d} tool calls in this turn.\n\n";
+    const text = try std.fmt.allocPrint(acp.arena, format, .{ acp.channel.id(), counted.value });
+    try acp.notify(.client, "session/update", .{
+        .sessionId = session,
+        .update = .{ .sessionUpdate = "agent_message_chunk", .content = .{ .type = "text", .text = text } },
+    });
+    return .forward;
+}
