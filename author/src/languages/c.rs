@@ -59,7 +59,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let mut sources = bindings(&wit, &world, &headers)?;
     let sdk = site.folder.join("sdk");
     for folder in [&site.folder.join("src"), &sdk] {
-        sources.extend(all_in(folder)?);
+        sources.extend(all_in(folder, "c")?);
     }
     let mut cc = Command::new(zig);
     cc.arg("cc");
@@ -68,12 +68,12 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&module)
 }
 
-/// The sources of a folder, in an order that is always the same.
-fn all_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+/// The sources of a folder, by what their names end in, in an order that is always the same.
+pub(super) fn all_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(folder).map_err(Error::disk(folder))?;
     let entries = entries.map(|entry| Ok(entry.map_err(Error::disk(folder))?.path()));
     let mut all: Vec<PathBuf> = entries.collect::<Result<_, Error>>()?;
-    all.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    all.retain(|path| path.extension().is_some_and(|its| its == extension));
     all.sort();
     Ok(all)
 }

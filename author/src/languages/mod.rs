@@ -3,6 +3,7 @@
 //! A language that is added is a row, a file with what its row names, and a folder of templates.
 
 pub mod c;
+mod cpp;
 pub mod javascript;
 pub mod python;
 mod rust;
@@ -49,6 +50,7 @@ pub static LANGUAGES: &[&Language] = &[
     &javascript::TYPESCRIPT,
     &python::PYTHON,
     &c::C,
+    &cpp::CPP,
     &zig::ZIG,
 ];
 

@@ -41,6 +41,11 @@ async fn a_name_that_means_something_else_is_refused() {
             "in C: the language, or what a project uses, has this name",
         ),
         (
+            "namespace",
+            "cpp",
+            "in C++: the language, or what a project uses, has this name",
+        ),
+        (
             "comptime",
             "zig",
             "in Zig: the language, or what a project uses, has this name",
@@ -85,7 +90,7 @@ async fn languages_that_are_not_there_are_not_offered() {
     let said = none
         .acp_chain(&["new", NAME, "--lang", "cobol"], "..")
         .await;
-    let offered = "[possible values: rust, js, ts, python, c, zig]";
+    let offered = "[possible values: rust, js, ts, python, c, cpp, zig]";
     assert!(!said.is_success && said.err.contains(offered), "{said:?}");
 }
 
@@ -127,7 +132,7 @@ async fn what_is_no_project_or_two_is_told() {
     assert_eq!(
         project.refused().await,
         "acp-chain: WORLD/tried: there is no source; a project with ./extension.toml has one of src/proxy.c, \
-         src/proxy.zig\n"
+         src/proxy.cpp, src/proxy.zig\n"
     );
 }
 
@@ -173,6 +178,14 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "c",
             "C needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
+             --disable-pip-version-check ziglang==0.17.0`",
+        ),
+        (
+            "cpp",
+            "C++ needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
              WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
@@ -270,6 +283,12 @@ async fn what_a_toolchain_says_is_shown_whole() {
         said.contains("error: use of undeclared identifier 'rat'"),
         "{said}"
     );
+
+    let project = Project::new("cpp", "prompt").await;
+    project.change("src/proxy.cpp", "::bypass", "::ignore");
+    let said = project.refused().await;
+    let expected = "error: no member named 'ignore' in 'acp::FailurePolicy'";
+    assert!(said.contains(expected), "{said}");
 
     let project = Project::new("zig", "prompt").await;
     project.change("src/proxy.zig", ".bypass", ".ignore");

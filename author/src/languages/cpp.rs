@@ -1,0 +1,88 @@
+//! C++: the bindings of C, under types of the standard library, compiled by `zig c++` without exceptions.
+//!
+//! Those that wit-bindgen makes for C++ break what is in lists: they write a record over itself.
+
+use std::fs;
+use std::process::Command;
+
+use super::{Files, Language, Site, add_wit, c, zig};
+use crate::Error;
+use crate::component::{self, Imports};
+use crate::toolchain::run;
+
+pub(super) static CPP: Language = Language {
+    name: "cpp",
+    title: "C++",
+    manifest: "extension.toml",
+    entry: "src/proxy.cpp",
+    reserved: "\
+        alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const \
+        consteval constexpr constinit continue decltype default delete do double else enum explicit export \
+        extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr \
+        operator or private protected public register requires return short signed sizeof static struct \
+        switch template this throw true try typedef typeid typename union unsigned using virtual void \
+        volatile while xor acp acp_chain json std wit",
+    layers: &["wit", "cpp"],
+    sdk,
+    imports: Imports::Channel,
+    make,
+};
+
+const OPTIONS: [&str; 6] = [
+    "-std=c++23",
+    // WebAssembly has them only where the runtime does.
+    "-fno-exceptions",
+    "-fno-rtti",
+    // With `assert`, which Zig leaves out of what is optimized, and which says why in our log.
+    "-UNDEBUG",
+    "-D__assert_fail=acp_chain_assert_fail",
+    "-Wno-missing-designated-field-initializers",
+];
+
+const SDK: [(&str, &[u8]); 4] = [
+    (
+        "sdk/acp_chain.cpp",
+        include_bytes!("../../sdk/cpp/acp_chain.cpp"),
+    ),
+    (
+        "sdk/acp_chain.hpp",
+        include_bytes!("../../sdk/cpp/acp_chain.hpp"),
+    ),
+    ("sdk/json.cpp", include_bytes!("../../sdk/cpp/json.cpp")),
+    ("sdk/json.hpp", include_bytes!("../../sdk/cpp/json.hpp")),
+];
+
+fn sdk(files: &mut Files) {
+    add_wit(files);
+    files.extend(SDK.map(|(path, content)| (path.into(), content.into())));
+}
+
+fn make(site: &Site) -> Result<Vec<u8>, Error> {
+    let (wit, world) = site.wit()?;
+    let zig = site.tool(&zig::COMPILER)?;
+    let (headers, module) = (site.made.join("bindings"), site.made.join("module.wasm"));
+    let bindings = c::bindings(&wit, &world, &headers)?;
+    let sdk = site.folder.join("sdk");
+    let mut sources = Vec::new();
+    for bindings in bindings {
+        // They are in C, for which the options below are not.
+        sources.push(match bindings.extension() {
+            Some(extension) if extension == "c" => {
+                let object = bindings.with_extension("o");
+                let mut cc = Command::new(&zig);
+                cc.args(["cc", "-c"]);
+                run(c::compile(&mut cc, &[], &[bindings], &object))?;
+                object
+            }
+            _ => bindings,
+        });
+    }
+    for folder in [&site.folder.join("src"), &sdk] {
+        sources.extend(c::all_in(folder, "cpp")?);
+    }
+    let mut cc = Command::new(&zig);
+    cc.arg("c++").args(OPTIONS);
+    run(c::compile(&mut cc, &[&headers, &sdk], &sources, &module))?;
+    let module = fs::read(&module).map_err(Error::disk(&module))?;
+    component::encode(&module)
+}

@@ -1,0 +1,30 @@
+// Answers requests for permission by rule: what only reads is allowed, and the user is asked about all else.
+#include "acp_chain.hpp"
+
+// The kinds of tool calls that are allowed, in the words of the protocol.
+static bool is_allowed(std::string_view kind) { return kind == "read" || kind == "search"; }
+
+acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {
+  return Registration{
+      .subscriptions = {{
+          .method = "session/request_permission",
+          .sender = Peer::agent,
+          .kinds = {.request = true},
+          .with_body = true,
+      }},
+      // Better no answer than a wrong one.
+      .on_failure = FailurePolicy::refuse,
+      .guard = true,
+  };
+}
+
+acp::Result<acp::Action> acp::on_request(const Request &asked) {
+  auto call = json::member(asked.params, "toolCall");
+  if (!is_allowed(json::text(json::member(call, "kind")))) return Forward{};
+  for (auto option : json::elements(json::member(asked.params, "options"))) {
+    if (json::text(json::member(option, "kind")) != "allow_once") continue;
+    std::string id(json::member(option, "optionId"));
+    return Respond{R"({"outcome": {"outcome": "selected", "optionId": )" + id + "}}"};
+  }
+  return Forward{};
+}

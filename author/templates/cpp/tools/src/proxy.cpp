@@ -1,0 +1,36 @@
+// Gives the agent a tool that counts words.
+#include "acp_chain.hpp"
+
+static const char TOOL[] = R"({
+  "name": "count_words",
+  "description": "Counts the words of a text: what stands between spaces and line breaks.",
+  "inputSchema": {
+    "type": "object",
+    "properties": {"text": {"type": "string", "description": "The text whose words are counted."}},
+    "required": ["text"]
+  },
+  "annotations": {"readOnlyHint": true, "openWorldHint": false}
+})";
+
+static unsigned count(std::string_view text) {
+  unsigned words = 0;
+  for (bool within = false; char c : text) {
+    bool is_space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    if (!is_space && !within) words++;
+    within = !is_space;
+  }
+  return words;
+}
+
+acp::Result<acp::Catalog> acp::list_tools(std::optional<std::string_view> session) { return Catalog{.tools = {TOOL}}; }
+
+// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+std::expected<acp::Outcome, acp::Error> acp::call_tool(const ToolCall &call) {
+  unsigned words = count(json::text(json::member(call.arguments, "text")));
+  return acp::text(std::to_string(words));
+}
+
+// It subscribes to nothing, and so sees no message.
+acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {
+  return Registration{};
+}
