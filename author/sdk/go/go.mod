@@ -1,0 +1,3 @@
+module acp-chain/proxy
+
+go 1.25

@@ -1,0 +1,45 @@
+// Counts the tool calls of a turn, and says at its end how many there were.
+package main
+
+import (
+	"fmt"
+
+	"acp-chain/proxy"
+)
+
+// The tool calls of each session since its last turn.
+var calls = map[string]int{}
+
+type observer struct{ proxy.Passing }
+
+func init() { proxy.Serve(observer{}) }
+
+func (observer) Init(_, _ string) (proxy.Registration, error) {
+	updates := proxy.Subscription{Method: "session/update", Sender: proxy.Agent, Kinds: proxy.Notifications}
+	turns := proxy.Subscription{Method: "session/prompt", Sender: proxy.Agent, Kinds: proxy.Responses}
+	return proxy.Registration{Subscriptions: []proxy.Subscription{updates, turns}, OnFailure: proxy.Bypass}, nil
+}
+
+func (observer) OnNotification(update proxy.Notification) (proxy.Action, error) {
+	var kind string
+	if _, err := proxy.Read(update.ID, "/update/sessionUpdate", &kind); err != nil {
+		return proxy.Forward(), err
+	}
+	if kind == "tool_call" {
+		calls[update.Session]++
+	}
+	return proxy.Forward(), nil
+}
+
+func (observer) OnResponse(turn proxy.Response) (proxy.Action, error) {
+	count := calls[turn.Session]
+	if count == 0 {
+		return proxy.Forward(), nil
+	}
+	delete(calls, turn.Session)
+	text := fmt.Sprintf("\n\n**%s**: %d tool calls in this turn.\n\n", proxy.ID(), count)
+	content := map[string]string{"type": "text", "text": text}
+	update := map[string]any{"sessionUpdate": "agent_message_chunk", "content": content}
+	params := map[string]any{"sessionId": turn.Session, "update": update}
+	return proxy.Forward(), proxy.Notify(proxy.Client, "session/update", params)
+}

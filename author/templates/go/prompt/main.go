@@ -1,0 +1,18 @@
+// Asks the agent for brief answers.
+package main
+
+import "acp-chain/proxy"
+
+type brief struct{ proxy.Passing }
+
+func init() { proxy.Serve(brief{}) }
+
+func (brief) Init(_, _ string) (proxy.Registration, error) {
+	prompts := proxy.Subscription{Method: "session/prompt", Sender: proxy.Client, Kinds: proxy.Requests}
+	// A prompt is better without it than not sent at all.
+	return proxy.Registration{Subscriptions: []proxy.Subscription{prompts}, OnFailure: proxy.Bypass}, nil
+}
+
+func (brief) OnRequest(proxy.Request) (proxy.Action, error) {
+	return proxy.Edit("/prompt/-", map[string]string{"type": "text", "text": "Be brief."})
+}
