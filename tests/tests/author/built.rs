@@ -95,3 +95,37 @@ async fn the_sources_in_javascript_and_typescript_are_of_the_types() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_handler_that_gives_up_says_why_and_where() {
+    for (lang, file, from, to, expected) in [
+        (
+            "cpp",
+            "src/proxy.cpp",
+            "  return edit(",
+            "  if (prompt.params.empty()) std::string().at(1);\n  return edit(",
+            &["out_of_range was thrown"][..],
+        ),
+        (
+            "zig",
+            "src/proxy.zig",
+            "(_: acp.Request) !acp.Action {",
+            "(prompt: acp.Request) !acp.Action {\n    if (prompt.params.len == 0) @panic(\"oh no\");",
+            &["| oh no\n", "tried/src/proxy.zig:14\n"],
+        ),
+        (
+            "go",
+            "main.go",
+            "\treturn proxy.Edit(",
+            "\tpanic(\"oh no\")\n\treturn proxy.Edit(",
+            &["panic: oh no", "tried/main.go:17\n"],
+        ),
+    ] {
+        let project = Project::new(lang, "prompt").await;
+        project.change(file, from, to);
+        project.build().await;
+        let said = project.acp_chain(&["test"], ".").await;
+        let is_told = expected.iter().all(|expected| said.out.contains(expected));
+        assert!(!said.is_success && is_told, "{said:?}");
+    }
+}
