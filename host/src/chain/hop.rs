@@ -347,6 +347,7 @@ impl Hop {
     }
 
     /// The same, by what one of its versions says of itself.
+    #[inline]
     pub fn wanted<'r>(
         &self,
         registration: &'r Registration,

@@ -52,29 +52,50 @@ pub struct Versions {
 
 impl Hop {
     /// Takes out the part of a version, to be called; nothing if the proxy cannot be called, or the version is gone.
+    #[inline]
     pub fn take_part(&mut self, version: Version) -> Option<Box<dyn Part>> {
-        let part = match std::mem::replace(&mut self.life, Life::Busy) {
-            Life::Idle(part) => part,
+        if version != self.versions.current {
+            return self.take_retired(version);
+        }
+        match std::mem::replace(&mut self.life, Life::Busy) {
+            Life::Idle(part) => Some(part),
             other => {
                 self.life = other;
-                return None;
+                None
             }
-        };
-        if version == self.versions.current {
-            return Some(part);
         }
-        let Some(retired) = self.retired_mut(version).and_then(|one| one.part.take()) else {
-            self.life = Life::Idle(part);
-            return None;
-        };
-        self.versions.called = Some((version, part));
-        Some(retired)
+    }
+
+    #[cold]
+    fn take_retired(&mut self, version: Version) -> Option<Box<dyn Part>> {
+        let at_work = self.take_part(self.versions.current)?;
+        match self.retired_mut(version).and_then(|one| one.part.take()) {
+            Some(retired) => {
+                self.versions.called = Some((version, at_work));
+                Some(retired)
+            }
+            None => {
+                self.life = Life::Idle(at_work);
+                None
+            }
+        }
     }
 
     /// A part that was called comes back. Says of which version it is.
+    #[inline]
     pub fn put_back(&mut self, part: Box<dyn Part>) -> Version {
+        match self.versions.called.is_some() {
+            true => self.put_back_retired(part),
+            false => {
+                self.life = Life::Idle(part);
+                self.versions.current
+            }
+        }
+    }
+
+    #[cold]
+    fn put_back_retired(&mut self, part: Box<dyn Part>) -> Version {
         let Some((version, at_work)) = self.versions.called.take() else {
-            self.life = Life::Idle(part);
             return self.versions.current;
         };
         self.life = Life::Idle(at_work);
@@ -85,6 +106,7 @@ impl Hop {
     }
 
     /// The part of a version, unless one is being called.
+    #[inline]
     pub fn part_mut(&mut self, version: Version) -> Option<&mut Box<dyn Part>> {
         if version != self.versions.current {
             return self.retired_mut(version)?.part.as_mut();
@@ -95,6 +117,7 @@ impl Hop {
         }
     }
 
+    #[cold]
     fn retired_mut(&mut self, version: Version) -> Option<&mut Retired> {
         let mut all = self.versions.retired.iter_mut();
         all.find(|retired| retired.version == version)
@@ -122,10 +145,15 @@ impl Hop {
     }
 
     /// Lets go of replaced versions that have finished.
+    #[inline]
     pub fn dismiss(&mut self) {
-        if self.versions.retired.is_empty() {
-            return;
+        if !self.versions.retired.is_empty() {
+            self.dismiss_retired();
         }
+    }
+
+    #[cold]
+    fn dismiss_retired(&mut self) {
         let mut retired = std::mem::take(&mut self.versions.retired);
         retired.retain(|one| one.part.is_none() || self.has_something(one.version));
         self.versions.retired = retired;
@@ -133,13 +161,23 @@ impl Hop {
 
     /// Which version is to see a message next. A response passes those first that hold notifications which it
     /// waits for, and asked to see it: by that they know that no more will come.
+    #[inline]
     pub fn reader(&self, routed: &Routed) -> Version {
         self.awaiting(routed).unwrap_or(self.versions.current)
     }
 
     /// The replaced version that is to see a response next.
+    #[inline]
     pub fn awaiting(&self, routed: &Routed) -> Option<Version> {
-        if self.versions.retired.is_empty() || !routed.is_response() {
+        match self.versions.retired.is_empty() {
+            true => None,
+            false => self.awaiting_retired(routed),
+        }
+    }
+
+    #[cold]
+    fn awaiting_retired(&self, routed: &Routed) -> Option<Version> {
+        if !routed.is_response() {
             return None;
         }
         let waits_for = |version| {
@@ -156,7 +194,16 @@ impl Hop {
     }
 
     /// What a version says of itself.
+    #[inline]
     pub fn registration_of(&self, version: Version) -> &Registration {
+        match version == self.versions.current {
+            true => self.registration(),
+            false => self.retired_registration(version),
+        }
+    }
+
+    #[cold]
+    fn retired_registration(&self, version: Version) -> &Registration {
         let mut retired = self.versions.retired.iter();
         let retired = retired.find(|retired| retired.version == version);
         retired.map_or(self.registration(), |retired| &retired.registration)

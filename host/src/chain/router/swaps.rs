@@ -19,7 +19,16 @@ use crate::limits::OLD_VERSIONS;
 
 impl Core {
     /// A proxy of which a newer version is there, if it is not being called.
+    #[inline]
     pub(super) fn next_due_to_swap(&mut self) -> Option<HopIndex> {
+        match self.due_to_swap.is_empty() {
+            true => None,
+            false => self.take_due_to_swap(),
+        }
+    }
+
+    #[cold]
+    fn take_due_to_swap(&mut self) -> Option<HopIndex> {
         let hops = &self.hops;
         let is_free = |index: &HopIndex| !matches!(hops[*index].life, Life::Busy);
         let at = self.due_to_swap.iter().position(is_free)?;

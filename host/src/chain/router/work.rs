@@ -181,9 +181,7 @@ fn finish(
     if let Some(failure) = hop.ending.take() {
         return steps.push(Step::Break(index, failure.into()));
     }
-    if let Outcome::Broke(failure) = &reply.outcome
-        && !is_at_work
-    {
+    if !is_at_work && let Outcome::Broke(failure) = &reply.outcome {
         return swaps::end(core, index, version, &failure.to_string(), steps);
     }
     // The state is that of the version at work.
