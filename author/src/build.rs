@@ -66,8 +66,11 @@ pub fn output(project: &Project) -> PathBuf {
 }
 
 impl Built {
-    /// Puts it where it goes.
+    /// Puts it where it goes. Whoever reads it there meanwhile gets the one before or this one.
     pub fn write(&self) -> Result<(), Error> {
-        fs::write(&self.file, &self.component).map_err(Error::disk(&self.file))
+        let beside = self.file.with_added_extension("new");
+        let written = fs::write(&beside, &self.component);
+        let written = written.and_then(|()| fs::rename(&beside, &self.file));
+        written.map_err(Error::disk(&self.file))
     }
 }

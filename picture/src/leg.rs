@@ -47,12 +47,30 @@ pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
     crossed.map(|line| serde_json::from_value(line?)).collect()
 }
 
+/// A text without the characters that steer a terminal, or show a text as another.
+fn shown(text: &str) -> String {
+    let deceives = |c: char| match c {
+        '\n' => false,
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}' => true,
+        _ => c.is_control(),
+    };
+    text.replace(deceives, "\u{fffd}")
+}
+
 impl Leg {
     /// What a reader wants to know of the body. Characters that steer a terminal are shown as one that does not.
     #[must_use]
     pub fn text(&self) -> String {
-        let steers = |c: char| c.is_control() && c != '\n';
-        self.said().replace(steers, "\u{fffd}")
+        shown(&self.said())
+    }
+
+    /// The method, shown in the same way.
+    #[must_use]
+    pub fn title(&self) -> String {
+        shown(&self.method).replace('\n', "\u{fffd}")
     }
 
     fn said(&self) -> String {

@@ -45,7 +45,7 @@ pub fn turn(legs: &[Leg], width: usize) -> String {
             Kind::Notification => "tells",
             Kind::Response => "answers",
         };
-        let heading = format!("{} {verb} {}", first.from, first.method);
+        let heading = format!("{} {verb} {}", first.from, first.title());
         story.push(format!("\n{}", style(heading).bold()));
         story.extend(stretches.iter().flat_map(|stretch| stretch.lines(width)));
     }
@@ -104,7 +104,7 @@ impl Passage<'_> {
             let aside = match (own, leg.kind) {
                 (true, _) => String::new(),
                 (_, Kind::Response) => "answer: ".to_owned(),
-                _ => format!("{}: ", leg.method),
+                _ => format!("{}: ", leg.title()),
             };
             match stretches.last_mut() {
                 Some(last) if last.goes_on_with(leg, &aside, &text) => last.route.push(&leg.to),

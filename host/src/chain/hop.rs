@@ -496,8 +496,7 @@ impl Hop {
 
     /// How many bytes wait here that nothing more should be read for.
     pub fn backlog(&self) -> usize {
-        let jam = self.parked.bytes().saturating_sub(self.terms.limits.behind);
-        self.waiting + jam
+        self.waiting + self.parked.excess()
     }
 
     /// Whether more waits behind what the proxy holds than can be kept.

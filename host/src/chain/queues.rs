@@ -127,9 +127,9 @@ impl Parked {
         }
     }
 
-    /// What they take, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.account.kept()
+    /// What they take beyond what they may, in bytes.
+    pub fn excess(&self) -> usize {
+        self.account.excess()
     }
 
     /// Whether they take more than they may.

@@ -66,6 +66,12 @@ impl Account {
         self.0.kept.load(Ordering::Relaxed)
     }
 
+    /// How many bytes are kept beyond what may be.
+    #[must_use]
+    pub fn excess(&self) -> usize {
+        self.kept().saturating_sub(self.0.limit)
+    }
+
     /// This, what it is a part of, and so on.
     fn with_wholes(&self) -> impl Iterator<Item = &Self> {
         iter::successors(Some(self), |account| account.0.whole.as_ref())

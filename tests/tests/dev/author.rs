@@ -10,8 +10,8 @@ use acp_chain_tests::host;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::{Wire, in_time};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 /// What every project here is called.
 pub const NAME: &str = "tried";
@@ -106,14 +106,15 @@ pub const BEGIN: &str = r#"{"protocolVersion":1}"#;
 
 /// What a program says to people, line by line.
 pub struct Said {
-    lines: Lines<BufReader<ChildStderr>>,
+    lines: Lines<BufReader<Box<dyn AsyncRead + Unpin + Send>>>,
     all: Vec<String>,
 }
 
 /// Starts a program; gives it with its streams.
 pub fn start(mut command: Command) -> (Child, ChildStdin, ChildStdout, Said) {
     let mut child = command.spawn().unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let stderr: Box<dyn AsyncRead + Unpin + Send> = Box::new(child.stderr.take().unwrap());
+    let lines = BufReader::new(stderr).lines();
     let said = Said {
         lines,
         all: Vec::new(),
@@ -135,6 +136,12 @@ impl Said {
         }
     }
 
+    /// Closes our end of it.
+    fn close(&mut self) {
+        let nothing: Box<dyn AsyncRead + Unpin + Send> = Box::new(tokio::io::empty());
+        self.lines = BufReader::new(nothing).lines();
+    }
+
     /// All that it said until its end.
     pub async fn rest(mut self) -> Vec<String> {
         while let Some(line) = in_time("the end", self.lines.next_line()).await.unwrap() {
@@ -152,6 +159,18 @@ pub struct Dev {
 }
 
 impl Dev {
+    /// Nobody hears any more what is said to the author.
+    pub fn close_stderr(&mut self) {
+        self.said.close();
+    }
+
+    /// The client leaves a chain that has not begun.
+    pub async fn finish_refused(mut self) {
+        self.client.close();
+        let status = in_time("the end of acp-chain dev", self.child.wait()).await;
+        assert!(!status.unwrap().success());
+    }
+
     /// The client leaves; what was said to the author.
     pub async fn finish(mut self) -> Vec<String> {
         self.client.close();

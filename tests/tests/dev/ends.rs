@@ -25,7 +25,7 @@ wait
 async fn when_it_is_told_to_stop_or_killed_a_build_ends_with_it() {
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
         let project = Project::new("c", "prompt");
-        let begun = endless(&project);
+        let begun = compiler(&project, ENDLESS);
         let mut command = project.acp_chain("dev");
         command
             .env("BEGUN", &begun)
@@ -70,10 +70,10 @@ fn id(child: &tokio::process::Child) -> Pid {
     id.and_then(Pid::from_raw).unwrap()
 }
 
-/// Gives a project a compiler that never ends; the pipe into which that says that it has begun.
-fn endless(project: &Project) -> std::path::PathBuf {
+/// Gives a project a compiler of its own; a pipe for what that has to do with the test.
+pub fn compiler(project: &Project, script: &str) -> std::path::PathBuf {
     fs::create_dir(project.path("bin")).unwrap();
-    project.save("bin/zig", ENDLESS);
+    project.save("bin/zig", script);
     fs::set_permissions(project.path("bin/zig"), Permissions::from_mode(0o755)).unwrap();
     // Beside the project, where nothing is watched.
     let pipe = project.path("../begun");

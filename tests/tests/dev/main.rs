@@ -3,6 +3,7 @@
 
 mod author;
 mod ends;
+mod safe;
 mod saves;
 mod swaps;
 #[path = "../kills/tree.rs"]

@@ -81,6 +81,10 @@ pub(super) fn started(
     match checked {
         Ok(started) => put_in(core, index, swap, started, steps),
         Err(failure) => {
+            if !matches!(core.hops[index].life, Life::Idle(_)) {
+                // It has ended already.
+                core.hops[index].ending = None;
+            }
             let name = core.hops[index].title();
             let (reason, details) = (&failure.reason, failure.details());
             tracing::error!("a new version of {name} does not start: {failure}{details}");

@@ -1,16 +1,21 @@
 //! Builds, each in a process of its own: `acp-chain build`. It is ended with us, and with it all that it started.
 
 use std::path::Path;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
+use tokio::time::timeout;
 
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::untrusted::Untrusted;
 
 /// How much is kept of what a build says, in bytes.
-const MOST: u64 = 4 << 20;
+const MOST: u64 = 256 << 10;
+
+/// So long is waited for the rest of what a build has said that is over.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What starts builds of one project.
 pub struct Builds {
@@ -41,8 +46,25 @@ impl Builds {
         let started = started.map_err(|error| format!("the build cannot be started: {error}"))?;
         drop(started.stdin);
         let mut tree = started.tree;
-        let (out, said, status) =
-            tokio::join!(read(started.stdout), read(started.stderr), tree.wait());
+        let (mut out, mut said) = (Vec::new(), Vec::new());
+        let status = {
+            let mut reading = pin!(async {
+                tokio::join!(
+                    read(started.stdout, &mut out),
+                    read(started.stderr, &mut said)
+                )
+            });
+            tokio::select! {
+                biased;
+                _ = &mut reading => tree.wait().await,
+                status = tree.wait() => {
+                    // What it has left running may hold its output open.
+                    let _ = timeout(LAST_WORDS, &mut reading).await;
+                    status
+                }
+            }
+        };
+        let [out, said] = [out, said].map(|said| String::from_utf8_lossy(&said).into_owned());
         let status = status.map_err(|error| format!("the build is lost: {error}"))?;
         if !status.success() {
             return Err(match said.trim().is_empty() {
@@ -64,10 +86,8 @@ impl Builds {
 }
 
 /// All that a process says, as far as it is kept.
-async fn read(mut output: impl AsyncRead + Unpin) -> String {
-    let mut said = Vec::new();
+async fn read(mut output: impl AsyncRead + Unpin, said: &mut Vec<u8>) {
     // What cannot be read was not said.
-    let _ = (&mut output).take(MOST).read_to_end(&mut said).await;
+    let _ = (&mut output).take(MOST).read_to_end(said).await;
     let _ = copy(&mut output, &mut sink()).await;
-    String::from_utf8_lossy(&said).into_owned()
 }

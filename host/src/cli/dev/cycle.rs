@@ -4,18 +4,25 @@
 //! tried once.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
 
 use super::builds::Builds;
 use super::developed::{Developed, Swapped};
 use super::sources::Sources;
+use super::told::tell;
 use crate::chain::Swap;
 use crate::extension::Digest;
 use crate::host::Host;
 use crate::sandbox::apart;
 use crate::untrusted::Untrusted;
+
+/// A build that takes longer is told of while it runs.
+const LONG: Duration = Duration::from_secs(2);
 
 /// How the last build ended: with this version, or for this reason with none.
 pub type Built = Option<Result<Digest, String>>;
@@ -39,8 +46,9 @@ impl Cycle {
     pub async fn run(mut self) -> Infallible {
         let (mut known, mut tried) = (None, None);
         loop {
-            let sources = self.sources.digest();
-            if known != Some(sources) {
+            let sources = self.sources.digest().await;
+            // If they cannot be read now, they are looked at when something happens next.
+            if let Some(sources) = sources.filter(|sources| known != Some(*sources)) {
                 known = Some(sources);
                 self.build().await;
             }
@@ -55,8 +63,8 @@ impl Cycle {
             if tried.is_some() && built.is_some() && tried != built {
                 tried = built;
                 match self.swap().await {
-                    Ok(()) => told("swapped"),
-                    Err(error) => told(&format!("the old version goes on: {error}")),
+                    Ok(()) => tell("swapped"),
+                    Err(error) => tell(&format!("the old version goes on: {error}")),
                 }
             }
             tokio::select! {
@@ -67,19 +75,26 @@ impl Cycle {
     }
 
     async fn build(&mut self) {
-        let built = self.builds.build(&self.developed.component).await;
+        let mut building = pin!(self.builds.build(&self.developed.component));
+        let built = match timeout(LONG, &mut building).await {
+            Ok(built) => built,
+            Err(_) => {
+                tell("building …");
+                building.await
+            }
+        };
         let built = built.and_then(|took| Ok((took, self.developed.version()?)));
         let built = match built {
             Ok((took, version)) => {
                 let is_new = self.built.borrow().as_ref() != Some(&Ok(version));
                 let same = if is_new { "" } else { ", the same as before" };
-                told(&format!("built in {:.1} s{same}", took.as_secs_f64()));
+                tell(&format!("built in {:.1} s{same}", took.as_secs_f64()));
                 Ok(version)
             }
             Err(error) => {
                 let lines = error.lines().map(|line| Untrusted::new(line).to_string());
                 let error = lines.collect::<Vec<_>>().join("\n");
-                told(&format!("it does not build\n{error}"));
+                tell(&format!("it does not build\n{error}"));
                 Err(error)
             }
         };
@@ -95,10 +110,4 @@ impl Cycle {
         let swapped = swapped.await.map_err(|_| gone)?;
         swapped.map_err(|failure| format!("the new one does not start: {failure}"))
     }
-}
-
-/// Tells the developer, and the log.
-fn told(what: &str) {
-    tracing::info!("{what}");
-    eprintln!("acp-chain dev: {what}");
 }

@@ -8,11 +8,12 @@ use acp_chain_package::Project;
 
 use crate::chain::{Swap, Terms};
 use crate::channel::Failure;
+use crate::cli::relied_on::{self, Named};
 use crate::cli::{self, open};
 use crate::extension::{Digest, Location};
 use crate::host::Host;
 use crate::manifest::{Make, Manifest, ProxyEntry, User};
-use crate::sandbox::Guest;
+use crate::sandbox::{Directories, Guest};
 use crate::untrusted::Untrusted;
 use tokio::sync::oneshot;
 
@@ -25,6 +26,16 @@ pub struct Developed {
     pub component: PathBuf,
     /// The chain, if it is another than the component alone with what it asks for.
     pub manifest: Option<PathBuf>,
+    /// What the command line names, to which no proxy may write.
+    pub named: Named,
+}
+
+/// A chain, as it is written now.
+pub struct Read {
+    pub user: User,
+    pub manifest: Manifest,
+    /// Of its proxies, in its order.
+    pub directories: Vec<Directories>,
 }
 
 /// What came of a version that was to take its place.
@@ -32,7 +43,7 @@ pub type Swapped = oneshot::Receiver<Result<(), Failure>>;
 
 impl Developed {
     /// The project in a folder, and the chain that was named for it.
-    pub fn find(folder: &Path, manifest: Option<&Path>) -> Result<Self, String> {
+    pub fn find(folder: &Path, manifest: Option<&Path>, named: Named) -> Result<Self, String> {
         let shown = |path: &Path| Untrusted::new(path.display()).to_string();
         let absolute = |path: &Path| {
             let absolute = path.canonicalize();
@@ -44,11 +55,12 @@ impl Developed {
             component: acp_chain_author::output(&project),
             manifest: manifest.map(absolute).transpose()?,
             folder,
+            named,
         })
     }
 
-    /// The chain, as it is written now.
-    pub fn chain(&self) -> Result<(User, Manifest), String> {
+    /// The chain, as it is written now. No proxy of it may write to what is relied on, nor to what is built.
+    pub fn chain(&self) -> Result<Read, String> {
         cli::folders::check_owners()?;
         let user = cli::user().map_err(|error| error.to_string())?;
         let installed = cli::installed(&user)?;
@@ -60,30 +72,71 @@ impl Developed {
             }
         };
         let manifest = manifest.map_err(|error| error.to_string())?;
-        self.entry(&manifest)?;
-        Ok((user, manifest))
+        self.place(&manifest)?;
+        let directories = open(&manifest)?;
+        relied_on::check(&manifest, &directories, &self.named)?;
+        self.check_sources(&manifest, &directories)?;
+        Ok(Read {
+            user,
+            manifest,
+            directories,
+        })
     }
 
-    /// The proxy of a chain that is the project's component.
-    fn entry<'m>(&self, manifest: &'m Manifest) -> Result<&'m ProxyEntry, String> {
-        let is_meant = |entry: &&ProxyEntry| match &entry.make {
-            Make::Component(component) => match &component.location {
+    /// An error if a proxy may write to the project: what it writes there is built, with all of the user's rights.
+    fn check_sources(
+        &self,
+        manifest: &Manifest,
+        directories: &[Directories],
+    ) -> Result<(), String> {
+        let given = manifest.proxies.iter().zip(directories);
+        let mut given =
+            given.flat_map(|(entry, all)| all.iter().map(move |opened| (entry, opened)));
+        let is_within = given.find(|(_, opened)| {
+            let real = opened.by.canonicalize();
+            let is_within = real
+                .is_ok_and(|real| real.starts_with(&self.folder) || self.folder.starts_with(&real));
+            opened.directory.write && is_within
+        });
+        let Some((entry, opened)) = is_within else {
+            return Ok(());
+        };
+        let wrong = format!(
+            "it may write to {}, and so to the project, which is built with all of your rights; leave out \
+             `write`, or give it another directory",
+            Untrusted::new(opened.directory.path.display())
+        );
+        Err(manifest.about(entry, &wrong))
+    }
+
+    /// Where in a chain the project's component stands.
+    fn place(&self, manifest: &Manifest) -> Result<usize, String> {
+        let component = self.component.canonicalize().ok();
+        let is_meant = |entry: &ProxyEntry| match &entry.make {
+            Make::Component(made) => match &made.location {
                 Location::File(path) => {
-                    let path = path.canonicalize();
-                    path.is_ok_and(|path| path == self.component)
+                    component.is_some() && path.canonicalize().ok() == component
                 }
                 _ => false,
             },
             Make::Native(_) => false,
         };
-        manifest.proxies.iter().find(is_meant).ok_or_else(|| {
-            let (manifest, component) = (manifest.path.display(), self.component.display());
-            format!(
-                "{}: no proxy has the component of the project for its `path`, which is {}",
-                Untrusted::new(manifest),
-                Untrusted::new(component)
-            )
-        })
+        let places = manifest.proxies.iter().enumerate();
+        let mut places = places
+            .filter(|(_, entry)| is_meant(entry))
+            .map(|(at, _)| at);
+        let (shown, component) = (manifest.path.display(), self.component.display());
+        let (shown, component) = (Untrusted::new(shown), Untrusted::new(component));
+        match (places.next(), places.next()) {
+            (Some(at), None) => Ok(at),
+            (Some(_), Some(_)) => Err(format!(
+                "{shown}: several proxies have the component of the project for their `path`, which is {component}; \
+                 leave one"
+            )),
+            (None, _) => Err(format!(
+                "{shown}: no proxy has the component of the project for its `path`, which is {component}"
+            )),
+        }
     }
 
     /// What tells the version that is there from others: its component, and the chain that was named.
@@ -101,10 +154,14 @@ impl Developed {
 
     /// Loads the version that is there, to take its place in the chain. Takes as long as compiling it.
     pub fn load(&self, host: &Host) -> Result<(Swap, Swapped), String> {
-        let (_, mut manifest) = self.chain()?;
-        let entry = self.entry(&manifest)?.clone();
-        manifest.proxies = vec![entry];
-        let directories = open(&manifest)?;
+        let Read {
+            mut manifest,
+            mut directories,
+            ..
+        } = self.chain()?;
+        let at = self.place(&manifest)?;
+        manifest.proxies = vec![manifest.proxies.swap_remove(at)];
+        let directories = vec![directories.swap_remove(at)];
         let loaded = host.load(&manifest, &directories, |_, load| load());
         let entry = &manifest.proxies[0];
         let guest: Option<Guest> = match loaded.into_iter().next().flatten() {

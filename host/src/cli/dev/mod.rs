@@ -1,11 +1,12 @@
 //! `acp-chain dev`: builds a project whenever its sources change, and puts what was built into the chain that runs.
 //!
-//! Toolchains run all the time, so this process gives up no right, as [`run`](super::run) does.
+//! Toolchains run all the time, so unlike [`run`](super::run) this process gives up none of its rights.
 
 mod builds;
 mod cycle;
 mod developed;
 mod sources;
+mod told;
 mod trial;
 
 use std::ffi::OsString;
@@ -21,12 +22,11 @@ use tokio::sync::{mpsc, watch};
 
 use self::builds::Builds;
 use self::cycle::{Built, Cycle};
-use self::developed::Developed;
+use self::developed::{Developed, Read};
 use self::sources::Sources;
 use self::trial::Trial;
-use super::open;
 use super::plan::{Failed, Plan, failed};
-use super::relied_on::{self, Named};
+use super::relied_on::Named;
 use super::run::{check_grant, code_of, on_a_runtime, open_trace, supervise, told};
 use crate::chain::{self, Chain, ChildIo, Role, Settings};
 use crate::extension::Digest;
@@ -60,7 +60,6 @@ struct Beginning {
     developed: Developed,
     /// The agent; none if it is one of ours.
     agent: Option<CommandLine>,
-    trace: Option<PathBuf>,
     program: PathBuf,
     engine: Engine,
     built: watch::Receiver<Built>,
@@ -69,12 +68,11 @@ struct Beginning {
     to_agent: Option<DuplexStream>,
 }
 
-/// The ends of a trial, and what it leaves behind.
+/// The ends of a trial.
 struct Ends {
     trial: Trial,
     to_client: DuplexStream,
     agent: DuplexStream,
-    _trace: Option<TempDir>,
 }
 
 impl Dev {
@@ -83,21 +81,31 @@ impl Dev {
     }
 
     async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
-        let developed = Developed::find(&self.project_dir, self.manifest.as_deref())?;
+        let is_trial = self.agent.is_empty();
+        let _folder = match is_trial {
+            true => self.trace_trial()?,
+            false => None,
+        };
+        let written: Vec<_> = log
+            .iter()
+            .chain(&self.trace)
+            .map(PathBuf::as_path)
+            .collect();
+        let named = Named::new(command(&self.agent), written.iter().copied());
+        let developed = Developed::find(&self.project_dir, self.manifest.as_deref(), named)?;
+        let trace = open_trace(self.trace.as_deref())?;
+        let sources = Sources::watch(&developed.folder, developed.manifest.as_deref(), &written)?;
         let (built, is_built) = watch::channel(None);
         let (begins, has_begun) = watch::channel(None);
         let (swaps, newer) = mpsc::channel(1);
         let mut to_agent = None;
-        let ends = match self.agent.is_empty() {
-            true => {
-                let (ours, theirs) = trial::streams();
-                to_agent = Some(theirs);
-                Some(self.ends(&developed, ours, is_built.clone())?)
-            }
-            false => None,
-        };
+        let ends = is_trial.then(|| {
+            let (agent, theirs) = trial::streams();
+            to_agent = Some(theirs);
+            self.ends(&developed, agent, is_built.clone())
+        });
         let settings = Settings {
-            trace: open_trace(self.trace.as_deref())?,
+            trace,
             log,
             swaps: Some(newer),
             ..Settings::default()
@@ -105,7 +113,7 @@ impl Dev {
         let engine = Engine::for_newer_versions().map_err(|error| error.to_string())?;
         let cycle = Cycle {
             builds: Builds::new(&settings.program, &developed.folder)?,
-            sources: Sources::watch(&developed.folder, developed.manifest.as_deref())?,
+            sources,
             host: Arc::new(Host::new(engine.clone())),
             developed: developed.clone(),
             swaps,
@@ -115,7 +123,6 @@ impl Dev {
         let mut beginning = Beginning {
             developed,
             agent: command(&self.agent),
-            trace: self.trace,
             program: settings.program.clone(),
             engine,
             built: is_built,
@@ -153,24 +160,26 @@ impl Dev {
         Ok(code_of(exit, exit_code))
     }
 
-    /// What stands at the ends if no agent is named. The trace is that of the user, or is gone with us.
+    /// A trial reads from the trace what it shows: from the user's, or from one that is gone with this folder.
+    fn trace_trial(&mut self) -> Result<Option<TempDir>, String> {
+        if self.trace.is_some() {
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir();
+        let folder = folder.map_err(|error| format!("there is no place for a trace: {error}"))?;
+        self.trace = Some(folder.path().join("trace"));
+        Ok(Some(folder))
+    }
+
+    /// What stands at the ends if no agent is named.
     fn ends(
-        &mut self,
+        &self,
         developed: &Developed,
         agent: DuplexStream,
         built: watch::Receiver<Built>,
-    ) -> Result<Ends, String> {
+    ) -> Ends {
         let (client, to_client) = trial::streams();
-        let (trace, folder) = match &self.trace {
-            Some(trace) => (trace.clone(), None),
-            None => {
-                let folder = tempfile::tempdir();
-                let folder =
-                    folder.map_err(|error| format!("there is no place for a trace: {error}"))?;
-                (folder.path().join("trace"), Some(folder))
-            }
-        };
-        self.trace = Some(trace.clone());
+        let trace = self.trace.clone().unwrap_or_default();
         let trial = Trial {
             developed: developed.clone(),
             offset: fs::metadata(&trace).map_or(0, |trace| trace.len()),
@@ -178,12 +187,11 @@ impl Dev {
             built,
             client,
         };
-        Ok(Ends {
+        Ends {
             trial,
             to_client,
             agent,
-            _trace: folder,
-        })
+        }
     }
 }
 
@@ -214,12 +222,12 @@ impl Beginning {
     }
 
     fn plan(&self) -> Result<Plan, String> {
-        let (user, manifest) = self.developed.chain()?;
+        let Read {
+            user,
+            manifest,
+            directories,
+        } = self.developed.chain()?;
         check_grant(&manifest, &user).map_err(|failed| failed.error.message)?;
-        let directories = open(&manifest)?;
-        let files = self.trace.as_deref().into_iter();
-        let named = Named::new(self.agent.clone(), files);
-        relied_on::check(&manifest, &directories, &named)?;
         Ok(Plan {
             bridge: user.bridge.or(manifest.bridge).unwrap_or_default(),
             manifest: Some(manifest),

@@ -1,17 +1,23 @@
 //! Telling when the sources of a project have changed: by the system's word, and then by what they say. What
 //! is written again as it was is no change, and neither is anything that a build makes.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::told::tell;
 use crate::extension::Digest;
+use crate::sandbox::apart;
+use crate::system::files::Identity;
+use crate::untrusted::Untrusted;
 
 /// So long nothing may happen before it is looked what did: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(50);
@@ -34,16 +40,27 @@ const MOST_FILES: usize = 10_000;
 
 /// The sources of a project.
 pub struct Sources {
-    folder: PathBuf,
-    /// A file elsewhere that belongs to them.
-    beside: Option<PathBuf>,
-    watcher: RecommendedWatcher,
+    tree: Arc<Mutex<Tree>>,
     happened: mpsc::Receiver<()>,
 }
 
+/// Where they are.
+struct Tree {
+    folder: PathBuf,
+    /// A file elsewhere that belongs to them.
+    beside: Option<PathBuf>,
+    /// What we write ourselves.
+    written: Vec<PathBuf>,
+    watcher: RecommendedWatcher,
+    /// The folders that are watched. One that is made anew has to be watched anew.
+    watched: HashMap<PathBuf, Option<Identity>>,
+    /// Whether somebody was told that not all are watched.
+    has_told: bool,
+}
+
 impl Sources {
-    /// Begins to watch.
-    pub fn watch(folder: &Path, beside: Option<&Path>) -> Result<Self, String> {
+    /// Begins to watch. What is `written` by us is no source, wherever it is.
+    pub fn watch(folder: &Path, beside: Option<&Path>, written: &[&Path]) -> Result<Self, String> {
         let (happens, happened) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             if event.is_ok_and(|event| !event.kind.is_access()) {
@@ -52,10 +69,17 @@ impl Sources {
             }
         });
         let watcher = watcher.map_err(|error| format!("nothing can be watched: {error}"))?;
-        Ok(Self {
+        let written = written.iter().filter_map(|path| path.canonicalize().ok());
+        let tree = Tree {
             folder: folder.to_owned(),
             beside: beside.map(Path::to_owned),
+            written: written.collect(),
             watcher,
+            watched: HashMap::new(),
+            has_told: false,
+        };
+        Ok(Self {
+            tree: Arc::new(Mutex::new(tree)),
             happened,
         })
     }
@@ -72,47 +96,84 @@ impl Sources {
         }
     }
 
-    /// What they say, as a digest. All folders that there are now are watched from here on.
-    pub fn digest(&mut self) -> Digest {
+    /// What they say, as a digest, unless no thread can read them. All folders that there are now are watched from
+    /// here on. The chain goes on meanwhile.
+    pub async fn digest(&self) -> Option<Digest> {
+        let tree = self.tree.clone();
+        let digest = apart(move || {
+            let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
+            tree.digest()
+        });
+        digest.await.ok()
+    }
+}
+
+impl Tree {
+    fn digest(&mut self) -> Digest {
         let mut files: Vec<_> = self.beside.clone().into_iter().collect();
         if let Some(folder) = files.first().and_then(|file| file.parent()) {
-            self.add(folder);
+            self.add(folder.to_owned());
         }
         let mut folders = vec![self.folder.clone()];
         while let Some(folder) = folders.pop() {
             // Watched first, so that nothing is missed that comes while it is read.
-            self.add(&folder);
+            self.add(folder.clone());
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
             for entry in entries.filter(|entry| is_source(&entry.file_name())) {
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                    Ok(kind) if kind.is_symlink() => files.extend(self.behind(&entry.path())),
                     Ok(kind) if kind.is_file() => files.push(entry.path()),
                     _ => {}
                 }
             }
             if files.len() + folders.len() > MOST_FILES {
-                tracing::warn!("the project has more files than are watched");
+                self.tell(&format!(
+                    "the project has more than {MOST_FILES} files; not all of them are watched"
+                ));
                 break;
             }
         }
+        files.retain(|file| !self.written.contains(file));
         files.sort();
         let mut all = Vec::new();
         for file in files {
             all.extend(file.as_os_str().as_encoded_bytes());
             // One that is gone by now says nothing.
             let read = File::open(&file).and_then(|file| Digest::read(file.take(MOST_BYTES)));
-            all.extend(
-                read.map_or_else(|_| String::new(), |read| read.hex())
-                    .into_bytes(),
-            );
+            let read = read.map_or_else(|_| String::new(), |read| read.hex());
+            all.extend(read.into_bytes());
             all.push(0);
         }
         Digest::of(&all)
     }
 
-    fn add(&mut self, folder: &Path) {
-        if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
-            tracing::warn!("{} cannot be watched: {error}", folder.display());
+    /// The file that a link leads to, if it does; it is watched where it is. Links to folders are not followed.
+    fn behind(&mut self, link: &Path) -> Option<PathBuf> {
+        let file = link.canonicalize().ok().filter(|file| file.is_file())?;
+        self.add(file.parent()?.to_owned());
+        Some(file)
+    }
+
+    fn add(&mut self, folder: PathBuf) {
+        let identity = Identity::of(&folder);
+        if self.watched.get(&folder) == Some(&identity) {
+            return;
+        }
+        if let Err(error) = self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
+            let folder = Untrusted::new(folder.display());
+            self.tell(&format!(
+                "{folder} cannot be watched: {error}; what is saved there is not seen"
+            ));
+            return;
+        }
+        self.watched.insert(folder, identity);
+    }
+
+    /// Once is enough: it will be so with most of the others, and at each save.
+    fn tell(&mut self, what: &str) {
+        if !std::mem::replace(&mut self.has_told, true) {
+            tell(what);
         }
     }
 }
@@ -135,34 +196,37 @@ mod tests {
             fs::create_dir(path(name)).unwrap();
         }
         fs::write(path("src/proxy.c"), "a").unwrap();
-        let mut sources = Sources::watch(folder.path(), None).unwrap();
-        let first = sources.digest();
+        fs::write(path("log"), "").unwrap();
+        let written = [&*path("log")];
+        let mut sources = Sources::watch(folder.path(), None, &written).unwrap();
+        let first = sources.digest().await;
         for name in [
             "build/x",
             "node_modules/x",
             ".git/x",
             "src/.x.swp",
             "src/x~",
+            "log",
         ] {
             fs::write(path(name), "x").unwrap();
         }
         fs::write(path("src/proxy.c"), "a").unwrap();
-        assert_eq!(sources.digest(), first);
+        assert_eq!(sources.digest().await, first);
         fs::write(path("src/proxy.c"), "b").unwrap();
         sources.changed().await;
-        assert_ne!(sources.digest(), first);
+        assert_ne!(sources.digest().await, first);
     }
 
     #[tokio::test]
     async fn folders_that_come_are_watched_too() {
         let folder = tempfile::tempdir().unwrap();
-        let mut sources = Sources::watch(folder.path(), None).unwrap();
-        sources.digest();
+        let mut sources = Sources::watch(folder.path(), None, &[]).unwrap();
+        sources.digest().await;
         fs::create_dir(folder.path().join("src")).unwrap();
         sources.changed().await;
-        let before = sources.digest();
+        let before = sources.digest().await;
         fs::write(folder.path().join("src/new.c"), "x").unwrap();
         sources.changed().await;
-        assert_ne!(sources.digest(), before);
+        assert_ne!(sources.digest().await, before);
     }
 }

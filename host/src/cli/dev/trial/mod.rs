@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use self::client::Client;
 use super::cycle::Built;
 use super::developed::Developed;
+use super::told::tell;
 use crate::limits::LINE;
 use crate::untrusted::Untrusted;
 
@@ -58,15 +59,21 @@ impl Trial {
             "protocolVersion": 1,
             "clientCapabilities": { "fs": { "readTextFile": true, "writeTextFile": false } },
         });
-        while let Err(error) = client.ask("initialize", &begin).await? {
+        let is_over = |_| "the project is built no more";
+        loop {
+            // One that is built while the chain begins with this one is tried next.
+            let built = self.built.wait_for(Option::is_some).await;
+            let is_built = matches!(&*built.map_err(is_over)?, Some(Ok(_)));
+            let Err(error) = client.ask("initialize", &begin).await? else {
+                break;
+            };
             // What does not build is told already; the next version may begin.
-            if !matches!(&*self.built.borrow_and_update(), Some(Err(_))) {
-                eprintln!("{}", Untrusted::new(error));
+            if is_built {
+                tell(&Untrusted::new(error).to_string());
             }
-            let is_over = |_| "the project is built no more";
             self.built.changed().await.map_err(is_over)?;
         }
-        let (_, manifest) = self.developed.chain()?;
+        let manifest = self.developed.chain()?.manifest;
         say!("{}", chain(manifest.proxies.iter().map(|entry| &*entry.id)));
         let new = json!({ "cwd": self.developed.folder, "mcpServers": [] });
         let session = match client.ask("session/new", &new).await? {

@@ -1,0 +1,33 @@
+//! What the developer is told, on standard error and in the log.
+//!
+//! An editor may read nothing of standard error, or close it; the chain never waits for that.
+
+use std::io::{Write, stderr};
+use std::sync::LazyLock;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// How many messages wait to be written. Those that are too many are in the log alone.
+const MOST: usize = 64;
+
+static WORDS: LazyLock<Option<SyncSender<String>>> = LazyLock::new(|| {
+    let (tell, told) = sync_channel(MOST);
+    let writer = thread::Builder::new().spawn(move || write(&told));
+    writer.ok().map(|_| tell)
+});
+
+/// Tells the developer, and the log. All of it is shown to be ours, or has been made harmless.
+pub fn tell(what: &str) {
+    tracing::info!("{what}");
+    if let Some(words) = &*WORDS {
+        // It is in the log.
+        let _ = words.try_send(format!("acp-chain dev: {what}\n"));
+    }
+}
+
+fn write(told: &Receiver<String>) {
+    for what in told {
+        // Nobody may read it any more.
+        let _ = stderr().write_all(what.as_bytes());
+    }
+}
