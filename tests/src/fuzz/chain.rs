@@ -36,8 +36,8 @@ const SWAP: usize = usize::MAX;
 /// exactly one answer, whoever breaks; nothing else is lost.
 ///
 /// The first byte says how many proxies there are, whether the chain is itself one, whether sessions have projects,
-/// and whether newer versions of proxies come; one byte each under which policy they are, and whether they are programs; and the others what
-/// happens. A message of a session passes the proxies of its project, and of no other.
+/// and whether newer versions of proxies come; one byte for each, under which policy it is, and whether it is a
+/// program; and the others say what happens. A message of a session passes the proxies of its project, and of no other.
 ///
 /// # Panics
 /// If it is not so.
