@@ -4,7 +4,7 @@
 //! Nothing is installed unasked. What is, goes into that folder, in a version that is known to work, under a
 //! name of its own: another version takes nothing away from it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -134,7 +134,7 @@ impl Toolchains<'_> {
         for name in tool.names {
             let all = which::which_in_all(name, Some(self.places(tool, project)), project);
             for program in all.into_iter().flatten() {
-                let version = tool.version_of(&program);
+                let version = tool.version_of(&program, project);
                 if version
                     .as_ref()
                     .is_some_and(|version| *version >= tool.lowest)
@@ -167,7 +167,8 @@ impl Toolchains<'_> {
             .chain(env::split_paths(&path))
             .chain(ours)
             .collect();
-        // A colon in the name of the project's folder, say: what is left is where most programs are.
+        // One with a colon in its name, say, cannot be among them.
+        let all = all.iter().filter(|path| env::join_paths([path]).is_ok());
         env::join_paths(all).unwrap_or(path)
     }
 
@@ -204,11 +205,13 @@ impl Tool {
         })
     }
 
-    fn version_of(&self, program: &Path) -> Option<Version> {
+    fn version_of(&self, program: &Path, project: &Path) -> Option<Version> {
         match self.version {
             Says::Given(argument) => {
-                let mut command = Command::new(program);
-                let output = command.arg(argument).stdin(Stdio::null()).output().ok()?;
+                // Which one a project has may be said in it.
+                let mut command = unasked(program);
+                command.arg(argument).current_dir(project);
+                let output = command.stdin(Stdio::null()).output().ok()?;
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 let mut words = text.split_whitespace();
                 // Go says `go1.27.3`.
@@ -246,6 +249,13 @@ impl Tool {
             next,
         }
     }
+}
+
+/// A program which installs nothing of its own accord, as rustup does.
+pub(crate) fn unasked(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env("RUSTUP_AUTO_INSTALL", "0");
+    command
 }
 
 /// Runs a program to its end. What it says goes to our standard error as it comes, all of it.

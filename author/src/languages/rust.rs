@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Files, Language, Site, add};
 use crate::Error;
 use crate::component::{self, Imports, WIT};
-use crate::toolchain::{Origin, Says, Tool, run};
+use crate::toolchain::{Origin, Says, Tool, run, unasked};
 
 pub(super) static RUST: Language = Language {
     name: "rust",
@@ -68,7 +68,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let cargo = site.tool(&CARGO)?;
     let made = Crate::of(&cargo, site.folder)?;
     add_target(site, &made.target)?;
-    run(Command::new(&cargo)
+    run(unasked(&cargo)
         .args(["build", "--lib", "--release", "--package", &made.package])
         .args(["--target", &made.target])
         .current_dir(site.folder))?;
@@ -79,7 +79,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
 /// Makes sure of the standard library for a target. Installing targets on demand is switched off in some
 /// set-ups, so it is done by name.
 fn add_target(site: &Site, target: &str) -> Result<(), Error> {
-    let asked = Command::new("rustc")
+    let asked = unasked("rustc")
         .args(["--print=target-libdir", "--target", target])
         .current_dir(site.folder)
         .output();
@@ -104,7 +104,7 @@ fn add_target(site: &Site, target: &str) -> Result<(), Error> {
 
 impl Crate {
     fn of(cargo: &Path, folder: &Path) -> Result<Self, Error> {
-        let mut command = Command::new(cargo);
+        let mut command = unasked(cargo);
         command
             .args(["metadata", "--format-version=1", "--no-deps"])
             .current_dir(folder);
@@ -148,7 +148,8 @@ impl Crate {
         let folder = all["target_directory"].as_str().unwrap_or("target");
         let module = library.replace('-', "_");
         Ok(Self {
-            package: package["name"].as_str().unwrap_or_default().to_owned(),
+            // Its name may be that of another one, too.
+            package: package["id"].as_str().unwrap_or_default().to_owned(),
             target: target.to_owned(),
             module: [folder, target, "release", &module]
                 .iter()

@@ -293,7 +293,8 @@ impl<'a> Player<'a> {
             sleep(REST).await;
             let more = [self.client.hear(), self.agent.hear()];
             self.learn_servers();
-            if more == [false, false] {
+            let is_busy = self.watches.values().any(Watch::is_busy);
+            if more == [false, false] && !is_busy {
                 return;
             }
         }

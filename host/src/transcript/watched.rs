@@ -24,6 +24,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     fails: bool,
+    /// How many starts and calls of it are under way.
+    busy: usize,
     /// What it had saved, for each start that nobody has looked at.
     starts: Vec<Option<String>>,
 }
@@ -50,12 +52,32 @@ impl Watch {
         }
     }
 
+    /// Whether the proxy is at work. It may sleep meanwhile.
+    pub fn is_busy(&self) -> bool {
+        self.lock().busy > 0
+    }
+
+    /// The proxy is at work until this is dropped.
+    fn work(&self) -> AtWork {
+        self.lock().busy += 1;
+        AtWork(self.clone())
+    }
+
     fn takes_failure(&self) -> bool {
         std::mem::take(&mut self.lock().fails)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The proxy is at work for as long as this is there.
+struct AtWork(Watch);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.lock().busy -= 1;
     }
 }
 
@@ -81,8 +103,9 @@ impl Source for Watched {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
         let is_again = !self.is_first.swap(false, Ordering::Relaxed);
         let starting = self.source.start(first, saved.clone());
-        let watch = self.watch.clone();
+        let (watch, at_work) = (self.watch.clone(), self.watch.work());
         Box::pin(async move {
+            let _at_work = at_work;
             let Started { part, registration } = starting.await?;
             if is_again {
                 watch.lock().starts.push(saved);
@@ -110,7 +133,9 @@ impl Part for WatchedPart {
 
     fn call(self: Box<Self>, event: Event) -> Call {
         let Self { part, watch } = *self;
+        let at_work = watch.work();
         Box::pin(async move {
+            let _at_work = at_work;
             if watch.takes_failure() {
                 let failure = Failure::new("its test let it fail");
                 let reply = Reply {

@@ -119,6 +119,18 @@ async fn without_a_head_it_is_the_component_in_the_folder() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_sleeps_is_waited_for() {
+    let files = host::component("files").display().to_string();
+    let folder = Folder::with(&format!(
+        "[[proxy]]\npath = {files:?}\nmethods = {{ 'test/files' = ['read', 'answer'] }}\n---\n\
+         client: f1 test/files {{\"try\": \"sleep\", \"millis\": 100}}\n\
+         client gets: f1 result {{\"done\": null}}\n"
+    ));
+    let (code, text) = folder.test(&[]).await;
+    assert_eq!(code, 0, "{text}");
+}
+
+#[tokio::test]
 async fn what_a_transcript_gives_a_proxy_nobody_has_agreed_to() {
     let pass = host::component("pass").display().to_string();
     for (given, told) in [

@@ -47,7 +47,9 @@ impl New {
         say!("Next:");
         say!("  cd {name}");
         say!("  acp-chain build --install");
-        say!("  acp-chain dev                      # shows what it does, and builds whenever you save");
+        say!(
+            "  acp-chain dev                      # shows what it does, and builds whenever you save"
+        );
         say!("  acp-chain run --manifest chain.toml -- AGENT ARGS…");
         Ok(())
     }

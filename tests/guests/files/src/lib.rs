@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::net::{TcpStream, UdpSocket};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use acp_chain_proxy::{Action, Proxy, Request, Result, Subscription, export};
 use serde::Deserialize;
@@ -23,6 +23,7 @@ enum Attempt {
     Connect { address: String },
     Bind { address: String },
     Clock,
+    Sleep { millis: u64 },
     Break,
 }
 
@@ -43,6 +44,10 @@ impl Attempt {
             Self::Arguments => std::env::args().collect(),
             Self::Connect { address } => TcpStream::connect(address).map(|_| Value::Null)?,
             Self::Bind { address } => UdpSocket::bind(address).map(|_| Value::Null)?,
+            Self::Sleep { millis } => {
+                std::thread::sleep(Duration::from_millis(millis));
+                Value::Null
+            }
             Self::Break => panic!("as it was told"),
             Self::Clock => {
                 let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
