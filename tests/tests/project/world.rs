@@ -244,9 +244,8 @@ pub fn shown(world: &World, text: &str) -> String {
     let lines = lines.map(|line| match line.split_once("sha256:") {
         Some((before, behind)) => {
             let (_, behind) = behind.split_at(64);
-            let behind = behind
-                .split_once(" B, ")
-                .map_or(behind, |(_, behind)| behind);
+            // Its size.
+            let behind = behind.find("made for").map_or(behind, |at| &behind[at..]);
             format!("{before}DIGEST {behind}\n")
         }
         None => format!("{line}\n"),
