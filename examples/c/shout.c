@@ -83,9 +83,9 @@ static count *count_of(span session) {
   return counts = new;
 }
 
-static acp_subscription_t subscription(const char *method, acp_peer_t sender, acp_kinds_t kinds,
+static acp_subscription_t subscription(const char *method, acp_sender_t sender, acp_kinds_t kinds,
                                        bool with_body) {
-  acp_subscription_t s = {.sender = {true, sender}, .kinds = kinds, .with_body = with_body};
+  acp_subscription_t s = {.sender = sender, .kinds = kinds, .with_body = with_body};
   proxy_string_dup(&s.method, method);
   return s;
 }
@@ -96,9 +96,9 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   acp_json_free(config);
 
   acp_subscription_t *wanted = allocate(3 * sizeof *wanted);
-  wanted[0] = subscription("session/prompt", ACP_PEER_CLIENT, ACP_KINDS_REQUEST, true);
-  wanted[1] = subscription("session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
-  wanted[2] = subscription("session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
+  wanted[0] = subscription("session/prompt", ACP_SENDER_CLIENT, ACP_KINDS_REQUEST, true);
+  wanted[1] = subscription("session/prompt", ACP_SENDER_AGENT, ACP_KINDS_RESPONSE, false);
+  wanted[2] = subscription("session/update", ACP_SENDER_AGENT, ACP_KINDS_NOTIFICATION, false);
   *ret = (acp_registration_t){{wanted, 3}, ACP_FAILURE_POLICY_BYPASS, .guard = false};
   return true;
 }
@@ -148,7 +148,7 @@ bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *r
 }
 
 // The client's answer to our own request: the held prompt goes on, with the file or without.
-static void on_file(held *prompt, acp_result_json_error_t *outcome) {
+static void on_file(held *prompt, acp_result_json_rpc_error_t *outcome) {
   span content = {0};
   if (!outcome->is_err) content = json_member(outcome->val.ok, SPAN("content"));
   if (content.len) {
@@ -173,7 +173,7 @@ static acp_action_t on_turn(acp_response_t *response) {
 
   acp_list_edit_t edits = {0};
   proxy_string_t name;  // a mark may only stand under it
-  channel_id(&name);
+  channel_proxy_id(&name);
   add(&edits, CONCAT(SPAN("/_meta/acp-chain~1"), name),
       CONCAT(SPAN("{\"chunks\":"), chunks, SPAN("}")));
   proxy_string_free(&name);

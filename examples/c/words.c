@@ -50,12 +50,12 @@ bool exports_tools_list_tools(proxy_string_t *session, exports_tools_catalog_t *
 }
 
 // The arguments fit the schema, and no other tool is called: the host sees to both.
-bool exports_tools_call_tool(exports_tools_tool_call_t *call, exports_tools_outcome_t *ret, exports_tools_error_t *err) {
+bool exports_tools_call_tool(exports_tools_tool_call_t *call, calls_outcome_t *ret, acp_rpc_error_t *err) {
   uint8_t digits[10];
   unsigned words = count(json_member(call->arguments, SPAN("text")));
   span number = decimal(words, digits + sizeof digits);
-  *ret = (exports_tools_outcome_t){
-      .tag = EXPORTS_TOOLS_OUTCOME_DONE,
+  *ret = (calls_outcome_t){
+      .tag = CALLS_OUTCOME_DONE,
       .val.done = CONCAT(SPAN("{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"words\\\":"), number,
                          SPAN("}\"}],\"structuredContent\":{\"words\":"), number, SPAN("}}"))};
   exports_tools_tool_call_free(call);

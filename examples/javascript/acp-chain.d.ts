@@ -19,6 +19,13 @@ declare module "acp-chain:proxy/types@0.1.0" {
     /** The successor: the side of the agent. */
     | "agent";
 
+  /** Whose messages a subscription is about. */
+  export type Sender =
+    /** Both neighbours'. */
+    | "any"
+    | "client"
+    | "agent";
+
   /**
    * The host's number for one message at this proxy. Never used twice in a connection, also not
    * by a proxy that is started again, and below 2^53.
@@ -26,7 +33,7 @@ declare module "acp-chain:proxy/types@0.1.0" {
   export type MessageId = number;
 
   /** A JSON-RPC error object. */
-  export interface Error {
+  export interface RpcError {
     code: number;
     message: string;
     data: Json | null;
@@ -49,8 +56,7 @@ declare module "acp-chain:proxy/types@0.1.0" {
      * the request that it answers.
      */
     method: string;
-    /** The neighbour whose messages are wanted; none means both. */
-    sender: Peer | null;
+    sender: Sender;
     kinds: Kinds;
     /**
      * False: the body stays with the host until `channel.read` asks for it, and the message
@@ -90,7 +96,7 @@ declare module "acp-chain:proxy/types@0.1.0" {
    */
   export interface Response {
     head: Head;
-    outcome: { tag: "ok"; val: Json } | { tag: "err"; val: Error };
+    outcome: { tag: "ok"; val: Json } | { tag: "err"; val: RpcError };
   }
 
   /** What becomes of what is there. */
@@ -129,7 +135,7 @@ declare module "acp-chain:proxy/types@0.1.0" {
     /** Requests: answered here with this result, and never sent on. */
     | { tag: "respond"; val: Json }
     /** Requests: answered here with this error. Responses: go on as this error. */
-    | { tag: "reject"; val: Error }
+    | { tag: "reject"; val: RpcError }
     /** Notifications: goes no further. */
     | { tag: "discard" }
     /**
@@ -189,19 +195,26 @@ declare module "acp-chain:proxy/channel@0.1.0" {
 
   export type Action = import("acp-chain:proxy/types@0.1.0").Action;
 
-  export type ChannelError =
+  /** Why a call had no effect. */
+  export type ErrorCode =
     /**
      * No power covers it, or it is not allowed here: from within `init`, or a method that belongs to
      * the host (`initialize`, `proxy/…`, `$/…`).
      */
-    | { tag: "denied"; val: string }
+    | "denied"
     /** No such message, or it is settled already, be it by the host. */
-    | { tag: "unknown-message" }
+    | "unknown-message"
     /** Not JSON, or not what this message can take. */
-    | { tag: "invalid"; val: string }
+    | "invalid"
     /** The proxy has too much outstanding, or what it gives is too large. */
-    | { tag: "full" }
-    | { tag: "other"; val: string };
+    | "full"
+    | "other";
+
+  export interface ChannelError {
+    code: ErrorCode;
+    /** The reason, for people. */
+    message: string;
+  }
 
   export type Level =
     | "trace"
@@ -264,7 +277,7 @@ declare module "acp-chain:proxy/channel@0.1.0" {
    * is known; `message` is for people. A caller that did not ask for progress is told nothing.
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
-  export function progress(id: MessageId, progress: number, total: number | null, message: string | null): void;
+  export function reportProgress(call: MessageId, progress: number, total: number | null, message: string | null): void;
 
   /**
    * What the caller of a call that is in the proxy's hands said beside it: the `_meta` of its MCP
@@ -272,7 +285,7 @@ declare module "acp-chain:proxy/channel@0.1.0" {
    * `io.modelcontextprotocol/clientCapabilities`.
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
-  export function meta(call: MessageId): Json;
+  export function callMeta(call: MessageId): Json;
 
   /**
    * Asks the caller of a tool, a resource or a prompt, in a call that is in the proxy's hands:
@@ -281,7 +294,7 @@ declare module "acp-chain:proxy/channel@0.1.0" {
    * cancelled. A call that asks is pending, so that `hold-time` is also the time for the answer.
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
-  export function ask(call: MessageId, method: string, params: Json): MessageId;
+  export function askCaller(call: MessageId, method: string, params: Json): MessageId;
 
   /**
    * Says that `tools.list-tools` would now give something else. Whoever uses the tools is told to
@@ -314,7 +327,7 @@ declare module "acp-chain:proxy/channel@0.1.0" {
    * The name of the proxy: its `id` in the manifest. Under `acp-chain/` and this name it may leave
    * marks in `_meta`, where a power lets it.
    */
-  export function id(): string;
+  export function proxyId(): string;
 
   /** Writes to the host's log. */
   export function log(level: Level, text: string): void;
@@ -376,6 +389,21 @@ declare module "acp-chain:proxy/handler@0.1.0" {
   }
 }
 
+/** What the interfaces below have in common: an agent calls, and the proxy serves. */
+declare module "acp-chain:proxy/calls@0.1.0" {
+  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+
+  /** What comes of a call. */
+  export type Outcome =
+    /** The MCP result that the function names. */
+    | { tag: "done"; val: Json }
+    /**
+     * Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
+     * counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+     */
+    | { tag: "pending" };
+}
+
 /**
  * Optional: tools for the agent. A proxy that exports this interface, or `resources`, `prompts` or
  * `completion`, has an MCP server of the name that it has in the manifest; the host declares it in
@@ -387,7 +415,9 @@ declare module "acp-chain:proxy/tools@0.1.0" {
 
   export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
 
-  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+
+  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
 
   export interface Catalog {
     /** How to use the tools together, for the model (MCP `instructions`). */
@@ -415,15 +445,6 @@ declare module "acp-chain:proxy/tools@0.1.0" {
     arguments: Json;
   }
 
-  export type Outcome =
-    /** An MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed. */
-    | { tag: "done"; val: Json }
-    /**
-     * Settled later with `channel.settle`: `respond` with a `CallToolResult`, or `reject`. Until
-     * then it counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
-     */
-    | { tag: "pending" };
-
   export interface Tools {
     /**
      * What there is for a session. Called when a session's agent connects, and again after
@@ -432,8 +453,9 @@ declare module "acp-chain:proxy/tools@0.1.0" {
      */
     listTools(session: string | null): Catalog;
     /**
+     * Gives an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
      * An `err` is an error of the protocol, not the tool's: the model may never see it.
-     * @throws {Error}
+     * @throws {RpcError}
      */
     callTool(call: ToolCall): Outcome;
   }
@@ -445,7 +467,9 @@ declare module "acp-chain:proxy/resources@0.1.0" {
 
   export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
 
-  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+
+  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
 
   export interface Catalog {
     /** How to use the resources, for the model. Behind what `tools.list-tools` says. */
@@ -472,12 +496,6 @@ declare module "acp-chain:proxy/resources@0.1.0" {
     uri: string;
   }
 
-  export type Outcome =
-    /** An MCP `ReadResourceResult`: an object with `contents`. */
-    | { tag: "done"; val: Json }
-    /** Settled later, as a tool call may be. */
-    | { tag: "pending" };
-
   export interface Resources {
     /**
      * What there is for a session. Called when a session's agent wants to know, and again after
@@ -486,8 +504,8 @@ declare module "acp-chain:proxy/resources@0.1.0" {
      */
     listResources(session: string | null): Catalog;
     /**
-     * Where there is no such resource, an `err` with the code -32002.
-     * @throws {Error}
+     * Gives an MCP `ReadResourceResult`: an object with `contents`. Where there is no such resource, an `err` with the code -32002.
+     * @throws {RpcError}
      */
     readResource(read: ResourceRead): Outcome;
   }
@@ -499,7 +517,9 @@ declare module "acp-chain:proxy/prompts@0.1.0" {
 
   export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
 
-  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+
+  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
 
   export interface PromptCall {
     /** The number under which a pending call is settled. */
@@ -512,12 +532,6 @@ declare module "acp-chain:proxy/prompts@0.1.0" {
     arguments: Json;
   }
 
-  export type Outcome =
-    /** An MCP `GetPromptResult`: an object with `messages`. */
-    | { tag: "done"; val: Json }
-    /** Settled later, as a tool call may be. */
-    | { tag: "pending" };
-
   export interface Prompts {
     /**
      * What there is for a session: each an MCP `Prompt`, an object with `name`, and best a
@@ -526,7 +540,10 @@ declare module "acp-chain:proxy/prompts@0.1.0" {
      * @throws {string}
      */
     listPrompts(session: string | null): Array<Json>;
-    /** @throws {Error} */
+    /**
+     * Gives an MCP `GetPromptResult`: an object with `messages`.
+     * @throws {RpcError}
+     */
     getPrompt(call: PromptCall): Outcome;
   }
 }
@@ -537,7 +554,9 @@ declare module "acp-chain:proxy/completion@0.1.0" {
 
   export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
 
-  export type Error = import("acp-chain:proxy/types@0.1.0").Error;
+  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+
+  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
 
   export interface CompletionCall {
     /** The number under which a pending call is settled. */
@@ -557,17 +576,11 @@ declare module "acp-chain:proxy/completion@0.1.0" {
     context: Json;
   }
 
-  export type Outcome =
-    /**
-     * An MCP `CompleteResult`: an object with `completion`, whose `values` are at most
-     * 100 texts.
-     */
-    | { tag: "done"; val: Json }
-    /** Settled later, as a tool call may be. */
-    | { tag: "pending" };
-
   export interface Completion {
-    /** @throws {Error} */
+    /**
+     * Gives an MCP `CompleteResult`: an object with `completion`, whose `values` are at most 100 texts.
+     * @throws {RpcError}
+     */
     complete(call: CompletionCall): Outcome;
   }
 }

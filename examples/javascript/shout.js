@@ -1,6 +1,6 @@
 // A proxy that shouts: it turns the text of prompts into capitals, adds a file that it asks the
 // client for, and counts the chunks that stream back.
-import { cancel, id as name, log, read, request, settle } from "acp-chain:proxy/channel@0.1.0";
+import { cancel, proxyId as name, log, read, request, settle } from "acp-chain:proxy/channel@0.1.0";
 import { defineHandler } from "./proxy.js";
 
 /** @import { Action, Edit, Head, MessageId } from "acp-chain:proxy/types@0.1.0" */

@@ -18,7 +18,6 @@ from wit_world.imports.types import (
     Action_Reject,
     Change_Set,
     Edit,
-    Error,
     FailurePolicy,
     Head,
     Kinds,
@@ -28,6 +27,8 @@ from wit_world.imports.types import (
     Request,
     Response,
     Result,
+    RpcError,
+    Sender,
     Subscription,
 )
 
@@ -55,7 +56,7 @@ def take(id: int):
     return None
 
 
-def on_file(prompt: int, edits: list[Edit], outcome: Result[str, Error]) -> None:
+def on_file(prompt: int, edits: list[Edit], outcome: Result[str, RpcError]) -> None:
     match json.loads(outcome.value) if isinstance(outcome, Ok) else outcome.value:
         case {"content": str(content)}:
             edits.append(put("/prompt/-", {"type": "text", "text": shout(content)}))
@@ -64,12 +65,12 @@ def on_file(prompt: int, edits: list[Edit], outcome: Result[str, Error]) -> None
     channel.settle(prompt, Action_Edit(edits))
 
 
-def on_turn(head: Head, outcome: Result[str, Error]) -> Action:
+def on_turn(head: Head, outcome: Result[str, RpcError]) -> Action:
     count = {"chunks": chunks.pop(head.session, 0)}
     if not isinstance(outcome, Ok):
         return Action_Forward()
     # A mark may only stand under our own name.
-    return Action_Edit([put(f"/_meta/acp-chain~1{channel.id()}", count)])
+    return Action_Edit([put(f"/_meta/acp-chain~1{channel.proxy_id()}", count)])
 
 
 def catching(handle):
@@ -91,9 +92,9 @@ class Handler(exports.Handler):
     def init(self, table: str, saved: str | None) -> Registration:
         config.update(json.loads(table))
         subscriptions = [
-            Subscription("session/prompt", Peer.CLIENT, Kinds.REQUEST, with_body=True),
-            Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=False),
-            Subscription("session/update", Peer.AGENT, Kinds.NOTIFICATION, with_body=False),
+            Subscription("session/prompt", Sender.CLIENT, Kinds.REQUEST, with_body=True),
+            Subscription("session/prompt", Sender.AGENT, Kinds.RESPONSE, with_body=False),
+            Subscription("session/update", Sender.AGENT, Kinds.NOTIFICATION, with_body=False),
         ]
         return Registration(subscriptions, on_failure=FailurePolicy.BYPASS, guard=False)
 
@@ -134,4 +135,4 @@ class Handler(exports.Handler):
         if found := take(id):
             prompt, file, _ = found
             channel.cancel(file)
-            channel.settle(prompt, Action_Reject(Error(-32800, "Request cancelled", None)))
+            channel.settle(prompt, Action_Reject(RpcError(-32800, "Request cancelled", None)))

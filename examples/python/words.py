@@ -4,7 +4,8 @@ import json
 import re
 
 from wit_world import exports
-from wit_world.exports.tools import Catalog, Outcome_Done, ToolCall
+from wit_world.exports.tools import Catalog, ToolCall
+from wit_world.imports.calls import Outcome_Done
 from wit_world.imports.types import Action_Forward, FailurePolicy, Registration
 
 TOOL = {

@@ -30,7 +30,7 @@ export const handler = defineHandler({
     told("saved", saved);
     told("denied", thrown(() => channel.notify("agent", "vendor/early", "{}")));
     told("save", channel.save("state"));
-    return { subscriptions: [{ method: "*", sender: null, kinds, withBody: true }], onFailure: "refuse", guard: false };
+    return { subscriptions: [{ method: "*", sender: "any", kinds, withBody: true }], onFailure: "refuse", guard: false };
   },
   onRequest(request) {
     if (request.head.method === "vendor/hold") return { tag: "hold" };
@@ -66,7 +66,7 @@ export const handler = defineHandler({
 // @ts-expect-error: a number of a message is a number.
 () => channel.settle(1n, { tag: "forward" });
 // @ts-expect-error: none is null.
-() => channel.progress(1, 0.5, undefined, undefined);
+() => channel.reportProgress(1, 0.5, undefined, undefined);
 // @ts-expect-error: there is no such action.
 () => channel.settle(1, { tag: "pass" });
 // @ts-expect-error: what is set is JSON text.

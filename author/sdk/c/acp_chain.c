@@ -10,12 +10,12 @@ static bool did(bool done, channel_channel_error_t *error) {
   return done;
 }
 
-void subscribe(acp_registration_t *registration, const char *method, acp_peer_t sender, acp_kinds_t kinds,
+void subscribe(acp_registration_t *registration, const char *method, acp_sender_t sender, acp_kinds_t kinds,
                bool with_body) {
   acp_list_subscription_t *all = &registration->subscriptions;
   all->ptr = reallocate(all->ptr, (all->len + 1) * sizeof *all->ptr);
   acp_subscription_t *one = &all->ptr[all->len++];
-  *one = (acp_subscription_t){.sender = {true, sender}, .kinds = kinds, .with_body = with_body};
+  *one = (acp_subscription_t){.sender = sender, .kinds = kinds, .with_body = with_body};
   proxy_string_dup(&one->method, method);
 }
 

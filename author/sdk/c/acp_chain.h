@@ -6,7 +6,7 @@
 #include "json.h"
 
 // Says what the proxy wants to see; called once for each kind of message, from `init`.
-void subscribe(acp_registration_t *registration, const char *method, acp_peer_t sender, acp_kinds_t kinds,
+void subscribe(acp_registration_t *registration, const char *method, acp_sender_t sender, acp_kinds_t kinds,
                bool with_body);
 
 // The message goes on unchanged.

@@ -46,7 +46,7 @@ std::string take(proxy_string_t text) {
   return taken;
 }
 
-acp_error_t give(const acp::Error &error) { return {error.code, give(error.message), give_option(error.data)}; }
+acp_rpc_error_t give(const acp::Error &error) { return {error.code, give(error.message), give_option(error.data)}; }
 
 acp::Head view(const acp_head_t &head) {
   return {head.id, acp::Peer(head.sender), view(head.method), view(head.session), head.size};
@@ -80,12 +80,7 @@ bool give(const acp::Result<acp::Action> &decided, acp_action_t *ret, proxy_stri
 }
 
 std::string take(channel_channel_error_t error) {
-  std::string why;
-  switch (error.tag) {
-    case CHANNEL_CHANNEL_ERROR_UNKNOWN_MESSAGE: why = "there is no such message"; break;
-    case CHANNEL_CHANNEL_ERROR_FULL: why = "too much is outstanding, or this is too large"; break;
-    default: why = view(error.val.other);
-  }
+  std::string why(view(error.message));
   channel_channel_error_free(&error);
   return why;
 }
@@ -130,9 +125,9 @@ std::string read(uint64_t id, std::string_view pointer) {
   return part.is_some ? take(part.val) : std::string();
 }
 
-std::string id() {
+std::string proxy_id() {
   proxy_string_t id;
-  channel_id(&id);
+  channel_proxy_id(&id);
   return take(id);
 }
 
@@ -166,8 +161,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   for (const acp::Subscription &one : made->subscriptions) {
     uint8_t kinds = one.kinds.request * ACP_KINDS_REQUEST | one.kinds.notification * ACP_KINDS_NOTIFICATION |
                     one.kinds.response * ACP_KINDS_RESPONSE;
-    acp_option_peer_t sender = {one.sender.has_value(), uint8_t(one.sender.value_or(acp::Peer::client))};
-    *all++ = {give(one.method), sender, kinds, one.with_body};
+    *all++ = {give(one.method), uint8_t(one.sender), kinds, one.with_body};
   }
   return true;
 }
@@ -205,7 +199,7 @@ bool exports_handler_on_cancel(acp_message_id_t id, proxy_string_t *err) {
   return done.has_value();
 }
 
-#ifdef EXPORTS_TOOLS_OUTCOME_DONE
+#ifdef EXPORTS_TOOLS
 bool exports_tools_list_tools(proxy_string_t *session, exports_tools_catalog_t *ret, proxy_string_t *err) {
   auto catalog = acp::list_tools(view(session));
   if (session) proxy_string_free(session);
@@ -217,7 +211,7 @@ bool exports_tools_list_tools(proxy_string_t *session, exports_tools_catalog_t *
   return true;
 }
 
-bool exports_tools_call_tool(exports_tools_tool_call_t *call, exports_tools_outcome_t *ret, exports_tools_error_t *err) {
+bool exports_tools_call_tool(exports_tools_tool_call_t *call, calls_outcome_t *ret, acp_rpc_error_t *err) {
   auto outcome = acp::call_tool({call->id, view(call->session), view(call->name), view(call->arguments)});
   exports_tools_tool_call_free(call);
   if (!outcome) return *err = give(outcome.error()), false;

@@ -25,6 +25,9 @@ using Result = std::expected<T, std::string>;
 
 enum class Peer : uint8_t { client, agent };
 
+// Whose messages a subscription is about.
+enum class Sender : uint8_t { any, client, agent };
+
 struct Kinds {
   bool request = false, notification = false, response = false;
 };
@@ -33,7 +36,7 @@ struct Kinds {
 // with an empty one, and `read` gives parts of it.
 struct Subscription {
   std::string method;
-  std::optional<Peer> sender = {};
+  Sender sender = Sender::any;
   Kinds kinds = {};
   bool with_body = false;
 };
@@ -146,7 +149,7 @@ Result<void> settle(uint64_t id, const Action &action);
 std::string read(uint64_t id, std::string_view pointer);
 
 // The name of the proxy.
-std::string id();
+std::string proxy_id();
 
 enum class Level : uint8_t { trace, debug, info, warn, error };
 void log(Level level, std::string_view text);

@@ -20,11 +20,16 @@ type (
 	Kinds     = types.Kinds
 	MessageID = types.MessageId
 	Peer      = types.Peer
+	Sender    = types.Sender
 )
 
 const (
 	Client = types.PeerClient
 	Agent  = types.PeerAgent
+
+	FromAny    = types.SenderAny
+	FromClient = types.SenderClient
+	FromAgent  = types.SenderAgent
 
 	Requests      = types.KindsRequest
 	Notifications = types.KindsNotification
@@ -39,7 +44,7 @@ const (
 // empty one, and [Read] gives parts of it.
 type Subscription struct {
 	Method   string
-	Sender   Peer
+	Sender   Sender
 	Kinds    Kinds
 	WithBody bool
 }
@@ -123,7 +128,7 @@ func (Passing) OnRequest(Request) (Action, error)           { return Forward(), 
 func (Passing) OnNotification(Notification) (Action, error) { return Forward(), nil }
 func (Passing) OnResponse(Response) (Action, error)         { return Forward(), nil }
 func (Passing) OnCancel(id MessageID) error {
-	cancelled := types.Error{Code: -32800, Message: "Request cancelled", Data: wit.None[string]()}
+	cancelled := types.RpcError{Code: -32800, Message: "Request cancelled", Data: wit.None[string]()}
 	// If not, the host has taken it back.
 	_ = Settle(id, types.MakeActionReject(cancelled))
 	return nil
@@ -182,23 +187,12 @@ func Settle(id MessageID, action Action) error {
 }
 
 // ID is the name of the proxy.
-func ID() string { return channel.Id() }
+func ID() string { return channel.ProxyId() }
 
 func done[T any](result wit.Result[T, channel.ChannelError]) (T, error) {
 	if result.IsOk() {
 		return result.Ok(), nil
 	}
 	var none T
-	switch refused := result.Err(); refused.Tag() {
-	case channel.ChannelErrorDenied:
-		return none, errors.New(refused.Denied())
-	case channel.ChannelErrorInvalid:
-		return none, errors.New(refused.Invalid())
-	case channel.ChannelErrorOther:
-		return none, errors.New(refused.Other())
-	case channel.ChannelErrorFull:
-		return none, errors.New("too much is outstanding, or this is too large")
-	default:
-		return none, errors.New("there is no such message")
-	}
+	return none, errors.New(result.Err().Message)
 }

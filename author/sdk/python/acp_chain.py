@@ -13,12 +13,12 @@ from wit_world.imports.types import (
     Action_Respond,
     Change_Set,
     Edit,
-    Error,
     FailurePolicy,
     Notification,
     Registration,
     Request,
     Response,
+    RpcError,
     Subscription,
 )
 from wit_world.imports import channel
@@ -66,7 +66,7 @@ class Passing(exports.Handler):
 
     def on_cancel(self, id: int) -> None:
         try:
-            channel.settle(id, Action_Reject(Error(_CANCELLED, "Request cancelled", None)))
+            channel.settle(id, Action_Reject(RpcError(_CANCELLED, "Request cancelled", None)))
         except Err:
             pass  # The host has taken it back.
 

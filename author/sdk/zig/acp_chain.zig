@@ -18,9 +18,10 @@ pub const Peer = wit.types.Peer;
 pub const Registration = wit.types.Registration;
 pub const Request = wit.types.Request;
 pub const Response = wit.types.Response;
+pub const Sender = wit.types.Sender;
 pub const Subscription = wit.types.Subscription;
 pub const Catalog = wit.tools.Catalog;
-pub const Outcome = wit.tools.Outcome;
+pub const Outcome = wit.calls.Outcome;
 pub const ToolCall = wit.tools.ToolCall;
 pub const channel = wit.channel;
 
@@ -88,11 +89,7 @@ pub fn fail(comptime format: []const u8, values: anytype) error{ Failed, OutOfMe
 pub fn done(outcome: anytype) !@FieldType(@TypeOf(outcome), "ok") {
     return switch (outcome) {
         .ok => |ok| ok,
-        .err => |failure| switch (failure) {
-            .unknown_message => fail("there is no such message", .{}),
-            .full => fail("too much is outstanding, or this is too large", .{}),
-            inline .denied, .invalid, .other => |why| fail("{s}", .{why}),
-        },
+        .err => |failure| fail("{s}", .{failure.message}),
     };
 }
 

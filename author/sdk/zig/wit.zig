@@ -23,12 +23,20 @@ pub const types = struct {
         agent,
     };
 
+    /// Whose messages a subscription is about.
+    pub const Sender = enum {
+        /// Both neighbours'.
+        any,
+        client,
+        agent,
+    };
+
     /// The host's number for one message at this proxy. Never used twice in a connection, also not
     /// by a proxy that is started again, and below 2^53.
     pub const MessageId = u64;
 
     /// A JSON-RPC error object.
-    pub const Error = struct {
+    pub const RpcError = struct {
         code: i32,
         message: []const u8,
         data: ?Json = null,
@@ -48,8 +56,7 @@ pub const types = struct {
         /// An exact method name, or a prefix ending in `*`. A response is matched by the method of
         /// the request that it answers.
         method: []const u8,
-        /// The neighbour whose messages are wanted; none means both.
-        sender: ?Peer = null,
+        sender: Sender,
         kinds: Kinds,
         /// False: the body stays with the host until `channel.read` asks for it, and the message
         /// comes with an empty string in its place.
@@ -83,7 +90,7 @@ pub const types = struct {
     /// sent it; `head.method` is its method.
     pub const Response = struct {
         head: Head,
-        outcome: Result(Json, Error),
+        outcome: Result(Json, RpcError),
     };
 
     /// What becomes of what is there.
@@ -117,7 +124,7 @@ pub const types = struct {
         /// Requests: answered here with this result, and never sent on.
         respond: Json,
         /// Requests: answered here with this error. Responses: go on as this error.
-        reject: Error,
+        reject: RpcError,
         /// Notifications: goes no further.
         discard,
         /// Kept by the host until the proxy calls `channel.settle`, for as long as the limit
@@ -171,17 +178,24 @@ pub const channel = struct {
 
     pub const Action = types.Action;
 
-    pub const ChannelError = union(enum) {
+    /// Why a call had no effect.
+    pub const ErrorCode = enum {
         /// No power covers it, or it is not allowed here: from within `init`, or a method that belongs to
         /// the host (`initialize`, `proxy/…`, `$/…`).
-        denied: []const u8,
+        denied,
         /// No such message, or it is settled already, be it by the host.
         unknown_message,
         /// Not JSON, or not what this message can take.
-        invalid: []const u8,
+        invalid,
         /// The proxy has too much outstanding, or what it gives is too large.
         full,
-        other: []const u8,
+        other,
+    };
+
+    pub const ChannelError = struct {
+        code: ErrorCode,
+        /// The reason, for people.
+        message: []const u8,
     };
 
     pub const Level = enum {
@@ -204,27 +218,27 @@ pub const channel = struct {
     }
 
     /// Settles a held message.
-    pub fn settle(id_: MessageId, action: Action) Result(void, ChannelError) {
-        return abi.call(interface, "settle", Result(void, ChannelError), .{ id_, action });
+    pub fn settle(id: MessageId, action: Action) Result(void, ChannelError) {
+        return abi.call(interface, "settle", Result(void, ChannelError), .{ id, action });
     }
 
     /// Gives up on a held message, for this reason: what becomes of it is what an `err` would have
     /// made of it when it came.
-    pub fn fail(id_: MessageId, reason: []const u8) Result(void, ChannelError) {
-        return abi.call(interface, "fail", Result(void, ChannelError), .{ id_, reason });
+    pub fn fail(id: MessageId, reason: []const u8) Result(void, ChannelError) {
+        return abi.call(interface, "fail", Result(void, ChannelError), .{ id, reason });
     }
 
     /// Withdraws a request of this proxy's own (`$/cancel_request` on that hop). Its answer still
     /// comes to `handler.on-response`.
-    pub fn cancel(id_: MessageId) Result(void, ChannelError) {
-        return abi.call(interface, "cancel", Result(void, ChannelError), .{id_});
+    pub fn cancel(id: MessageId) Result(void, ChannelError) {
+        return abi.call(interface, "cancel", Result(void, ChannelError), .{id});
     }
 
     /// The part of a message's body at a JSON Pointer (RFC 6901); the empty pointer is all of it.
     /// The message is the one being handled or one that is held. Where a power hides tokens, a text
     /// `[hidden]` is in their place.
-    pub fn read(id_: MessageId, pointer: []const u8) Result(?Json, ChannelError) {
-        return abi.call(interface, "read", Result(?Json, ChannelError), .{ id_, pointer });
+    pub fn read(id: MessageId, pointer: []const u8) Result(?Json, ChannelError) {
+        return abi.call(interface, "read", Result(?Json, ChannelError), .{ id, pointer });
     }
 
     /// Keeps this, in whatever form the proxy likes, in place of what was kept before. A proxy that is
@@ -236,23 +250,23 @@ pub const channel = struct {
     /// Says how far a call has come that is in the proxy's hands (see `tools`, `resources`, `prompts`,
     /// `completion`). `progress` grows with every report; `total` is what it reaches in the end, if that
     /// is known; `message` is for people. A caller that did not ask for progress is told nothing.
-    pub fn progress(id_: MessageId, progress_: f64, total: ?f64, message: ?[]const u8) Result(void, ChannelError) {
-        return abi.call(interface, "progress", Result(void, ChannelError), .{ id_, progress_, total, message });
+    pub fn reportProgress(call: MessageId, progress: f64, total: ?f64, message: ?[]const u8) Result(void, ChannelError) {
+        return abi.call(interface, "report-progress", Result(void, ChannelError), .{ call, progress, total, message });
     }
 
     /// What the caller of a call that is in the proxy's hands said beside it: the `_meta` of its MCP
     /// request, an object. What the caller can is in it for every version of MCP, under
     /// `io.modelcontextprotocol/clientCapabilities`.
-    pub fn meta(call: MessageId) Result(Json, ChannelError) {
-        return abi.call(interface, "meta", Result(Json, ChannelError), .{call});
+    pub fn callMeta(call: MessageId) Result(Json, ChannelError) {
+        return abi.call(interface, "call-meta", Result(Json, ChannelError), .{call});
     }
 
     /// Asks the caller of a tool, a resource or a prompt, in a call that is in the proxy's hands:
     /// `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP, where the caller says that
     /// it can. The answer comes as that of `request`, and `cancel` withdraws it; with the call it ends as
     /// cancelled. A call that asks is pending, so that `hold-time` is also the time for the answer.
-    pub fn ask(call: MessageId, method: []const u8, params: Json) Result(MessageId, ChannelError) {
-        return abi.call(interface, "ask", Result(MessageId, ChannelError), .{ call, method, params });
+    pub fn askCaller(call: MessageId, method: []const u8, params: Json) Result(MessageId, ChannelError) {
+        return abi.call(interface, "ask-caller", Result(MessageId, ChannelError), .{ call, method, params });
     }
 
     /// Says that `tools.list-tools` would now give something else. Whoever uses the tools is told to
@@ -280,8 +294,8 @@ pub const channel = struct {
 
     /// The name of the proxy: its `id` in the manifest. Under `acp-chain/` and this name it may leave
     /// marks in `_meta`, where a power lets it.
-    pub fn id() []const u8 {
-        return abi.call(interface, "id", []const u8, .{});
+    pub fn proxyId() []const u8 {
+        return abi.call(interface, "proxy-id", []const u8, .{});
     }
 
     /// Writes to the host's log.
@@ -366,6 +380,21 @@ pub const handler = struct {
     }
 };
 
+/// What the interfaces below have in common: an agent calls, and the proxy serves.
+pub const calls = struct {
+
+    pub const Json = types.Json;
+
+    /// What comes of a call.
+    pub const Outcome = union(enum) {
+        /// The MCP result that the function names.
+        done: Json,
+        /// Settled later with `channel.settle`: `respond` with such a result, or `reject`. Until then it
+        /// counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
+        pending,
+    };
+};
+
 /// Optional: tools for the agent. A proxy that exports this interface, or `resources`, `prompts` or
 /// `completion`, has an MCP server of the name that it has in the manifest; the host declares it in
 /// every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
@@ -377,7 +406,9 @@ pub const tools = struct {
 
     pub const MessageId = types.MessageId;
 
-    pub const Error = types.Error;
+    pub const RpcError = types.RpcError;
+
+    pub const Outcome = calls.Outcome;
 
     pub const Catalog = struct {
         /// How to use the tools together, for the model (MCP `instructions`).
@@ -401,21 +432,14 @@ pub const tools = struct {
         arguments: Json,
     };
 
-    pub const Outcome = union(enum) {
-        /// An MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
-        done: Json,
-        /// Settled later with `channel.settle`: `respond` with a `CallToolResult`, or `reject`. Until
-        /// then it counts as a held message, and `handler.on-cancel` tells that the caller gave it up.
-        pending,
-    };
-
     /// Exports what a proxy declares:
     ///
     ///     fn listTools(session: ?[]const u8) Result(Catalog, []const u8)
     /// What there is for a session. Called when a session's agent connects, and again after
     /// `channel.tools-changed`.
     ///
-    ///     fn callTool(call: ToolCall) Result(Outcome, Error)
+    ///     fn callTool(call: ToolCall) Result(Outcome, RpcError)
+    /// Gives an MCP `CallToolResult`: an object with `content`, and `isError` if the tool failed.
     /// An `err` is an error of the protocol, not the tool's: the model may never see it.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-tools", struct {
@@ -425,7 +449,7 @@ pub const tools = struct {
         }.call);
         abi.serve(interface, "call-tool", struct {
             fn call(a0: u64, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32, a6: u32, a7: u32) callconv(.c) [*]u8 {
-                return abi.answer(Result(Outcome, Error), Proxy.callTool, .{ a0, a1, a2, a3, a4, a5, a6, a7 });
+                return abi.answer(Result(Outcome, RpcError), Proxy.callTool, .{ a0, a1, a2, a3, a4, a5, a6, a7 });
             }
         }.call);
     }
@@ -439,7 +463,9 @@ pub const resources = struct {
 
     pub const MessageId = types.MessageId;
 
-    pub const Error = types.Error;
+    pub const RpcError = types.RpcError;
+
+    pub const Outcome = calls.Outcome;
 
     pub const Catalog = struct {
         /// How to use the resources, for the model. Behind what `tools.list-tools` says.
@@ -462,21 +488,14 @@ pub const resources = struct {
         uri: []const u8,
     };
 
-    pub const Outcome = union(enum) {
-        /// An MCP `ReadResourceResult`: an object with `contents`.
-        done: Json,
-        /// Settled later, as a tool call may be.
-        pending,
-    };
-
     /// Exports what a proxy declares:
     ///
     ///     fn listResources(session: ?[]const u8) Result(Catalog, []const u8)
     /// What there is for a session. Called when a session's agent wants to know, and again after
     /// `channel.resources-changed`.
     ///
-    ///     fn readResource(read: ResourceRead) Result(Outcome, Error)
-    /// Where there is no such resource, an `err` with the code -32002.
+    ///     fn readResource(read: ResourceRead) Result(Outcome, RpcError)
+    /// Gives an MCP `ReadResourceResult`: an object with `contents`. Where there is no such resource, an `err` with the code -32002.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-resources", struct {
             fn call(a0: u32, a1: u32, a2: u32) callconv(.c) [*]u8 {
@@ -485,7 +504,7 @@ pub const resources = struct {
         }.call);
         abi.serve(interface, "read-resource", struct {
             fn call(a0: u64, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32) callconv(.c) [*]u8 {
-                return abi.answer(Result(Outcome, Error), Proxy.readResource, .{ a0, a1, a2, a3, a4, a5 });
+                return abi.answer(Result(Outcome, RpcError), Proxy.readResource, .{ a0, a1, a2, a3, a4, a5 });
             }
         }.call);
     }
@@ -499,7 +518,9 @@ pub const prompts = struct {
 
     pub const MessageId = types.MessageId;
 
-    pub const Error = types.Error;
+    pub const RpcError = types.RpcError;
+
+    pub const Outcome = calls.Outcome;
 
     pub const PromptCall = struct {
         /// The number under which a pending call is settled.
@@ -512,13 +533,6 @@ pub const prompts = struct {
         arguments: Json,
     };
 
-    pub const Outcome = union(enum) {
-        /// An MCP `GetPromptResult`: an object with `messages`.
-        done: Json,
-        /// Settled later, as a tool call may be.
-        pending,
-    };
-
     /// Exports what a proxy declares:
     ///
     ///     fn listPrompts(session: ?[]const u8) Result([]const Json, []const u8)
@@ -526,7 +540,8 @@ pub const prompts = struct {
     /// `description` and `arguments`. The host leaves out a prompt whose name another has, and tells
     /// the user. Called when a session's agent wants to know, and again after `channel.prompts-changed`.
     ///
-    ///     fn getPrompt(call: PromptCall) Result(Outcome, Error)
+    ///     fn getPrompt(call: PromptCall) Result(Outcome, RpcError)
+    /// Gives an MCP `GetPromptResult`: an object with `messages`.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "list-prompts", struct {
             fn call(a0: u32, a1: u32, a2: u32) callconv(.c) [*]u8 {
@@ -535,7 +550,7 @@ pub const prompts = struct {
         }.call);
         abi.serve(interface, "get-prompt", struct {
             fn call(a0: u64, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32, a6: u32, a7: u32) callconv(.c) [*]u8 {
-                return abi.answer(Result(Outcome, Error), Proxy.getPrompt, .{ a0, a1, a2, a3, a4, a5, a6, a7 });
+                return abi.answer(Result(Outcome, RpcError), Proxy.getPrompt, .{ a0, a1, a2, a3, a4, a5, a6, a7 });
             }
         }.call);
     }
@@ -549,7 +564,9 @@ pub const completion = struct {
 
     pub const MessageId = types.MessageId;
 
-    pub const Error = types.Error;
+    pub const RpcError = types.RpcError;
+
+    pub const Outcome = calls.Outcome;
 
     pub const CompletionCall = struct {
         /// The number under which a pending call is settled.
@@ -567,21 +584,14 @@ pub const completion = struct {
         context: Json,
     };
 
-    pub const Outcome = union(enum) {
-        /// An MCP `CompleteResult`: an object with `completion`, whose `values` are at most
-        /// 100 texts.
-        done: Json,
-        /// Settled later, as a tool call may be.
-        pending,
-    };
-
     /// Exports what a proxy declares:
     ///
-    ///     fn complete(call: CompletionCall) Result(Outcome, Error)
+    ///     fn complete(call: CompletionCall) Result(Outcome, RpcError)
+    /// Gives an MCP `CompleteResult`: an object with `completion`, whose `values` are at most 100 texts.
     pub fn serve(comptime Proxy: type) void {
         abi.serve(interface, "complete", struct {
             fn call(a0: u64, a1: u32, a2: u32, a3: u32, a4: u32, a5: u32, a6: u32, a7: u32, a8: u32, a9: u32, a10: u32, a11: u32) callconv(.c) [*]u8 {
-                return abi.answer(Result(Outcome, Error), Proxy.complete, .{ a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11 });
+                return abi.answer(Result(Outcome, RpcError), Proxy.complete, .{ a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11 });
             }
         }.call);
     }

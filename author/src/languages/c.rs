@@ -90,10 +90,15 @@ pub fn compile<'c>(
     cc.args(sources).arg("-o").arg(module)
 }
 
-/// Generates the bindings of a world; returns what has to be compiled or linked.
+/// Generates the bindings of a world; returns what has to be compiled or linked. What the world exports
+/// is said by macros, `EXPORTS_TOOLS` and the like.
 pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut exports = String::new();
     let mut sources = bindings::generate(wit, world, into, |resolve, world| {
         let all = [true, false].map(|imports| component::interfaces(resolve, world, imports));
+        for name in all[1].iter().filter_map(|name| short(name)) {
+            exports.push_str(&format!("#define EXPORTS_{}\n", name.to_uppercase()));
+        }
         let all = all.into_iter().flatten();
         let options = wit_bindgen_c::Opts {
             rename: all
@@ -104,6 +109,10 @@ pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Er
         };
         options.build()
     })?;
+    for header in sources.iter().filter(|file| file.ends_with("proxy.h")) {
+        let made = fs::read_to_string(header).map_err(Error::disk(header))?;
+        fs::write(header, exports.clone() + &made).map_err(Error::disk(header))?;
+    }
     sources.retain(|file| file.extension().is_some_and(|extension| extension != "h"));
     Ok(sources)
 }

@@ -25,7 +25,10 @@ macro_rules! offer {
                 path: "wit",
                 inline: $package,
                 world: $world,
-                with: { "acp-chain:proxy/types@0.1.0": crate::bindings::acp_chain::proxy::types },
+                with: {
+                    "acp-chain:proxy/types@0.1.0": crate::bindings::acp_chain::proxy::types,
+                    "acp-chain:proxy/calls@0.1.0": generate,
+                },
                 pub_export_macro: true,
                 default_bindings_module: $module,
             });

@@ -109,7 +109,7 @@ impl From<wit::Head> for Head {
     }
 }
 
-impl From<Error> for wit::Error {
+impl From<Error> for wit::RpcError {
     fn from(error: Error) -> Self {
         let Error {
             code,
@@ -124,9 +124,9 @@ impl From<Error> for wit::Error {
     }
 }
 
-impl From<wit::Error> for Error {
-    fn from(error: wit::Error) -> Self {
-        let wit::Error {
+impl From<wit::RpcError> for Error {
+    fn from(error: wit::RpcError) -> Self {
+        let wit::RpcError {
             code,
             message,
             data,
@@ -162,7 +162,11 @@ impl From<Subscription> for wit::Subscription {
     fn from(subscription: Subscription) -> Self {
         Self {
             method: subscription.method.into_owned(),
-            sender: subscription.sender.map(Into::into),
+            sender: match subscription.sender {
+                None => wit::Sender::Any,
+                Some(Peer::Client) => wit::Sender::Client,
+                Some(Peer::Agent) => wit::Sender::Agent,
+            },
             kinds: match subscription.kind {
                 subscription::Kind::Request => wit::Kinds::REQUEST,
                 subscription::Kind::Notification => wit::Kinds::NOTIFICATION,

@@ -63,15 +63,15 @@ mod component {
         total: Option<f64>,
         message: Option<&str>,
     ) -> Result<()> {
-        Ok(channel::progress(id, progress, total, message)?)
+        Ok(channel::report_progress(id, progress, total, message)?)
     }
 
     pub(crate) fn meta(call: MessageId) -> Result<Json> {
-        Ok(Json::from_host(channel::meta(call)?))
+        Ok(Json::from_host(channel::call_meta(call)?))
     }
 
     pub(crate) fn ask(call: MessageId, method: &str, params: Json) -> Result<MessageId> {
-        Ok(channel::ask(call, method, &String::from(params))?)
+        Ok(channel::ask_caller(call, method, &String::from(params))?)
     }
 
     pub(crate) fn changed(change: &Change) -> Result<()> {
@@ -85,7 +85,7 @@ mod component {
     }
 
     pub(crate) fn id() -> String {
-        channel::id()
+        channel::proxy_id()
     }
 
     pub(crate) fn log(level: Level, text: &str) {
@@ -101,12 +101,12 @@ mod component {
 
     impl From<channel::ChannelError> for ChannelError {
         fn from(error: channel::ChannelError) -> Self {
-            match error {
-                channel::ChannelError::Denied(why) => Self::Denied(why),
-                channel::ChannelError::UnknownMessage => Self::UnknownMessage,
-                channel::ChannelError::Invalid(why) => Self::Invalid(why),
-                channel::ChannelError::Full => Self::Full,
-                channel::ChannelError::Other(why) => Self::Other(why),
+            match error.code {
+                channel::ErrorCode::Denied => Self::Denied(error.message),
+                channel::ErrorCode::UnknownMessage => Self::UnknownMessage,
+                channel::ErrorCode::Invalid => Self::Invalid(error.message),
+                channel::ErrorCode::Full => Self::Full,
+                channel::ErrorCode::Other => Self::Other(error.message),
             }
         }
     }

@@ -17,6 +17,7 @@ use crate::untrusted::Untrusted;
 const GIVEN: &[&str] = &[
     "acp-chain:proxy/types@0.1.0",
     "acp-chain:proxy/channel@0.1.0",
+    "acp-chain:proxy/calls@0.1.0",
     "wasi:cli/",
     "wasi:clocks/",
     "wasi:filesystem/",

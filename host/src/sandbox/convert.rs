@@ -58,7 +58,11 @@ impl TryFrom<wit::Subscription> for Subscription {
         let kinds = subscription.kinds;
         Ok(Self {
             method: Pattern::new(&subscription.method)?,
-            sender: subscription.sender.map(Peer::from),
+            sender: match subscription.sender {
+                wit::Sender::Any => None,
+                wit::Sender::Client => Some(Peer::Client),
+                wit::Sender::Agent => Some(Peer::Agent),
+            },
             kinds: [
                 (wit::Kinds::REQUEST, Kinds::REQUEST),
                 (wit::Kinds::NOTIFICATION, Kinds::NOTIFICATION),
@@ -74,11 +78,14 @@ impl TryFrom<wit::Subscription> for Subscription {
 
 impl From<ChannelError> for wit_channel::ChannelError {
     fn from(error: ChannelError) -> Self {
-        match error {
-            ChannelError::Denied(reason) => Self::Denied(reason),
-            ChannelError::UnknownMessage => Self::UnknownMessage,
-            ChannelError::Invalid(reason) => Self::Invalid(reason),
-            ChannelError::Full => Self::Full,
+        Self {
+            code: match error {
+                ChannelError::Denied(_) => wit_channel::ErrorCode::Denied,
+                ChannelError::UnknownMessage => wit_channel::ErrorCode::UnknownMessage,
+                ChannelError::Invalid(_) => wit_channel::ErrorCode::Invalid,
+                ChannelError::Full => wit_channel::ErrorCode::Full,
+            },
+            message: error.to_string(),
         }
     }
 }
@@ -142,8 +149,8 @@ pub fn error(shown: Option<&rpc::Message>) -> rpc::Error {
     serde_json::from_str(message.body()).unwrap_or_else(|_| rpc::Error::new(0, message.body()))
 }
 
-pub fn borrowed(error: &rpc::Error) -> wit::ErrorParam<'_> {
-    wit::ErrorParam {
+pub fn borrowed(error: &rpc::Error) -> wit::RpcErrorParam<'_> {
+    wit::RpcErrorParam {
         code: i32::try_from(error.code).unwrap_or(if error.code < 0 { i32::MIN } else { i32::MAX }),
         message: &error.message,
         data: error.data.as_ref().map(|data| data.get()),

@@ -24,18 +24,18 @@ macro_rules! interface {
                 exports: { default: async },
             });
 
-            pub use self::acp_chain::proxy::types::Error;
+            use self::acp_chain::proxy::calls::Outcome;
+            use self::acp_chain::proxy::types::RpcError;
             pub use self::exports::acp_chain::proxy::$module as wit;
-            use self::wit::Outcome;
 
             /// What came of a call.
             pub fn decision(
-                outcome: Result<Outcome, Error>,
+                outcome: Result<Outcome, RpcError>,
             ) -> Result<super::Decision, super::ChannelError> {
                 match outcome {
                     Ok(Outcome::Done(result)) => Ok(super::Decision::Respond(result)),
                     Ok(Outcome::Pending) => Ok(super::Decision::Hold),
-                    Err(Error {
+                    Err(RpcError {
                         code,
                         message,
                         data,

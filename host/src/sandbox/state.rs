@@ -138,9 +138,9 @@ impl wit_channel::Host for State {
         self.told("save", done)
     }
 
-    fn progress(
+    fn report_progress(
         &mut self,
-        id: MessageId,
+        call: MessageId,
         progress: f64,
         total: Option<f64>,
         message: Option<String>,
@@ -150,23 +150,23 @@ impl wit_channel::Host for State {
             total,
             message,
         };
-        let done = self.ledger.progress(id, progress);
-        self.told("progress", done)
+        let done = self.ledger.progress(call, progress);
+        self.told("report-progress", done)
     }
 
-    fn meta(&mut self, call: MessageId) -> Result<String, wit_channel::ChannelError> {
+    fn call_meta(&mut self, call: MessageId) -> Result<String, wit_channel::ChannelError> {
         let done = self.ledger.meta(call).map(str::to_owned);
-        self.told("meta", done)
+        self.told("call-meta", done)
     }
 
-    fn ask(
+    fn ask_caller(
         &mut self,
         call: MessageId,
         method: String,
         params: String,
     ) -> Result<MessageId, wit_channel::ChannelError> {
         let done = self.ledger.ask(call, &method, &params);
-        self.told("ask", done)
+        self.told("ask-caller", done)
     }
 
     fn tools_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
@@ -185,7 +185,7 @@ impl wit_channel::Host for State {
         self.changed("resource-changed", Change::Resource(uri))
     }
 
-    fn id(&mut self) -> String {
+    fn proxy_id(&mut self) -> String {
         self.name.to_string()
     }
 

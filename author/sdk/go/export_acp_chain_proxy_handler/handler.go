@@ -18,8 +18,9 @@ func Init(config string, saved wit.Option[string]) wit.Result[types.Registration
 	}
 	subscriptions := make([]types.Subscription, len(made.Subscriptions))
 	for i, one := range made.Subscriptions {
-		sender := wit.Some(one.Sender)
-		subscriptions[i] = types.Subscription{Method: one.Method, Sender: sender, Kinds: one.Kinds, WithBody: one.WithBody}
+		subscriptions[i] = types.Subscription{
+			Method: one.Method, Sender: one.Sender, Kinds: one.Kinds, WithBody: one.WithBody,
+		}
 	}
 	registration := types.Registration{Subscriptions: subscriptions, OnFailure: made.OnFailure, Guard: made.Guard}
 	return wit.Ok[types.Registration, string](registration)

@@ -8,7 +8,9 @@ import (
 	"acp-chain/proxy"
 	"acp-chain/proxy/tools"
 
+	calls "acp-chain/bindings/acp_chain_proxy_calls"
 	bindings "acp-chain/bindings/acp_chain_proxy_tools"
+	types "acp-chain/bindings/acp_chain_proxy_types"
 
 	wit "go.bytecodealliance.org/pkg/wit/types"
 )
@@ -27,19 +29,19 @@ func ListTools(session wit.Option[string]) wit.Result[bindings.Catalog, string] 
 	return wit.Ok[bindings.Catalog, string](catalog)
 }
 
-func CallTool(call bindings.ToolCall) wit.Result[bindings.Outcome, bindings.Error] {
+func CallTool(call bindings.ToolCall) wit.Result[calls.Outcome, types.RpcError] {
 	given := tools.Call{
 		ID: call.Id, Session: call.Session.SomeOr(""), Name: call.Name, Arguments: call.Arguments,
 	}
 	result, err := proxy.Try(func() (any, error) { return tools.Served.Call(given) })
 	if err == nil && result == nil {
-		return wit.Ok[bindings.Outcome, bindings.Error](bindings.MakeOutcomePending())
+		return wit.Ok[calls.Outcome, types.RpcError](calls.MakeOutcomePending())
 	}
 	text, wrong := json.Marshal(result)
 	if err = errors.Join(err, wrong); err == nil {
-		return wit.Ok[bindings.Outcome, bindings.Error](bindings.MakeOutcomeDone(string(text)))
+		return wit.Ok[calls.Outcome, types.RpcError](calls.MakeOutcomeDone(string(text)))
 	}
-	failed := bindings.Error{Code: -32603, Message: err.Error(), Data: wit.None[string]()}
+	failed := types.RpcError{Code: -32603, Message: err.Error(), Data: wit.None[string]()}
 	var own *proxy.Error
 	if errors.As(err, &own) {
 		failed.Code = own.Code
@@ -47,5 +49,5 @@ func CallTool(call bindings.ToolCall) wit.Result[bindings.Outcome, bindings.Erro
 			failed.Data = wit.Some(own.Data)
 		}
 	}
-	return wit.Err[bindings.Outcome, bindings.Error](failed)
+	return wit.Err[calls.Outcome, types.RpcError](failed)
 }

@@ -16,7 +16,7 @@ func init() { proxy.Serve(guard{}) }
 
 func (guard) Init(_, _ string) (proxy.Registration, error) {
 	asked := proxy.Subscription{
-		Method: "session/request_permission", Sender: proxy.Agent, Kinds: proxy.Requests, WithBody: true,
+		Method: "session/request_permission", Sender: proxy.FromAgent, Kinds: proxy.Requests, WithBody: true,
 	}
 	// Better no answer than a wrong one.
 	return proxy.Registration{Subscriptions: []proxy.Subscription{asked}, OnFailure: proxy.Refuse, Guard: true}, nil

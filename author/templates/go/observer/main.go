@@ -15,8 +15,8 @@ type observer struct{ proxy.Passing }
 func init() { proxy.Serve(observer{}) }
 
 func (observer) Init(_, _ string) (proxy.Registration, error) {
-	updates := proxy.Subscription{Method: "session/update", Sender: proxy.Agent, Kinds: proxy.Notifications}
-	turns := proxy.Subscription{Method: "session/prompt", Sender: proxy.Agent, Kinds: proxy.Responses}
+	updates := proxy.Subscription{Method: "session/update", Sender: proxy.FromAgent, Kinds: proxy.Notifications}
+	turns := proxy.Subscription{Method: "session/prompt", Sender: proxy.FromAgent, Kinds: proxy.Responses}
 	return proxy.Registration{Subscriptions: []proxy.Subscription{updates, turns}, OnFailure: proxy.Bypass}, nil
 }
 

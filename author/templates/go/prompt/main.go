@@ -8,7 +8,7 @@ type brief struct{ proxy.Passing }
 func init() { proxy.Serve(brief{}) }
 
 func (brief) Init(_, _ string) (proxy.Registration, error) {
-	prompts := proxy.Subscription{Method: "session/prompt", Sender: proxy.Client, Kinds: proxy.Requests}
+	prompts := proxy.Subscription{Method: "session/prompt", Sender: proxy.FromClient, Kinds: proxy.Requests}
 	// A prompt is better without it than not sent at all.
 	return proxy.Registration{Subscriptions: []proxy.Subscription{prompts}, OnFailure: proxy.Bypass}, nil
 }

@@ -1,12 +1,14 @@
 //! The component's face: the exported `completion`, in terms of the types of this crate.
 
 use super::{Completion, Partial, Reference};
+use crate::bindings::acp_chain::proxy::types;
+use crate::bindings::completion::acp_chain::proxy::calls::Outcome;
 use crate::bindings::completion::exports::acp_chain::proxy::completion as wit;
 use crate::component::{Exported, body};
 use crate::{Call, Component};
 
 impl<P: Exported + Completion> wit::Guest for Component<P> {
-    fn complete(call: wit::CompletionCall) -> Result<wit::Outcome, wit::Error> {
+    fn complete(call: wit::CompletionCall) -> Result<Outcome, types::RpcError> {
         let wit::CompletionCall {
             id,
             session,
@@ -33,8 +35,8 @@ impl<P: Exported + Completion> wit::Guest for Component<P> {
             arguments,
         };
         Ok(match super::complete(call)? {
-            Some(result) => wit::Outcome::Done(result.into()),
-            None => wit::Outcome::Pending,
+            Some(result) => Outcome::Done(result.into()),
+            None => Outcome::Pending,
         })
     }
 }

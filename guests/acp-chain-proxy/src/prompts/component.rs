@@ -1,6 +1,8 @@
 //! The component's face: the exported `prompts`, in terms of the types of this crate.
 
 use super::{Picked, Prompts};
+use crate::bindings::acp_chain::proxy::types;
+use crate::bindings::prompts::acp_chain::proxy::calls::Outcome;
 use crate::bindings::prompts::exports::acp_chain::proxy::prompts as wit;
 use crate::component::{Exported, body};
 use crate::{Call, Component};
@@ -11,7 +13,7 @@ impl<P: Exported + Prompts> wit::Guest for Component<P> {
         Ok(listed.into_iter().map(String::from).collect())
     }
 
-    fn get_prompt(call: wit::PromptCall) -> Result<wit::Outcome, wit::Error> {
+    fn get_prompt(call: wit::PromptCall) -> Result<Outcome, types::RpcError> {
         let wit::PromptCall {
             id,
             session,
@@ -28,8 +30,8 @@ impl<P: Exported + Prompts> wit::Guest for Component<P> {
             arguments,
         };
         Ok(match super::get(call)? {
-            Some(result) => wit::Outcome::Done(result.into()),
-            None => wit::Outcome::Pending,
+            Some(result) => Outcome::Done(result.into()),
+            None => Outcome::Pending,
         })
     }
 }

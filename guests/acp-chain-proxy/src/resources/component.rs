@@ -1,6 +1,8 @@
 //! The component's face: the exported `resources`, in terms of the types of this crate.
 
 use super::Resources;
+use crate::bindings::acp_chain::proxy::types;
+use crate::bindings::resources::acp_chain::proxy::calls::Outcome;
 use crate::bindings::resources::exports::acp_chain::proxy::resources as wit;
 use crate::component::Exported;
 use crate::{Call, Component, Json};
@@ -16,7 +18,7 @@ impl<P: Exported + Resources> wit::Guest for Component<P> {
         })
     }
 
-    fn read_resource(read: wit::ResourceRead) -> Result<wit::Outcome, wit::Error> {
+    fn read_resource(read: wit::ResourceRead) -> Result<Outcome, types::RpcError> {
         let wit::ResourceRead { id, session, uri } = read;
         let call = Call {
             id,
@@ -24,8 +26,8 @@ impl<P: Exported + Resources> wit::Guest for Component<P> {
             arguments: uri,
         };
         Ok(match super::read(call)? {
-            Some(result) => wit::Outcome::Done(result.into()),
-            None => wit::Outcome::Pending,
+            Some(result) => Outcome::Done(result.into()),
+            None => Outcome::Pending,
         })
     }
 }

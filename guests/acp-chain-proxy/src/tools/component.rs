@@ -1,6 +1,8 @@
 //! The component's face: the exported `tools`, in terms of the types of this crate.
 
 use super::calls;
+use crate::bindings::acp_chain::proxy::types;
+use crate::bindings::tools::acp_chain::proxy::calls::Outcome;
 use crate::bindings::tools::exports::acp_chain::proxy::tools as wit;
 use crate::component::Exported;
 use crate::component::body;
@@ -15,7 +17,7 @@ impl<P: Exported + Tools> wit::Guest for Component<P> {
         })
     }
 
-    fn call_tool(call: wit::ToolCall) -> Result<wit::Outcome, wit::Error> {
+    fn call_tool(call: wit::ToolCall) -> Result<Outcome, types::RpcError> {
         let wit::ToolCall {
             id,
             session,
@@ -28,8 +30,8 @@ impl<P: Exported + Tools> wit::Guest for Component<P> {
             arguments: body(arguments),
         };
         Ok(match calls::call(&name, call)? {
-            Some(result) => wit::Outcome::Done(result.into()),
-            None => wit::Outcome::Pending,
+            Some(result) => Outcome::Done(result.into()),
+            None => Outcome::Pending,
         })
     }
 }

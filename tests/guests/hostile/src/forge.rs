@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::bindings::acp_chain::proxy::channel;
-use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, Error, MessageId, Peer};
+use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, MessageId, Peer, RpcError};
 use crate::config::Kind;
 use crate::tally::Tally;
 
@@ -50,7 +50,7 @@ pub(crate) fn settle_twice() -> Action {
 pub(crate) fn misfit(kind: Kind) -> Action {
     match kind {
         Kind::Request => Action::Discard,
-        Kind::Notification => Action::Reject(Error {
+        Kind::Notification => Action::Reject(RpcError {
             code: 1,
             message: "no".to_owned(),
             data: None,
@@ -63,7 +63,7 @@ pub(crate) fn misfit(kind: Kind) -> Action {
 pub(crate) fn not_json(kind: Kind, way: u32) -> Action {
     match kind {
         Kind::Request if way == 1 => Action::Respond(r#"{"stopReason":}"#.to_owned()),
-        Kind::Request if way == 2 => Action::Reject(Error {
+        Kind::Request if way == 2 => Action::Reject(RpcError {
             code: 1,
             message: "no".to_owned(),
             data: Some(r#"{}},{"id":0"#.to_owned()),

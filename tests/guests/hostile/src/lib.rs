@@ -24,7 +24,7 @@ use std::cell::RefCell;
 
 use bindings::acp_chain::proxy::channel;
 use bindings::acp_chain::proxy::types::{
-    Action, FailurePolicy, Kinds, MessageId, Notification, Registration, Request, Response,
+    Action, FailurePolicy, Kinds, MessageId, Notification, Registration, Request, Response, Sender,
     Subscription,
 };
 use bindings::exports::acp_chain::proxy::handler::Guest;
@@ -55,7 +55,7 @@ impl Guest for Hostile {
         CONFIG.set(config);
         let subscription = |method| Subscription {
             method,
-            sender: None,
+            sender: Sender::Any,
             kinds: Kinds::all(),
             with_body: true,
         };

@@ -1,7 +1,7 @@
 //! Too long, too deep, too often.
 
 use crate::bindings::acp_chain::proxy::channel::{self, Level};
-use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, Error, MessageId, Peer};
+use crate::bindings::acp_chain::proxy::types::{Action, Change, Edit, MessageId, Peer, RpcError};
 use crate::tally::Tally;
 
 /// A text of that many bytes.
@@ -26,8 +26,8 @@ fn prompt(meta: &str) -> String {
     [&begin, meta, "}]}"].concat()
 }
 
-fn error(text: &str) -> Error {
-    Error {
+fn error(text: &str) -> RpcError {
+    RpcError {
         code: 1,
         message: text.to_owned(),
         data: None,

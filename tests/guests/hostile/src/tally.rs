@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::bindings::acp_chain::proxy::channel::{self, ChannelError, Level};
+use crate::bindings::acp_chain::proxy::channel::{self, ChannelError, ErrorCode, Level};
 
 /// Says something in the log.
 pub(crate) fn say(text: &str) {
@@ -14,13 +14,13 @@ pub(crate) struct Tally(BTreeMap<&'static str, u32>);
 
 impl Tally {
     pub(crate) fn count<T>(&mut self, answer: Result<T, ChannelError>) {
-        let answer = match answer {
+        let answer = match answer.map_err(|error| error.code) {
             Ok(_) => "ok",
-            Err(ChannelError::Denied(_)) => "denied",
-            Err(ChannelError::UnknownMessage) => "unknown",
-            Err(ChannelError::Invalid(_)) => "invalid",
-            Err(ChannelError::Full) => "full",
-            Err(ChannelError::Other(_)) => "other",
+            Err(ErrorCode::Denied) => "denied",
+            Err(ErrorCode::UnknownMessage) => "unknown",
+            Err(ErrorCode::Invalid) => "invalid",
+            Err(ErrorCode::Full) => "full",
+            Err(ErrorCode::Other) => "other",
         };
         *self.0.entry(answer).or_default() += 1;
     }

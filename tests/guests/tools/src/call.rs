@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::bindings::acp_chain::proxy::calls::Outcome;
 use crate::bindings::acp_chain::proxy::channel;
-use crate::bindings::acp_chain::proxy::types::{Action, Error, MessageId, Peer};
-use crate::bindings::exports::acp_chain::proxy::tools::{Outcome, ToolCall};
+use crate::bindings::acp_chain::proxy::types::{Action, MessageId, Peer, RpcError};
+use crate::bindings::exports::acp_chain::proxy::tools::ToolCall;
 use crate::{EXTRA, SLOW, say};
 
 /// The code of JSON-RPC's invalid params.
@@ -12,7 +13,7 @@ const INVALID_PARAMS: i32 = -32602;
 /// The code of a request that its sender has withdrawn.
 const CANCELLED: i32 = -32800;
 
-pub(crate) fn run(call: &ToolCall) -> Result<Outcome, Error> {
+pub(crate) fn run(call: &ToolCall) -> Result<Outcome, RpcError> {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
     match call.name.as_str() {
         "echo" => Ok(text(arguments["text"].as_str().unwrap_or("no text"))),
@@ -29,10 +30,10 @@ pub(crate) fn run(call: &ToolCall) -> Result<Outcome, Error> {
         "protocol-error" => Err(error(INVALID_PARAMS, "not like this")),
         "slow" => Ok(slow(call)),
         "elicit" => Ok(elicit(call)),
-        "meta" => Ok(text(&channel::meta(call.id).unwrap_or_default())),
+        "meta" => Ok(text(&channel::call_meta(call.id).unwrap_or_default())),
         "progress" => {
             for (progress, message) in [(1.0, Some("one")), (2.0, None), (3.0, Some("three"))] {
-                let _ = channel::progress(call.id, progress, Some(3.0), message);
+                let _ = channel::report_progress(call.id, progress, Some(3.0), message);
             }
             Ok(text("three steps"))
         }
@@ -70,7 +71,7 @@ fn slow(call: &ToolCall) -> Outcome {
 fn elicit(call: &ToolCall) -> Outcome {
     let params =
         json!({ "message": "Which?", "requestedSchema": { "type": "object" } }).to_string();
-    match channel::ask(call.id, "elicitation/create", &params) {
+    match channel::ask_caller(call.id, "elicitation/create", &params) {
         Ok(asked) => {
             SLOW.with_borrow_mut(|slow| slow.insert(asked, call.id));
             Outcome::Pending
@@ -80,7 +81,7 @@ fn elicit(call: &ToolCall) -> Outcome {
 }
 
 /// Somebody has answered what a call of `slow` or `elicit` waits for.
-pub(crate) fn gate_opened(call: MessageId, answer: Result<String, Error>) {
+pub(crate) fn gate_opened(call: MessageId, answer: Result<String, RpcError>) {
     let result = match answer {
         Ok(answer) => content(&answer),
         Err(error) => content(&error.message),
@@ -118,8 +119,8 @@ fn done(result: Value) -> Outcome {
     Outcome::Done(result.to_string())
 }
 
-fn error(code: i32, message: &str) -> Error {
-    Error {
+fn error(code: i32, message: &str) -> RpcError {
+    RpcError {
         code,
         message: message.to_owned(),
         data: None,

@@ -12,9 +12,10 @@ mod catalog;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+use bindings::acp_chain::proxy::calls::Outcome;
 use bindings::acp_chain::proxy::channel;
 use bindings::acp_chain::proxy::types::{
-    Action, Error, FailurePolicy, MessageId, Notification, Registration, Request, Response,
+    Action, FailurePolicy, MessageId, Notification, Registration, Request, Response, RpcError,
 };
 use bindings::exports::acp_chain::proxy::{handler, tools};
 use catalog::Config;
@@ -82,7 +83,7 @@ impl tools::Guest for TestTools {
         CONFIG.with_borrow(|config| catalog::list(config, EXTRA.get()))
     }
 
-    fn call_tool(call: tools::ToolCall) -> Result<tools::Outcome, Error> {
+    fn call_tool(call: tools::ToolCall) -> Result<Outcome, RpcError> {
         say(&format!("called {}", call.name));
         call::run(&call)
     }

@@ -13,7 +13,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   if (saved != NULL) proxy_string_free(saved);
   // Better no answer than a wrong one.
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_REFUSE, .guard = true};
-  subscribe(ret, "session/request_permission", ACP_PEER_AGENT, ACP_KINDS_REQUEST, true);
+  subscribe(ret, "session/request_permission", ACP_SENDER_AGENT, ACP_KINDS_REQUEST, true);
   return true;
 }
 

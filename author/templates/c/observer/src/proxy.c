@@ -23,8 +23,8 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   acp_json_free(config);
   if (saved != NULL) proxy_string_free(saved);
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_BYPASS};
-  subscribe(ret, "session/update", ACP_PEER_AGENT, ACP_KINDS_NOTIFICATION, false);
-  subscribe(ret, "session/prompt", ACP_PEER_AGENT, ACP_KINDS_RESPONSE, false);
+  subscribe(ret, "session/update", ACP_SENDER_AGENT, ACP_KINDS_NOTIFICATION, false);
+  subscribe(ret, "session/prompt", ACP_SENDER_AGENT, ACP_KINDS_RESPONSE, false);
   return true;
 }
 
@@ -47,7 +47,7 @@ bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *r
 static void tell(count *counted) {
   uint8_t digits[10];
   proxy_string_t name, session = quote(counted->session);
-  channel_id(&name);
+  channel_proxy_id(&name);
   proxy_string_t params =
       CONCAT(SPAN("{\"sessionId\":"), session,
              SPAN(",\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\","

@@ -7,7 +7,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
   if (saved != NULL) proxy_string_free(saved);
   // A prompt is better without it than not sent at all.
   *ret = (acp_registration_t){.on_failure = ACP_FAILURE_POLICY_BYPASS};
-  subscribe(ret, "session/prompt", ACP_PEER_CLIENT, ACP_KINDS_REQUEST, false);
+  subscribe(ret, "session/prompt", ACP_SENDER_CLIENT, ACP_KINDS_REQUEST, false);
   return true;
 }
 

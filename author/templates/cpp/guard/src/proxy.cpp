@@ -8,7 +8,7 @@ acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<
   return Registration{
       .subscriptions = {{
           .method = "session/request_permission",
-          .sender = Peer::agent,
+          .sender = Sender::agent,
           .kinds = {.request = true},
           .with_body = true,
       }},

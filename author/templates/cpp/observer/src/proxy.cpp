@@ -10,8 +10,8 @@ acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<
   return Registration{
       .subscriptions =
           {
-              {.method = "session/update", .sender = Peer::agent, .kinds = {.notification = true}},
-              {.method = "session/prompt", .sender = Peer::agent, .kinds = {.response = true}},
+              {.method = "session/update", .sender = Sender::agent, .kinds = {.notification = true}},
+              {.method = "session/prompt", .sender = Sender::agent, .kinds = {.response = true}},
           },
       .on_failure = FailurePolicy::bypass,
   };
@@ -26,7 +26,7 @@ acp::Result<acp::Action> acp::on_notification(const Notification &update) {
 
 // Says it under the name of the proxy.
 static acp::Result<void> tell(std::string_view session, unsigned count) {
-  std::string text = "\n\n**" + acp::id() + "**: " + std::to_string(count) + " tool calls in this turn.\n\n";
+  std::string text = "\n\n**" + acp::proxy_id() + "**: " + std::to_string(count) + " tool calls in this turn.\n\n";
   std::string content = R"({"type": "text", "text": )" + json::quote(text) + "}";
   std::string update = R"({"sessionUpdate": "agent_message_chunk", "content": )" + content + "}";
   std::string params = R"({"sessionId": )" + json::quote(session) + R"(, "update": )" + update + "}";

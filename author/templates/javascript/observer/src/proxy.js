@@ -1,5 +1,5 @@
 // Counts the tool calls of a turn, and says at its end how many there were.
-import { id, notify, read } from "acp-chain:proxy/channel@0.1.0";
+import { notify, proxyId, read } from "acp-chain:proxy/channel@0.1.0";
 import { defineHandler } from "../sdk/proxy.js";
 
 // The tool calls of each session since its last turn.
@@ -27,7 +27,7 @@ export const handler = defineHandler({
     const count = calls.get(session ?? "");
     if (session && count) {
       calls.delete(session);
-      const content = { type: "text", text: `\n\n**${id()}**: ${count} tool calls in this turn.\n\n` };
+      const content = { type: "text", text: `\n\n**${proxyId()}**: ${count} tool calls in this turn.\n\n` };
       const update = { sessionUpdate: "agent_message_chunk", content };
       notify("client", "session/update", JSON.stringify({ sessionId: session, update }));
     }

@@ -13,7 +13,7 @@ from acp_chain import (
     Subscription,
     respond,
 )
-from wit_world.imports.types import Kinds, Peer
+from wit_world.imports.types import Kinds, Sender
 
 # The kinds of tool calls that are allowed, in the words of the protocol.
 ALLOWED = {"read", "search"}
@@ -21,7 +21,7 @@ ALLOWED = {"read", "search"}
 
 class Handler(Passing):
     def init(self, config: str, saved: str | None) -> Registration:
-        asked = Subscription("session/request_permission", Peer.AGENT, Kinds.REQUEST, with_body=True)
+        asked = Subscription("session/request_permission", Sender.AGENT, Kinds.REQUEST, with_body=True)
         # Better no answer than a wrong one.
         return Registration([asked], on_failure=FailurePolicy.REFUSE, guard=True)
 

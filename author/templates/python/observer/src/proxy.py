@@ -15,7 +15,7 @@ from acp_chain import (
     channel,
     read,
 )
-from wit_world.imports.types import Kinds, Peer
+from wit_world.imports.types import Kinds, Peer, Sender
 
 # The tool calls of each session since its last turn.
 calls: Counter[str] = Counter()
@@ -23,8 +23,8 @@ calls: Counter[str] = Counter()
 
 class Handler(Passing):
     def init(self, config: str, saved: str | None) -> Registration:
-        updates = Subscription("session/update", Peer.AGENT, Kinds.NOTIFICATION, with_body=False)
-        turns = Subscription("session/prompt", Peer.AGENT, Kinds.RESPONSE, with_body=False)
+        updates = Subscription("session/update", Sender.AGENT, Kinds.NOTIFICATION, with_body=False)
+        turns = Subscription("session/prompt", Sender.AGENT, Kinds.RESPONSE, with_body=False)
         return Registration([updates, turns], on_failure=FailurePolicy.BYPASS, guard=False)
 
     def on_notification(self, notification: Notification) -> Action:
@@ -36,7 +36,7 @@ class Handler(Passing):
     def on_response(self, response: Response) -> Action:
         session = response.head.session
         if session and (count := calls.pop(session, 0)):
-            text = f"\n\n**{channel.id()}**: {count} tool calls in this turn.\n\n"
+            text = f"\n\n**{channel.proxy_id()}**: {count} tool calls in this turn.\n\n"
             content = {"type": "text", "text": text}
             update = {"sessionUpdate": "agent_message_chunk", "content": content}
             params = {"sessionId": session, "update": update}

@@ -4,7 +4,8 @@ import json
 
 from acp_chain import Passing
 from wit_world import exports
-from wit_world.exports.tools import Catalog, Outcome_Done, ToolCall
+from wit_world.exports.tools import Catalog, ToolCall
+from wit_world.imports.calls import Outcome_Done
 
 TOOL = {
     "name": "count_words",

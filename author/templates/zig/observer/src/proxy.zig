@@ -33,7 +33,7 @@ pub fn onResponse(turn: acp.Response) !acp.Action {
     const counted = calls.fetchRemove(session) orelse return .forward;
     acp.gpa.free(counted.key);
     const format = "\n\n**{s}**: {d} tool calls in this turn.\n\n";
-    const text = try std.fmt.allocPrint(acp.arena, format, .{ acp.channel.id(), counted.value });
+    const text = try std.fmt.allocPrint(acp.arena, format, .{ acp.channel.proxyId(), counted.value });
     try acp.notify(.client, "session/update", .{
         .sessionId = session,
         .update = .{ .sessionUpdate = "agent_message_chunk", .content = .{ .type = "text", .text = text } },
