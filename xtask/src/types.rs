@@ -1,9 +1,11 @@
-//! `cargo xtask types`: the types of the interface for TypeScript and Zig, from the WIT.
+//! `cargo xtask types`: the types of the interface for TypeScript and Zig, from the WIT; and those of the protocol's
+//! messages for Python, from their schema.
 //!
 //! Those for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
 //! and an option that is none is `null`. A type that this interface does not have yet is an error, never a
 //! guess. What is made is checked in, for authors who have Node or Zig alone.
 
+mod python;
 mod zig;
 
 use std::collections::HashSet;
@@ -34,6 +36,12 @@ const LANGUAGES: [(&str, &str, Maker); 2] = [
     ("author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
 ];
 
+/// The types of the protocol's messages, and the schema that they are made from.
+const MESSAGES: [&str; 2] = [
+    "author/sdk/python/acp_chain/acp.py",
+    "tests/schema/v1.schema.json",
+];
+
 /// Writes the types.
 pub fn make(workspace: &Workspace) -> Result<()> {
     for (file, types) in all(workspace)? {
@@ -50,7 +58,11 @@ fn all(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
         let types = declarations(workspace, head, *interface)?;
         Ok((workspace.path(file), types))
     });
-    made.collect()
+    let [file, schema] = MESSAGES.map(|file| workspace.path(file));
+    let messages = fs::read_to_string(&schema)
+        .with_context(|| schema.display().to_string())
+        .and_then(|schema| python::module(&schema));
+    made.chain([messages.map(|types| (file, types))]).collect()
 }
 
 fn declarations(workspace: &Workspace, head: &str, interface: Maker) -> Result<String> {
@@ -279,7 +291,7 @@ mod tests {
             let found = fs::read_to_string(&file).unwrap();
             assert!(
                 found == made,
-                "the WIT has changed: run `cargo xtask types`"
+                "the WIT or the schema has changed: run `cargo xtask types`"
             );
         }
     }

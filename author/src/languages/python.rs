@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use include_dir::{Dir, include_dir};
 use semver::Version;
 
-use super::{Files, Language, Site, add_wit};
+use super::{Files, Language, Site, add, add_wit};
 use crate::Error;
 use crate::component::Imports;
 use crate::toolchain::{Origin, Says, Tool, run};
@@ -33,13 +34,14 @@ const COMPONENTIZE: Tool = Tool {
     origin: Origin::Pip("componentize-py"),
 };
 
+static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/python/acp_chain");
+
 /// The module whose classes are exported.
 const MODULE: &str = "proxy";
 
 fn sdk(files: &mut Files) {
     add_wit(files);
-    let module = include_bytes!("../../sdk/python/acp_chain.py");
-    files.insert("sdk/acp_chain.py".into(), module.into());
+    add(files, Path::new("sdk/acp_chain"), &SDK);
 }
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
@@ -80,6 +82,8 @@ pub fn componentize(
 ) -> Command {
     let mut command = Command::new(program);
     command
+        // What an author reads is the traceback of Python, and not one of the toolchain.
+        .env("RUST_BACKTRACE", "0")
         .arg("--wit-path")
         .arg(wit)
         .args(["--world", world])

@@ -3,5 +3,6 @@
 
 mod built;
 mod project;
+mod python;
 mod refused;
 mod turns;

@@ -26,12 +26,14 @@ pub fn build(
     } = example;
     let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
     let source = folder.join(name).with_extension("py");
+    let sdk = workspace.path("author/sdk/python/acp_chain");
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
         .on_path(&workspace.path("author/src/languages/python.rs"))?
         .on_path(&wit)?
         .on_path(&requirements)?
+        .on_path(&sdk)?
         .on_path(&source)?;
     if stamp.is_current() {
         return Ok(());
@@ -41,8 +43,14 @@ pub fn build(
     progress.step(&format!("{name} in Python"), |step| {
         // From a copy: compiled Python is left beside the source.
         let copy = workspace.target("xtask/python").join(name);
-        fs::create_dir_all(&copy)?;
+        fs::create_dir_all(copy.join("acp_chain"))?;
         fs::copy(&source, copy.join(name).with_extension("py"))?;
+        for file in fs::read_dir(&sdk)? {
+            let file = file?;
+            if file.file_type()?.is_file() {
+                fs::copy(file.path(), copy.join("acp_chain").join(file.file_name()))?;
+            }
+        }
         let program = programs.join("componentize-py");
         step.run(&mut author::componentize(
             &program,

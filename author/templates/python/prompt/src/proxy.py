@@ -1,14 +1,14 @@
 """Asks the agent for brief answers."""
 
-from acp_chain import Action, FailurePolicy, Passing, Registration, Request, Subscription, edit
-from wit_world.imports.types import Kinds, Sender
+from acp_chain import Proxy, put, text
+
+# A prompt is better without it than not sent at all.
+proxy = Proxy(on_failure="bypass")
 
 
-class Handler(Passing):
-    def init(self, config: str, saved: str | None) -> Registration:
-        prompts = Subscription("session/prompt", Sender.CLIENT, Kinds.REQUEST, with_body=False)
-        # A prompt is better without it than not sent at all.
-        return Registration([prompts], on_failure=FailurePolicy.BYPASS, guard=False)
+@proxy.on_request("session/prompt", sender="client", body=False)
+def brief(prompt):
+    return [put("/prompt/-", text("Be brief."))]
 
-    def on_request(self, request: Request) -> Action:
-        return edit("/prompt/-", {"type": "text", "text": "Be brief."})
+
+Handler = proxy.Handler

@@ -1,33 +1,16 @@
 """Gives the agent a tool that counts words."""
 
-import json
+from typing import Annotated
 
-from acp_chain import Passing
-from wit_world import exports
-from wit_world.exports.tools import Catalog, ToolCall
-from wit_world.imports.calls import Outcome_Done
+from acp_chain import Proxy
 
-TOOL = {
-    "name": "count_words",
-    "description": "Counts the words of a text: what stands between spaces and line breaks.",
-    "inputSchema": {
-        "type": "object",
-        "properties": {"text": {"type": "string", "description": "The text whose words are counted."}},
-        "required": ["text"],
-    },
-    "annotations": {"readOnlyHint": True, "openWorldHint": False},
-}
+proxy = Proxy()
 
 
-class Tools(exports.Tools):
-    def list_tools(self, session: str | None) -> Catalog:
-        return Catalog(instructions=None, tools=[json.dumps(TOOL)])
-
-    def call_tool(self, call: ToolCall) -> Outcome_Done:
-        """The arguments fit the schema, and no other tool is called: acp-chain sees to both."""
-        words = len(json.loads(call.arguments)["text"].split())
-        return Outcome_Done(json.dumps({"content": [{"type": "text", "text": str(words)}]}))
+@proxy.tool(read_only=True, open_world=False)
+def count_words(text: Annotated[str, "The text whose words are counted."]) -> str:
+    """Counts the words of a text: what stands between spaces and line breaks."""
+    return str(len(text.split()))
 
 
-class Handler(Passing):
-    """It subscribes to nothing, and so sees no message."""
+Handler, Tools = proxy.Handler, proxy.Tools

@@ -1,0 +1,55 @@
+"""Proxies for acp-chain.
+
+    from acp_chain import Proxy, put, text
+
+    proxy = Proxy(on_failure="bypass")
+
+
+    @proxy.on_request("session/prompt", sender="client", body=False)
+    def brief(prompt):
+        return [put("/prompt/-", text("Be brief."))]
+
+
+    Handler = proxy.Handler
+
+A handler gets a message, and returns what becomes of it: None lets it pass, a list of `put` and `remove` changes it,
+`respond` and `reject` answer it, `replace` gives it another body, `discard` ends it. It may be an `async def` that
+awaits answers: then its message is held meanwhile, and others are handled.
+
+The types of the messages are in `acp_chain.acp`, for `if TYPE_CHECKING:`."""
+
+from ._actions import Action, Edit, discard, put, reject, remove, replace, respond, text
+from ._messages import Message, Notification, Request, Response, RpcError
+from ._proxy import Proxy, agent, client, mark, proxy_id, save, tools_changed
+from ._tasks import Cancelled, gather
+from ._tools import Call, ToolResult
+from ._wit import ChannelError
+
+__all__ = [
+    "Action",
+    "Call",
+    "Cancelled",
+    "ChannelError",
+    "Edit",
+    "Message",
+    "Notification",
+    "Proxy",
+    "Request",
+    "Response",
+    "RpcError",
+    "ToolResult",
+    "agent",
+    "client",
+    "discard",
+    "gather",
+    "mark",
+    "proxy_id",
+    "put",
+    "reject",
+    "remove",
+    "replace",
+    "respond",
+    "save",
+    "text",
+    "tools_changed",
+]

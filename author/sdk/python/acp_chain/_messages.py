@@ -1,0 +1,127 @@
+"""Messages, as handlers get them."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Optional, TypeVar
+
+from . import _wit
+from ._json import loads
+
+T = TypeVar("T")
+
+
+class RpcError(Exception):
+    """An error as an answer, JSON-RPC's."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.code})"
+
+
+class Message(Generic[T]):
+    """What requests, notifications and responses have in common."""
+
+    __slots__ = ("_body", "_head", "_parsed")
+
+    def __init__(self, head: _wit.Head, body: Any) -> None:
+        self._head = head
+        self._body = body
+
+    @property
+    def session(self) -> Optional[str]:
+        """The session that it belongs to, where it names one."""
+        return self._head.session
+
+    @property
+    def method(self) -> str:
+        """Its method; for a response, that of the request."""
+        return self._head.method
+
+    @property
+    def sender(self) -> _wit.Sender:
+        """The neighbour that it comes from."""
+        return _wit.sender(self._head)
+
+    @property
+    def size(self) -> int:
+        """The size of its body in bytes."""
+        return self._head.size
+
+    @property
+    def json(self) -> str:
+        """Its body as JSON text. Without `body=True` it is read when it is asked for."""
+        if self._body == "":
+            self._body = _wit.read(self._head.id, "") or "null"
+        text: str = self._body
+        return text
+
+    def read(self, pointer: str) -> Any:
+        """What is at a JSON Pointer (RFC 6901) of its body; None if nothing is. The host finds it, so
+        that a large body need not come here."""
+        part = _wit.read(self._head.id, pointer)
+        return None if part is None else loads(part)
+
+    def _parse(self) -> Any:
+        if not hasattr(self, "_parsed"):
+            self._parsed: Any = loads(self.json)
+        return self._parsed
+
+
+class Request(Message[T]):
+    """Something that is asked."""
+
+    __slots__ = ()
+
+    @property
+    def params(self) -> T:
+        """Its parameters. They are parsed once: what you change in them, only you see."""
+        params: T = self._parse()
+        return params
+
+
+class Notification(Message[T]):
+    """Something that is told."""
+
+    __slots__ = ()
+
+    @property
+    def params(self) -> T:
+        """Its parameters. They are parsed once: what you change in them, only you see."""
+        params: T = self._parse()
+        return params
+
+
+class Response(Message[T]):
+    """An answer: a result or an error."""
+
+    __slots__ = ("error",)
+
+    error: Optional[RpcError]
+    """The error; None if there is a result."""
+
+    def __init__(self, head: _wit.Head, outcome: _wit.Outcome) -> None:
+        try:
+            super().__init__(head, result(outcome))
+            self.error = None
+        except RpcError as error:
+            super().__init__(head, "null")
+            self.error = error
+
+    @property
+    def result(self) -> T:
+        """The result, parsed once; None if there is an error."""
+        result: T = self._parse()
+        return result
+
+
+def result(outcome: _wit.Outcome) -> str:
+    """The result of an answer as JSON text; the error is raised."""
+    value = outcome.value
+    if isinstance(value, str):
+        return value
+    raise RpcError(value.code, value.message, None if value.data is None else loads(value.data))

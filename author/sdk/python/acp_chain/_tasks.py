@@ -1,0 +1,247 @@
+"""Coroutines, stepped by hand: there is no event loop, and nothing runs but within a call of the host.
+
+A handler that is done within the call that started it answers that call. One that waits has its message
+held: it goes on when what it waits for has come, and when it ends its message is settled."""
+
+from __future__ import annotations
+
+from typing import Any, Awaitable, Callable, Coroutine, Generator, Optional
+
+from . import _wit
+from ._actions import action, reject
+from ._json import dumps, loads
+from ._log import NO_LOOP, failure, log
+from ._messages import RpcError, result
+
+CANCELLED = -32800
+INTERNAL = -32603
+
+
+class Cancelled(BaseException):
+    """Is thrown into a handler whose message was withdrawn: nobody waits for what it does any more."""
+
+
+class Waiting:
+    """What a coroutine waits for. It is what it yields."""
+
+    __slots__ = ("task",)
+
+    task: Optional[Task]
+
+    def __init__(self) -> None:
+        self.task = None
+
+    def come(self) -> None:
+        """It is there: whoever waits for it goes on."""
+        task, self.task = self.task, None
+        if task is not None:
+            task.step()
+
+
+class Answer(Waiting):
+    """The answer to a request of the proxy's own."""
+
+    __slots__ = ("id", "outcome")
+
+    def __init__(self, id: int) -> None:
+        super().__init__()
+        self.id = id
+        self.outcome: Optional[_wit.Outcome] = None
+        PENDING[id] = self
+
+    def __await__(self) -> Generator[Waiting, None, Any]:
+        try:
+            yield self
+        except BaseException:
+            # Its answer comes nevertheless.
+            PENDING[self.id] = None
+            try:
+                _wit.cancel(self.id)
+            except _wit.ChannelError:
+                pass  # The answer has reached the host meanwhile.
+            raise
+        assert self.outcome is not None
+        return loads(result(self.outcome))
+
+
+# The proxy's own requests whose answers are still to come; None where nobody waits for it any more.
+PENDING: dict[int, Optional[Answer]] = {}
+
+
+async def answer(method: str, send: Callable[[str, str], int], params: Any) -> Any:
+    """Sends a request, and waits for its answer."""
+    try:
+        id = send(method, dumps(params))
+    except _wit.ChannelError as error:
+        message = f"{method} was not sent: {error}"
+        log.warning(message)
+        raise RpcError(INTERNAL, message) from None
+    return await Answer(id)
+
+
+def answered(id: int, outcome: _wit.Outcome) -> bool:
+    """An answer came. False if it is to no request of the proxy's own."""
+    if id not in PENDING:
+        return False
+    answer = PENDING.pop(id)
+    if answer is not None:
+        answer.outcome = outcome
+        answer.come()
+    return True
+
+
+class Task:
+    """A coroutine on its way."""
+
+    __slots__ = ("coroutine", "is_done")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        self.coroutine = coroutine
+        self.is_done = False
+
+    def step(self, thrown: Optional[BaseException] = None) -> None:
+        """Runs it until it waits, or ends."""
+        try:
+            waited = self.coroutine.throw(thrown) if thrown else self.coroutine.send(None)
+            while not isinstance(waited, Waiting):
+                waited = self.coroutine.throw(RuntimeError(NO_LOOP))
+        except StopIteration as end:
+            self.is_done = True
+            self.ended(end.value, None)
+        except BaseException as error:
+            self.is_done = True
+            self.ended(None, error)
+        else:
+            waited.task = self
+
+    def ended(self, value: Any, error: Optional[BaseException]) -> None:
+        raise NotImplementedError
+
+
+class Held(Task):
+    """A handler that waits, with its message."""
+
+    __slots__ = ("id", "is_cancelled", "outcome")
+
+    def __init__(self, id: int, coroutine: Coroutine[Any, Any, Any]) -> None:
+        super().__init__(coroutine)
+        self.id = id
+        self.is_cancelled = False
+        self.outcome: Optional[tuple[Any, Optional[BaseException]]] = None
+
+    def ended(self, value: Any, error: Optional[BaseException]) -> None:
+        if self.id in HELD:
+            del HELD[self.id]
+            self.settle(value, error)
+        else:
+            # Within the call that started it, and that it answers.
+            self.outcome = value, error
+
+    def settle(self, value: Any, error: Optional[BaseException]) -> None:
+        try:
+            try:
+                settled = self.action(value, error)
+            except BaseException as raised:
+                _wit.fail(self.id, failure(raised))
+                return
+            try:
+                _wit.settle(self.id, settled)
+            except _wit.ChannelError as refused:
+                if refused.code not in ("denied", "invalid"):
+                    raise
+                log.error("%s", refused)
+                _wit.fail(self.id, str(refused))
+        except _wit.ChannelError as refused:
+            # The time for which it may be held was over, and the host has taken it back.
+            if not (self.is_cancelled and refused.code == "unknown-message"):
+                log.error("message %d is not settled: %s", self.id, refused)
+
+    def action(self, value: Any, error: Optional[BaseException]) -> _wit.Action:
+        if isinstance(error, Cancelled) or (self.is_cancelled and value is None and error is None):
+            return reject(CANCELLED, "Request cancelled")
+        if error is not None:
+            raise error
+        return action(value, self.coroutine)
+
+
+# The handlers that wait, by their message.
+HELD: dict[int, Held] = {}
+
+
+def run(id: int, coroutine: Coroutine[Any, Any, Any]) -> _wit.Action:
+    """Runs the handler of a message: what it decides, or that the message is held until it does."""
+    task = Held(id, coroutine)
+    task.step()
+    if task.outcome is not None:
+        return task.action(*task.outcome)
+    HELD[id] = task
+    return _wit.HOLD
+
+
+def cancel(id: int) -> None:
+    """The sender of a held message has withdrawn it, or the time to hold it is over."""
+    if task := HELD.get(id):
+        task.is_cancelled = True
+        task.step(Cancelled("the message was withdrawn"))
+
+
+class Part(Task):
+    """One of several that are waited for at once."""
+
+    __slots__ = ("error", "group", "value")
+
+    def __init__(self, group: Group, awaitable: Awaitable[Any]) -> None:
+        super().__init__(of(awaitable))
+        self.group = group
+        self.value: Any = None
+        self.error: Optional[BaseException] = None
+
+    def ended(self, value: Any, error: Optional[BaseException]) -> None:
+        self.value, self.error = value, error
+        if error is not None or self.group.is_done():
+            self.group.come()
+
+
+class Group(Waiting):
+    """Several that are waited for at once."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, awaitables: tuple[Awaitable[Any], ...]) -> None:
+        super().__init__()
+        self.parts = [Part(self, awaitable) for awaitable in awaitables]
+
+    def is_done(self) -> bool:
+        return all(part.is_done for part in self.parts)
+
+    def __await__(self) -> Generator[Waiting, None, list[Any]]:
+        try:
+            for part in self.parts:
+                part.step()
+                self.check(part)
+            if not self.is_done():
+                yield self
+            for part in self.parts:
+                self.check(part)
+        except BaseException:
+            self.task = None
+            for part in self.parts:
+                if not part.is_done:
+                    part.step(Cancelled("another of the same gather has failed, or all were withdrawn"))
+            raise
+        return [part.value for part in self.parts]
+
+    @staticmethod
+    def check(part: Part) -> None:
+        if part.error is not None:
+            raise part.error
+
+
+async def gather(*awaitables: Awaitable[Any]) -> list[Any]:
+    """Waits for all of these at once, and returns what they give, in this order. If one raises, the others
+    are cancelled."""
+    return await Group(awaitables)
+
+
+async def of(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable

@@ -1,0 +1,244 @@
+"""All that names the WIT: what a proxy calls of the host, and what the host calls of it.
+
+No other file of this package imports `wit_world`, which componentize-py makes from the project's WIT."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Literal, Optional, ParamSpec, Protocol, Sequence, TypeVar, Union
+
+from componentize_py_types import Err, Ok
+from wit_world import exports
+from wit_world.imports import channel, types
+
+try:
+    from wit_world.imports import calls
+except ImportError:  # A world without tools has none.
+    pass
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Sender = Literal["client", "agent"]
+Kind = Literal["request", "notification", "response"]
+FailurePolicy = Literal["restart", "bypass", "refuse"]
+
+Action = types.Action
+Edit = types.Edit
+Head = types.Head
+Level = channel.Level
+
+_PEERS: dict[str, types.Peer] = {"client": types.Peer.CLIENT, "agent": types.Peer.AGENT}
+_SENDERS: dict[types.Peer, Sender] = {types.Peer.CLIENT: "client", types.Peer.AGENT: "agent"}
+_WANTED: dict[Optional[str], types.Sender] = {
+    None: types.Sender.ANY,
+    "client": types.Sender.CLIENT,
+    "agent": types.Sender.AGENT,
+}
+_KINDS: dict[str, types.Kinds] = {kind.name.lower(): kind for kind in types.Kinds if kind.name}
+
+ACTIONS = (
+    types.Action_Forward,
+    types.Action_Edit,
+    types.Action_Replace,
+    types.Action_Respond,
+    types.Action_Reject,
+    types.Action_Discard,
+)
+FORWARD: Action = types.Action_Forward()
+HOLD: Action = types.Action_Hold()
+DISCARD: Action = types.Action_Discard()
+
+
+Code = Literal["denied", "unknown-message", "invalid", "full", "other"]
+
+_CODES: dict[channel.ErrorCode, Code] = {
+    channel.ErrorCode.DENIED: "denied",
+    channel.ErrorCode.UNKNOWN_MESSAGE: "unknown-message",
+    channel.ErrorCode.INVALID: "invalid",
+    channel.ErrorCode.FULL: "full",
+    channel.ErrorCode.OTHER: "other",
+}
+
+
+class ChannelError(Exception):
+    """Why the host did not do what it was asked for."""
+
+    code: Code
+
+    def __init__(self, error: channel.ChannelError) -> None:
+        self.code = _CODES[error.code]
+        super().__init__(error.message)
+
+
+def _raising(call: Callable[P, R]) -> Callable[P, R]:
+    """The same function of the host's; its error is a `ChannelError`."""
+
+    def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except Err as error:
+            raise ChannelError(error.value) from None
+
+    return called
+
+
+_request = _raising(channel.request)
+_notify = _raising(channel.notify)
+ask = _raising(channel.ask_caller)
+settle = _raising(channel.settle)
+fail = _raising(channel.fail)
+cancel = _raising(channel.cancel)
+read = _raising(channel.read)
+save = _raising(channel.save)
+progress = _raising(channel.report_progress)
+meta = _raising(channel.call_meta)
+tools_changed = _raising(channel.tools_changed)
+proxy_id = channel.proxy_id
+log = channel.log
+
+
+def request(to: Sender, method: str, params: str) -> int:
+    return _request(_PEERS[to], method, params)
+
+
+def notify(to: Sender, method: str, params: str) -> None:
+    _notify(_PEERS[to], method, params)
+
+
+def sender(head: Head) -> Sender:
+    return _SENDERS[head.sender]
+
+
+# What becomes of a message. Bodies are JSON text.
+
+
+def put(pointer: str, value: str) -> Edit:
+    return Edit(pointer, types.Change_Set(value))
+
+
+def remove(pointer: str) -> Edit:
+    return Edit(pointer, types.Change_Remove())
+
+
+def edit(edits: list[Edit]) -> Action:
+    return types.Action_Edit(edits)
+
+
+def respond(result: str) -> Action:
+    return types.Action_Respond(result)
+
+
+def reject(code: int, message: str, data: Optional[str]) -> Action:
+    return types.Action_Reject(types.RpcError(code, message, data))
+
+
+def replace(body: str) -> Action:
+    return types.Action_Replace(body)
+
+
+# What the host calls.
+
+Outcome = Union[Ok[str], "Err[types.RpcError]"]
+
+
+class Subscription:
+    """Which messages a handler gets. It matches those that the host matches it with."""
+
+    __slots__ = ("method", "peer", "prefix", "wit")
+
+    def __init__(self, kind: Kind, method: str, sender: Optional[Sender], body: bool) -> None:
+        if "*" in method[:-1]:
+            raise ValueError(f"{method!r} is neither a method nor a prefix of methods that ends in *")
+        if sender is not None and sender not in _PEERS:
+            raise ValueError(f'{sender!r} is no sender: that is "client", "agent" or None')
+        self.peer = _PEERS[sender] if sender else None
+        self.prefix = method[:-1] if method.endswith("*") else None
+        self.method = method
+        self.wit = types.Subscription(method, _WANTED[sender], _KINDS[kind], body)
+
+    def matches(self, head: Head) -> bool:
+        if self.peer is not None and self.peer is not head.sender:
+            return False
+        if self.prefix is not None:
+            return head.method.startswith(self.prefix)
+        return head.method == self.method
+
+
+class Registration:
+    def __init__(self, on_failure: FailurePolicy, guard: bool) -> None:
+        policies = {policy.name.lower(): policy for policy in types.FailurePolicy}
+        if on_failure not in policies:
+            raise ValueError(f'on_failure is "restart", "bypass" or "refuse", and not {on_failure!r}')
+        self.on_failure = policies[on_failure]
+        self.guard = guard
+
+    def of(self, subscriptions: Sequence[Subscription]) -> types.Registration:
+        wit = [subscription.wit for subscription in subscriptions]
+        return types.Registration(wit, self.on_failure, self.guard)
+
+
+class Receiver(Protocol):
+    """Who is called. What it raises is the text of an `err`."""
+
+    def _start(self, config: str, saved: Optional[str]) -> types.Registration: ...
+    def _receive(self, kind: Kind, head: Head, body: Any) -> Action: ...
+    def _cancel(self, message: int) -> None: ...
+    def _list_tools(self, session: Optional[str]) -> tuple[Optional[str], list[str]]: ...
+    def _call_tool(self, call: int, session: Optional[str], name: str, arguments: str) -> Action: ...
+
+
+def failed(reason: str) -> Err[str]:
+    """What a receiver raises."""
+    return Err(reason)
+
+
+class Handler:
+    """The host makes a new one for every call, so that making one gives the same."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+
+    def __call__(self) -> Handler:
+        return self
+
+    def init(self, config: str, saved: Optional[str]) -> types.Registration:
+        return self._receiver._start(config, saved)
+
+    def on_request(self, request: types.Request) -> Action:
+        return self._receiver._receive("request", request.head, request.params)
+
+    def on_notification(self, notification: types.Notification) -> Action:
+        return self._receiver._receive("notification", notification.head, notification.params)
+
+    def on_response(self, response: types.Response) -> Action:
+        return self._receiver._receive("response", response.head, response.outcome)
+
+    def on_cancel(self, id: int) -> None:
+        self._receiver._cancel(id)
+
+
+class Tools:
+    """As `Handler`. Only for a world that exports them."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+
+    def __call__(self) -> Tools:
+        return self
+
+    def list_tools(self, session: Optional[str]) -> Any:
+        instructions, tools = self._receiver._list_tools(session)
+        return exports.tools.Catalog(instructions, tools)
+
+    def call_tool(self, call: Any) -> Any:
+        action = self._receiver._call_tool(call.id, call.session, call.name, call.arguments)
+        match action:
+            case types.Action_Respond(result):
+                return calls.Outcome_Done(result)
+            case types.Action_Reject(error):
+                raise Err(error)
+        return calls.Outcome_Pending()
+
+
+def exports_tools() -> bool:
+    return hasattr(exports, "tools")

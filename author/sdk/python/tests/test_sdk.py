@@ -1,0 +1,337 @@
+"""The SDK with a host that is played: `wit_world` is that of componentize-py, and its channel notes what it is
+called with. `python3 -m unittest`, with the bindings and the SDK in `PYTHONPATH`."""
+
+import json
+import typing
+import unittest
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict, Union
+
+from componentize_py_types import Err, Ok
+from wit_world import exports
+from wit_world.imports import calls, channel, types
+
+CALLS: list[tuple[Any, ...]] = []
+
+
+def play(name):
+    def call(*args):
+        CALLS.append((name, *args))
+        if name in ("request", "ask_caller"):
+            return 100 + len(CALLS)
+        if name == "call_meta":
+            return '{"a":1}'
+
+    setattr(channel, name, call)
+
+
+for name in (
+    "request", "ask_caller", "notify", "settle", "fail", "cancel", "save", "report_progress", "call_meta", "log"
+):
+    play(name)
+
+import acp_chain  # noqa: E402
+from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, respond  # noqa: E402
+from acp_chain import _schema  # noqa: E402
+
+
+def head(id=1, method="m", sender=types.Peer.CLIENT):
+    return types.Head(id, sender, method, "s", 2)
+
+
+def called(name):
+    return [call[1:] for call in CALLS if call[0] == name]
+
+
+class Played(unittest.TestCase):
+    def setUp(self):
+        CALLS.clear()
+        self.proxy = Proxy()
+
+    def start(self, config="{}", saved=None):
+        self.handler = self.proxy.Handler()
+        return self.handler.init(config, saved)
+
+    def request(self, id=1, method="m", params="{}"):
+        return self.handler.on_request(types.Request(head(id, method), params))
+
+    def answer(self, id, outcome):
+        return self.handler.on_response(types.Response(head(id, "asked"), outcome))
+
+
+class Handlers(Played):
+    def test_each_handler_is_a_subscription(self):
+        self.proxy.on_request("a/*", sender="agent", body=False)(lambda message: None)
+        self.proxy.on_response("b")(lambda message: None)
+        registered = self.start()
+        self.assertEqual(
+            registered.subscriptions,
+            [
+                types.Subscription("a/*", types.Sender.AGENT, types.Kinds.REQUEST, False),
+                types.Subscription("b", None, types.Kinds.RESPONSE, True),
+            ],
+        )
+
+    def test_the_first_handler_that_matches_gets_a_message(self):
+        self.proxy.on_request("m", sender="agent")(lambda message: respond(1))
+        self.proxy.on_request("m*")(lambda message: respond(2))
+        self.proxy.on_request("m")(lambda message: respond(3))
+        self.start()
+        self.assertEqual(self.request(), types.Action_Respond("2"))
+        self.assertEqual(self.request(method="n"), types.Action_Forward())
+
+    def test_what_is_no_pattern_sender_or_policy_is_told_at_once(self):
+        for wrong in (
+            lambda: self.proxy.on_request("a*b"),
+            lambda: self.proxy.on_request("a", sender="editor"),
+            lambda: Proxy(on_failure="ignore"),
+        ):
+            with self.assertRaises(ValueError):
+                wrong()
+
+    def test_what_was_saved_comes_to_on_start(self):
+        came = []
+        self.proxy.on_start(lambda config, saved: came.append((config, saved)))
+        self.start('{"a":1}', "[2]")
+        self.assertEqual(came, [({"a": 1}, [2])])
+
+    def test_an_error_has_its_place_and_the_log_all_of_it(self):
+        @self.proxy.on_request("m")
+        def handler(message):
+            raise KeyError("prompt")
+
+        self.start()
+        with self.assertRaises(Err) as raised:
+            self.request()
+        self.assertRegex(raised.exception.value, r"^KeyError: 'prompt' \(test_sdk.py:\d+, in handler\)$")
+        [(level, text)] = called("log")
+        self.assertEqual(level, channel.Level.ERROR)
+        self.assertIn('raise KeyError("prompt")', text)
+
+    def test_what_is_nested_too_deeply_is_an_error(self):
+        self.proxy.on_request("m")(lambda message: respond(len(message.params)))
+        self.start()
+        flat = json.dumps([[{}], "[" * 1000, '\\"' + "{" * 1000] + [[]] * 1000)
+        self.assertEqual(self.request(params=flat), types.Action_Respond("1003"))
+        with self.assertRaises(Err) as raised:
+            self.request(params="[" * 100_000 + "]" * 100_000)
+        self.assertIn("JSON is nested more than 500 levels deep", raised.exception.value)
+
+    def test_half_a_surrogate_pair_stays_json(self):
+        self.proxy.on_request("m")(lambda message: respond(message.params))
+        self.start()
+        self.assertEqual(self.request(params='"\\ud800"'), types.Action_Respond('"\\ud800"'))
+
+
+class Waiting(Played):
+    def setUp(self):
+        super().setUp()
+        self.ended = []
+
+        @self.proxy.on_request("m")
+        async def handler(message):
+            try:
+                return [put("/a", await client.request("ask", message.params))]
+            finally:
+                self.ended.append(message.method)
+
+        self.start()
+
+    def test_a_handler_that_waits_holds_and_settles(self):
+        self.assertEqual(self.request(), types.Action_Hold())
+        self.assertEqual(called("request"), [(types.Peer.CLIENT, "ask", "{}")])
+        self.answer(101, Ok("7"))
+        self.assertEqual(called("settle"), [(1, types.Action_Edit([put("/a", 7)]))])
+        # A response that passes by is none of its answers.
+        self.assertEqual(self.answer(101, Ok("7")), types.Action_Forward())
+
+    def test_an_error_that_is_not_caught_gives_the_message_up(self):
+        self.request()
+        self.answer(101, Err(types.RpcError(5, "no", '{"b":1}')))
+        [(id, reason)] = called("fail")
+        self.assertEqual(id, 1)
+        self.assertRegex(reason, r"^acp_chain\._messages\.RpcError: no \(5\) \(test_sdk.py:\d+, in handler\)$")
+
+    def test_one_that_is_withdrawn_withdraws_what_it_asked_for(self):
+        self.request()
+        self.handler.on_cancel(1)
+        self.assertEqual(called("cancel"), [(101,)])
+        self.assertEqual(self.ended, ["m"])
+        [(id, action)] = called("settle")
+        self.assertEqual((id, action.value.code), (1, -32800))
+        self.assertEqual(self.answer(101, Ok("0")), types.Action_Forward())
+        self.assertEqual(len(called("settle")), 1)
+
+    def test_one_that_waits_again_when_it_is_withdrawn_is_settled_when_it_ends(self):
+        @self.proxy.on_request("n")
+        async def handler(message):
+            try:
+                await agent.request("ask")
+            except Cancelled:
+                return respond(await agent.request("tidy"))
+
+        self.request(method="n")
+        self.handler.on_cancel(1)
+        self.assertEqual(called("settle"), [])
+        id = 100 + 1 + next(n for n, call in enumerate(CALLS) if call[2:3] == ("tidy",))
+        self.answer(id, Ok("1"))
+        self.assertEqual(called("settle"), [(1, types.Action_Respond("1"))])
+
+    def test_several_are_waited_for_at_once(self):
+        @self.proxy.on_request("n")
+        async def handler(message):
+            return respond(await gather(client.request("a"), agent.request("b")))
+
+        self.assertEqual(self.request(method="n"), types.Action_Hold())
+        self.answer(102, Ok("2"))
+        self.assertEqual(called("settle"), [])
+        self.answer(101, Ok("1"))
+        self.assertEqual(called("settle"), [(1, types.Action_Respond("[1,2]"))])
+
+    def test_nothing_is_waited_for_when_nothing_waits(self):
+        async def now():
+            return 1
+
+        @self.proxy.on_request("n")
+        async def handler(message):
+            return respond(await gather(now(), now()))
+
+        self.assertEqual(self.request(method="n"), types.Action_Respond("[1,1]"))
+        self.assertEqual(CALLS, [])
+
+    def test_when_one_of_several_fails_the_others_are_withdrawn(self):
+        @self.proxy.on_request("n")
+        async def handler(message):
+            try:
+                await gather(client.request("a"), agent.request("b"))
+            except RpcError as error:
+                return respond(error.code)
+
+        self.request(method="n")
+        self.answer(102, Err(types.RpcError(9, "no", None)))
+        self.assertEqual(called("cancel"), [(101,)])
+        self.assertEqual(called("settle"), [(1, types.Action_Respond("9"))])
+
+
+class Point(TypedDict):
+    x: int
+    y: NotRequired[float]
+
+
+@dataclass
+class Shape:
+    """A shape."""
+
+    name: Annotated[str, "What it is called."]
+    points: list[Point] = field(default_factory=list)
+
+
+class Tools(Played):
+    def setUp(self):
+        super().setUp()
+        self.tools = self.proxy.Tools()
+
+    def listed(self):
+        return [json.loads(tool) for tool in self.tools.list_tools("s").tools]
+
+    def call(self, **arguments):
+        name = self.listed()[0]["name"]
+        done = self.tools.call_tool(exports.tools.ToolCall(5, "s", name, json.dumps(arguments)))
+        return json.loads(done.value) if isinstance(done, calls.Outcome_Done) else done
+
+    def test_the_schema_is_that_of_the_types(self):
+        @self.proxy.tool(read_only=True, destructive=False)
+        def draw(
+            shape: Shape,
+            how: Literal["thin", "thick"] = "thin",
+            scale: Optional[float] = None,
+            tags: dict[str, Union[int, list[str]]] = {},
+        ) -> Point:
+            """Draws it."""
+            return {"x": len(shape.points)}
+
+        [tool] = self.listed()
+        self.assertEqual((tool["name"], tool["description"]), ("draw", "Draws it."))
+        self.assertEqual(tool["annotations"], {"readOnlyHint": True, "destructiveHint": False})
+        point = {
+            "type": "object",
+            "properties": {"x": {"type": "integer"}, "y": {"type": "number"}},
+            "required": ["x"],
+            "additionalProperties": False,
+        }
+        self.assertEqual(tool["outputSchema"], point)
+        name = {"type": "string", "description": "What it is called."}
+        shape = {
+            "type": "object",
+            "properties": {"name": name, "points": {"type": "array", "items": point}},
+            "required": ["name"],
+            "additionalProperties": False,
+            "description": "A shape.",
+        }
+        strings = {"type": "array", "items": {"type": "string"}}
+        tags = {"type": "object", "additionalProperties": {"anyOf": [{"type": "integer"}, strings]}}
+        self.assertEqual(
+            tool["inputSchema"],
+            {
+                "type": "object",
+                "properties": {
+                    "shape": shape,
+                    "how": {"enum": ["thin", "thick"], "default": "thin"},
+                    "scale": {"type": ["number", "null"], "default": None},
+                    "tags": tags,
+                },
+                "required": ["shape"],
+                "additionalProperties": False,
+            },
+        )
+        result = self.call(shape={"name": "a", "points": [{"x": 1.0}]}, scale=2)
+        self.assertEqual(result["structuredContent"], {"x": 1})
+
+    def test_what_does_not_fit_is_named(self):
+        @self.proxy.tool
+        def draw(shape: Shape, count: int = 1) -> str:
+            return "drawn"
+
+        for arguments, said in (
+            ({}, "shape is missing"),
+            ({"shape": {"name": 1}}, "shape.name must be a string"),
+            ({"shape": {"name": "a", "points": [{"x": True}]}}, "shape.points[0].x must be an integer"),
+            ({"shape": {"name": "a"}, "size": 1}, "size is not known: there are shape, count"),
+        ):
+            content = [{"type": "text", "text": said}]
+            self.assertEqual(self.call(**arguments), {"content": content, "isError": True})
+
+    def test_what_has_no_schema_is_told_when_it_is_loaded(self):
+        @dataclass
+        class Tree:
+            children: list["Tree"]
+
+        typing.cast(Any, Tree).__annotations__["children"] = list[Tree]
+        for hint, said in ((set, "has no JSON Schema"), (Tree, "contains itself"), (dict[int, str], "has no")):
+            with self.assertRaisesRegex(TypeError, said):
+                _schema.of(hint)
+
+        with self.assertRaisesRegex(TypeError, "the tool of: its parameter many: "):
+
+            @self.proxy.tool
+            def of(many: set[int]) -> str:
+                return ""
+
+    def test_a_call_tells_and_asks(self):
+        @self.proxy.tool
+        async def greet(call: Call, loud: bool) -> str:
+            call.progress(1, 2, "asking")
+            answer = await call.ask("elicitation/create", {"message": "Who?"})
+            return f"{answer['name']} {call.session} {call.meta} {loud}"
+
+        self.start()
+        self.assertEqual(self.call(loud=True), calls.Outcome_Pending())
+        self.assertEqual(CALLS[0], ("report_progress", 5, 1, 2, "asking"))
+        self.assertEqual(CALLS[1], ("ask_caller", 5, "elicitation/create", '{"message":"Who?"}'))
+        self.answer(102, Ok('{"name":"me"}'))
+        [(id, action)] = called("settle")
+        self.assertEqual((id, json.loads(action.value)["content"][0]["text"]), (5, "me s {'a': 1} True"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,30 @@
+"""Counts the prompts of a session, and gives the agent the project's rules with the first one."""
+
+from acp_chain import Call, Proxy, client, put, save, text
+
+proxy = Proxy()
+counts = {}
+
+
+@proxy.on_start
+def start(config, saved):
+    counts.update(saved or {})
+
+
+@proxy.on_request("session/prompt", sender="client", body=False)
+async def on_prompt(prompt):
+    counts[prompt.session] = counts.get(prompt.session, 0) + 1
+    save(counts)
+    if counts[prompt.session] == 1:
+        rules = {"sessionId": prompt.session, "path": "/project/AGENTS.md"}
+        file = await client.request("fs/read_text_file", rules)
+        return [put("/prompt/-", text(file["content"]))]
+
+
+@proxy.tool(read_only=True, open_world=False)
+def prompts(call: Call) -> str:
+    """Says how many prompts this session has had."""
+    return str(counts.get(call.session, 0))
+
+
+Handler, Tools = proxy.Handler, proxy.Tools
