@@ -39,7 +39,7 @@ const LANGUAGES: [(&str, &str, Maker); 2] = [
 /// The types of the protocol's messages, and the schema that they are made from.
 const MESSAGES: [&str; 2] = [
     "author/sdk/python/acp_chain/acp.py",
-    "tests/schema/v1.schema.json",
+    "messages/schema/v1.schema.json",
 ];
 
 /// Writes the types.

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use proptest::strategy::ValueTree;
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -20,14 +22,16 @@ fn more_samples(
     runner: &mut TestRunner,
     count: usize,
 ) -> Vec<(&'static Method, &'static str, String)> {
+    let decisions = vec(any::<u8>(), 0..=DECISIONS);
+    let mut some = || decisions.new_tree(runner).unwrap().current();
     let mut samples = Vec::new();
     for method in methods() {
-        let params = Some((method.params_definition.as_str(), method.params()));
-        let result = method.result_definition.as_deref().zip(method.result());
-        let error = method.errors().map(|errors| ("Error", errors));
-        for (definition, texts) in [params, result, error].into_iter().flatten() {
-            for _ in 0..count {
-                let text = texts.new_tree(runner).unwrap().current();
+        for _ in 0..count {
+            let params = (&*method.params_definition, method.params(&some()));
+            let result = method.result_definition.as_deref();
+            let result = result.zip(method.result(&some()));
+            let error = method.error(&some()).map(|error| ("Error", error));
+            for (definition, text) in [Some(params), result, error].into_iter().flatten() {
                 samples.push((method, definition, text));
             }
         }
@@ -180,18 +184,4 @@ fn without_decisions_only_what_is_required_is_written() {
         V1.text("PromptRequest", &[]),
         r#"{"prompt":[],"sessionId":"s1"}"#
     );
-}
-
-#[test]
-fn an_exchange_has_an_answer_if_its_method_has_one() {
-    let mut runner = TestRunner::deterministic();
-    let exchanges = exchanges(|method| method.side == Side::Client);
-    for _ in 0..200 {
-        let exchange = exchanges.new_tree(&mut runner).unwrap().current();
-        assert_eq!(exchange.method.side, Side::Client);
-        assert_eq!(
-            exchange.outcome.is_some(),
-            exchange.method.kind == Kind::Request
-        );
-    }
 }
