@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use acp_chain::chain::{Proxy, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
-use acp_chain::limits::{LINE, Limits};
+use acp_chain::limits::LINE;
 use acp_chain::rpc::Message;
-use acp_chain::sandbox::{Component, Directories, Engine, Guest};
+use acp_chain::sandbox::{Component, Engine, Guest};
 use acp_chain::transport::{LineReader, Outbox};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use tokio::runtime::Runtime;
@@ -135,13 +135,9 @@ fn load(engine: &Engine) -> Component {
 
 fn guest(engine: &Engine, component: &Component, config: &str) -> Guest {
     Guest {
-        engine: engine.clone(),
-        component: component.clone(),
-        name: "pass".into(),
         config: config.into(),
-        limits: Limits::default().into(),
         grant: Grant::all_powers("stub").into(),
-        directories: Directories::default(),
+        ..Guest::new(engine, component.clone(), "pass")
     }
 }
 

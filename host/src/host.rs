@@ -72,13 +72,11 @@ impl Host {
                     component = Some(self.component(&terms.location));
                 });
                 let guest = |component| Guest {
-                    engine: self.engine.clone(),
-                    component,
-                    name: entry.id.as_str().into(),
                     config: terms.config.as_str().into(),
                     limits: terms.limits.clone(),
                     grant: terms.grant.clone(),
                     directories: directories.clone(),
+                    ..Guest::new(&self.engine, component, &entry.id)
                 };
                 Some(component?.map(guest))
             }

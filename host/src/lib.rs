@@ -59,6 +59,7 @@
 pub mod chain;
 pub mod channel;
 pub mod cli;
+pub mod conformance;
 pub mod extension;
 pub mod host;
 pub mod limits;

@@ -1,8 +1,8 @@
 //! Exchanges of messages that are generated from the protocol's schemas, as proptest makes and shrinks them. What is
 //! in them, [`acp_chain_messages`] says.
 
-pub use acp_chain_messages::{Kind, Method, Side, Version, methods};
 use acp_chain_messages::DECISIONS;
+pub use acp_chain_messages::{Kind, Method, Side, Version, methods};
 use proptest::collection::vec;
 use proptest::prelude::{BoxedStrategy, Strategy, any};
 use proptest::sample::select;

@@ -8,9 +8,9 @@ macro_rules! say {
     }};
 }
 
-mod asks;
 mod author;
 mod check;
+mod conformance;
 mod dev;
 mod extension;
 mod folders;
@@ -68,6 +68,8 @@ enum Command {
     Dev(dev::Dev),
     /// Play transcripts against proxies, and say where something else comes than is written
     Test(test::Test),
+    /// Put a component through what every proxy has to bear, and say what it does not
+    Conformance(conformance::Conformance),
     /// Print what an extension is, and what it asks for
     Info(extension::info::Info),
     /// Make an extension of a component: write into it what its project says of it
@@ -142,6 +144,7 @@ pub fn main() -> ExitCode {
         Command::Build(build) => build.main(),
         Command::Dev(dev) => dev.main(log),
         Command::Test(test) => test.main(),
+        Command::Conformance(conformance) => conformance.main(),
         Command::Info(info) => info.main(),
         Command::Package(package) => package.main(),
         Command::Bundle(bundle) => bundle.main(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
 
 use super::journal::Journal;
-use super::{Component, Directories, Engine, Instance};
+use super::{Component, Directories, Engine, Gauge, Instance};
 use crate::channel::{Grant, MessageId, Source, Starting};
 use crate::limits::Limits;
 
@@ -27,6 +27,8 @@ pub struct Guest {
     pub grant: Arc<Grant>,
     /// What it may open.
     pub directories: Directories,
+    /// Where it is seen how much memory it has.
+    pub gauge: Gauge,
 }
 
 impl Guest {
@@ -41,6 +43,7 @@ impl Guest {
             limits: Arc::default(),
             grant: Arc::default(),
             directories: Directories::default(),
+            gauge: Gauge::default(),
         }
     }
 

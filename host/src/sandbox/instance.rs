@@ -27,6 +27,9 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// How many things of WASI's a proxy may have open: files, streams, clocks.
 const HANDLES: usize = 1000;
 
+/// Why a guest does not start that says itself that it does not want to.
+pub const DECLINES: &str = "it declines to start";
+
 /// One proxy at work. After a failure it is of no more use.
 pub struct Instance {
     engine: Engine,
@@ -50,7 +53,7 @@ impl Instance {
         let state = State {
             name: guest.name.clone(),
             ledger: Ledger::new(first, limits.clone(), guest.grant.clone()),
-            usage: Usage::new(limits.clone()),
+            usage: Usage::new(limits.clone(), guest.gauge.clone()),
             wasi: guest.wasi(&journal),
             journal,
             lines: guest.component.lines.clone(),
@@ -322,5 +325,5 @@ async fn in_time<T>(
 
 /// A guest that does not want to start.
 fn declined(words: String) -> Failure {
-    Failure::new("it declines to start").with_words(Some(words))
+    Failure::new(DECLINES).with_words(Some(words))
 }

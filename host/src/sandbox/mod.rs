@@ -38,4 +38,6 @@ pub use component::{Component, ComponentError};
 pub use directory::{Directories, Directory, DirectoryError, Opened};
 pub use engine::{Engine, EngineError};
 pub use guest::Guest;
+pub use instance::DECLINES;
 use instance::Instance;
+pub use usage::Gauge;

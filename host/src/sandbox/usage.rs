@@ -1,22 +1,38 @@
 //! What one store has used of its limits, summed over all its memories and tables.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wasmtime::ResourceLimiter;
 
 use crate::limits::{Limits, Quantity};
 
+/// How much memory the instance of a component has that was started last, in bytes, for whoever wants to look.
+/// Cloning it shares it.
+#[derive(Clone, Debug, Default)]
+pub struct Gauge(Arc<AtomicUsize>);
+
+impl Gauge {
+    /// The memory, of all its memories together. It never shrinks.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 #[derive(Debug)]
 pub struct Usage {
     memory: usize,
+    gauge: Gauge,
     elements: usize,
     limits: Arc<Limits>,
 }
 
 impl Usage {
-    pub fn new(limits: Arc<Limits>) -> Self {
+    pub fn new(limits: Arc<Limits>, gauge: Gauge) -> Self {
         Self {
             memory: 0,
+            gauge,
             elements: 0,
             limits,
         }
@@ -36,6 +52,7 @@ impl ResourceLimiter for Usage {
             wasmtime::bail!("it needs more than {limit} of memory");
         }
         self.memory = memory;
+        self.gauge.0.store(memory, Ordering::Relaxed);
         Ok(true)
     }
 

@@ -1,31 +1,13 @@
 //! The two ends of a chain that a transcript plays: what they say, and what they got and nothing has expected yet.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::io::DuplexStream;
 
 use super::act::{Kind, Said};
 use super::json::{Json, plain};
-use crate::limits::LINE;
+use super::wire::{READ, Wire};
 use crate::rpc::{self, Id, Message};
-use crate::transport::LineReader;
-
-/// What a stream holds before its writer waits: more than any line.
-const PIPE: usize = 2 * LINE;
-
-/// How many messages are read before they are looked at; then the chain waits.
-const READ: usize = 1024;
-
-/// How much may come of one step, in bytes; and how much is read before it is looked at.
-const MOST: usize = 256 << 20;
-
-/// What a message is counted in.
-const UNIT: usize = 1024;
-
-/// A message that is not looked at yet, and the room that it takes.
-type Heard = (Message, OwnedSemaphorePermit);
 
 /// A message that came to an end.
 #[derive(Clone, Debug)]
@@ -40,10 +22,7 @@ pub struct Came {
 
 /// One end.
 pub struct End {
-    writer: WriteHalf<DuplexStream>,
-    lines: mpsc::Receiver<Heard>,
-    /// The bytes in the inbox.
-    held: usize,
+    wire: Wire,
     /// The requests that it got, by their names.
     pub got: HashMap<String, Id>,
     /// What it got and nothing has expected yet.
@@ -51,16 +30,11 @@ pub struct End {
 }
 
 impl End {
-    /// An end, and the host's side of its streams. Reads in a task of its own.
+    /// An end, and the host's side of its streams.
     pub fn new() -> (Self, DuplexStream) {
-        let (ours, theirs) = tokio::io::duplex(PIPE);
-        let (reader, writer) = tokio::io::split(ours);
-        let (heard, lines) = mpsc::channel(READ);
-        tokio::spawn(read(reader, heard));
+        let (wire, theirs) = Wire::new();
         let end = Self {
-            writer,
-            lines,
-            held: 0,
+            wire,
             got: HashMap::new(),
             inbox: Vec::new(),
         };
@@ -70,7 +44,7 @@ impl End {
     /// Says a message. Whether the chain takes it.
     pub async fn say(&mut self, head: &str, slot: &str, body: &Json) -> bool {
         let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
-        self.writer.write_all(line.as_bytes()).await.is_ok()
+        self.wire.say(&line).await
     }
 
     /// Asks something, under the name that the transcript has for it.
@@ -88,19 +62,16 @@ impl End {
     /// Takes in what has come meanwhile. Whether there may be more; nothing more is taken in when it is too much.
     pub fn hear(&mut self) -> bool {
         let before = self.inbox.len();
-        while self.held < MOST
-            && let Ok((message, _)) = self.lines.try_recv()
-        {
-            self.held += message.len();
+        while let Some(message) = self.wire.hear() {
             let came = self.understand(&message);
             self.inbox.push(came);
         }
-        self.held < MOST && self.inbox.len() - before >= READ
+        !self.wire.is_full() && self.inbox.len() - before >= READ
     }
 
     /// All that has come and nothing has expected yet.
     pub fn take(&mut self) -> Vec<Came> {
-        self.held = 0;
+        self.wire.let_go();
         std::mem::take(&mut self.inbox)
     }
 
@@ -138,27 +109,5 @@ impl End {
         let id = Id::parse(&id.to_string())?;
         let mut got = self.got.iter();
         got.find_map(|(name, known)| (*known == id).then(|| name.clone()))
-    }
-}
-
-/// Reads until the chain is gone.
-async fn read(reader: ReadHalf<DuplexStream>, heard: mpsc::Sender<Heard>) {
-    let room = Arc::new(Semaphore::new(MOST / UNIT));
-    let mut reader = LineReader::new(reader, 2 * LINE);
-    while let Ok(true) = reader.fill().await {
-        while let Some(frame) = reader.next_frame() {
-            // Whatever the host sends is a message.
-            let Ok(message) = rpc::read(frame) else {
-                continue;
-            };
-            // No line takes more than all the room.
-            let units = u32::try_from(message.len().div_ceil(UNIT)).unwrap_or(u32::MAX);
-            let Ok(taken) = room.clone().acquire_many_owned(units).await else {
-                return;
-            };
-            if heard.send((message, taken)).await.is_err() {
-                return;
-            }
-        }
     }
 }

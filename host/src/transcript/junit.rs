@@ -2,15 +2,15 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// What came of one transcript, by its name: nothing, or what is wrong with it.
+/// What came of one transcript, or of one check, by its name: nothing, or what is wrong with it.
 pub type Case = (String, Option<String>);
 
-/// Writes a report.
+/// Writes a report of a command, about cases of a kind.
 ///
 /// # Errors
 /// If it cannot be said in XML.
-pub fn report(cases: &[Case]) -> Result<String, String> {
-    let mut suite = TestSuite::new("transcripts");
+pub fn report(command: &str, kind: &str, cases: &[Case]) -> Result<String, String> {
+    let mut suite = TestSuite::new(kind);
     for (name, wrong) in cases {
         let status = match wrong {
             None => TestCaseStatus::success(),
@@ -23,7 +23,7 @@ pub fn report(cases: &[Case]) -> Result<String, String> {
         };
         suite.add_test_case(TestCase::new(name.as_str(), status));
     }
-    let mut report = Report::new("acp-chain test");
+    let mut report = Report::new(command);
     report.add_test_suite(suite);
     report.to_string().map_err(|error| error.to_string())
 }

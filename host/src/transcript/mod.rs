@@ -9,12 +9,12 @@
 mod act;
 mod align;
 mod compare;
-mod deadline;
+pub(crate) mod deadline;
 mod ends;
 mod format;
 mod json;
 pub mod junit;
-mod log;
+pub(crate) mod log;
 mod names;
 mod outcome;
 mod pattern;
@@ -24,7 +24,8 @@ mod recorded;
 mod say;
 #[cfg(test)]
 mod tests;
-mod watched;
+pub(crate) mod watched;
+pub(crate) mod wire;
 
 pub use act::Act;
 pub use format::{LONGEST, Script, Step, Wrong};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use acp_chain::channel::{Delivery, Event, Grant, Outcome, Part, Peer, Source};
 use acp_chain::limits::Limits;
 use acp_chain::rpc::Message;
-use acp_chain::sandbox::{Component, ComponentError, Directories, Engine, Guest};
+use acp_chain::sandbox::{Component, ComponentError, Engine, Guest};
 
 /// The first bytes of a component, before its sections.
 const PREAMBLE: usize = 8;
@@ -100,13 +100,9 @@ async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, S
         ..Limits::default()
     };
     let guest = Guest {
-        engine: ENGINE.clone(),
-        component: component.clone(),
-        name: "damaged".into(),
-        config: "{}".into(),
         limits: limits.into(),
         grant: Grant::unlimited().into(),
-        directories: Directories::default(),
+        ..Guest::new(&ENGINE, component.clone(), "damaged")
     };
     let started = guest.start(1, None).await;
     Ok(started.map_err(|failure| failure.reason)?.part)

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use stage::Stage;
+pub(super) use stage::check_directories;
 
 use crate::transcript::{LONGEST, Played, Script, junit};
 use crate::untrusted::Untrusted;
@@ -146,7 +147,7 @@ impl Test {
             cases.push((name, told));
         }
         if let Some(path) = &self.junit {
-            let report = junit::report(&cases)?;
+            let report = junit::report("acp-chain test", "transcripts", &cases)?;
             write(path, &report)?;
         }
         say!();

@@ -116,7 +116,10 @@ impl Stage {
 }
 
 /// An error if a proxy would be given what nobody has agreed to: a transcript may come from anywhere.
-fn check_directories(manifest: &Manifest, directories: &[Directories]) -> Result<(), String> {
+pub(in crate::cli) fn check_directories(
+    manifest: &Manifest,
+    directories: &[Directories],
+) -> Result<(), String> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
     for (entry, directories) in manifest.proxies.iter().zip(directories) {

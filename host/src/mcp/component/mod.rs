@@ -47,7 +47,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::calls::Call;
-use self::catalog::Catalog;
+pub(crate) use self::catalog::Catalog;
 use self::list::List;
 use self::subscriptions::Listener;
 use self::wants::Wants;

@@ -22,6 +22,10 @@ pub(crate) enum Deed {
     Ask(Sent),
     /// Lets the message go on, unless this is in it.
     Unless { pointer: String, is: Value },
+    /// Never forgets the message.
+    Keep,
+    /// Reads the whole body, and writes it anew, if it can.
+    Rewrite,
     /// Breaks.
     Break(Break),
     /// Decides, and does nothing more.

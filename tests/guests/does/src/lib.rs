@@ -7,7 +7,7 @@
 mod breaks;
 mod deed;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use acp_chain_proxy::{
@@ -15,7 +15,7 @@ use acp_chain_proxy::{
     Request, Response, Result, Subscription, export, log, save,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use deed::Deed;
 
@@ -40,6 +40,8 @@ struct Config {
 struct Does {
     config: Config,
     counted: Cell<u32>,
+    /// What it never forgets.
+    kept: RefCell<Vec<String>>,
 }
 
 impl Configure for Does {
@@ -51,6 +53,7 @@ impl Configure for Does {
             None => Ok(Self {
                 config,
                 counted: Cell::default(),
+                kept: RefCell::default(),
             }),
         }
     }
@@ -80,6 +83,11 @@ impl Does {
                 },
                 Deed::Unless { pointer, is } if body.at(pointer).as_ref() == Some(is) => {}
                 Deed::Unless { .. } => return Ok(Action::Forward),
+                Deed::Keep => self.kept.borrow_mut().push(body.to_string()),
+                Deed::Rewrite => {
+                    let read = body.parse::<Value>();
+                    return Ok(read.map_or(Action::Forward, |body| Action::Replace(body.into())));
+                }
                 Deed::Break(how) => how.now(),
                 Deed::Decide(decision) => return decision.clone().action(),
             }

@@ -5,7 +5,9 @@ use std::fs;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant, SystemTime};
 
-use acp_chain_proxy::{Action, Proxy, Request, Result, Subscription, export};
+use acp_chain_proxy::{
+    Action, Configure, Edit, Proxy, Request, Response, Result, Subscription, export, mark,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -58,11 +60,44 @@ impl Attempt {
     }
 }
 
-#[derive(Default)]
-struct Files;
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Config {
+    /// Whether it marks the end of each turn with the time.
+    stamps: bool,
+}
+
+struct Files(Config);
+
+impl Configure for Files {
+    type Config = Config;
+
+    fn new(config: Config) -> std::result::Result<Self, String> {
+        Ok(Self(config))
+    }
+}
 
 impl Proxy for Files {
-    const SUBSCRIPTIONS: &[Subscription] = &[Subscription::requests("test/files")];
+    fn subscriptions(&self) -> Vec<Subscription> {
+        let mut subscriptions = vec![Subscription::requests("test/files")];
+        if self.0.stamps {
+            subscriptions.push(Subscription::responses("session/prompt"));
+        }
+        subscriptions
+    }
+
+    async fn on_response(&self, _: Response) -> Result {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let nanos = since
+            .map_err(|error| error.to_string())?
+            .as_nanos()
+            .to_string();
+        let stamp = Edit::set(
+            format!("/_meta/{}", mark().replace('/', "~1")),
+            json!(nanos),
+        );
+        Ok(Action::Edit(vec![stamp]))
+    }
 
     async fn on_request(&self, request: Request) -> Result {
         let attempt: Attempt = request.params.parse().map_err(|error| error.to_string())?;

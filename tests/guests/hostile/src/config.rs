@@ -153,4 +153,6 @@ pub(crate) struct Config {
     pub(crate) count: u32,
     pub(crate) size: usize,
     pub(crate) kind: Kind,
+    /// Whether it attacks every session.
+    pub(crate) everywhere: bool,
 }

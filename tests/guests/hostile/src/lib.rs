@@ -1,7 +1,7 @@
 //! A proxy for tests that does everything it should not.
 //!
 //! Its [`Mode`] says which attack it makes, and it makes it on messages of the session [`ATTACKED`]
-//! only, or of none: all others it forwards, so that a test can see what becomes of those who have
+//! only, or of none, unless it is to attack `everywhere`: all others it forwards, so that a test can see what becomes of those who have
 //! nothing to do with it. It is written on the bare interface, for the SDK would keep much of this from reaching
 //! the host. What came of calls that can be refused is in its log, counted by answer.
 //!
@@ -110,7 +110,7 @@ fn meet(message: Message) -> Result<Action, String> {
         Mode::SpinOverNobodys => None,
         _ => Some(ATTACKED),
     };
-    if message.head.session.as_deref() != attacked {
+    if !config.everywhere && message.head.session.as_deref() != attacked {
         return Ok(Action::Forward);
     }
     if !message.head.method.starts_with("_hostile/") {

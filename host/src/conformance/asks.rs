@@ -1,4 +1,4 @@
-//! What a proxy asks to see, beside what its powers let it see: for `acp-chain check --start`.
+//! What a proxy asks to see, beside what its powers let it see: for `acp-chain check --start` as well.
 
 use acp_chain_powers::{Actions, Asked, Kinds, Power, least};
 

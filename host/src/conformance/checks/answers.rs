@@ -1,0 +1,47 @@
+//! Whether each request gets one answer, and nothing is held for ever.
+
+use crate::conformance::finding::Finding;
+use crate::conformance::play::{Play, name, shown};
+use crate::conformance::traffic::{Exchange, requests};
+use crate::conformance::turns::Turns;
+use crate::conformance::under_test::{Terms, UnderTest};
+
+pub fn run(under_test: &UnderTest) -> Vec<Finding> {
+    let played = under_test.play(Terms::default(), async |play: &mut Play| {
+        play.initialize(1).await?;
+        let mut traffic = under_test.traffic();
+        let mut turns = Turns::begin(play, 2).await?;
+        for _ in 0..2 {
+            turns.turn(play, &mut traffic).await?;
+        }
+        let mut asks = std::mem::take(&mut turns.asks);
+        for method in requests() {
+            for exchange in [Exchange::least(method), traffic.exchange(method)] {
+                let from = exchange.sender();
+                if exchange.declares_servers() {
+                    continue;
+                }
+                let ask = play.ask(from, &method.name, &exchange.params()).await?;
+                asks.push(ask);
+                play.rest().await?;
+                for asked in play.take(from.opposite(), &method.name) {
+                    let outcome = exchange.outcome().unwrap_or(Ok("{}".to_owned()));
+                    play.answer(from.opposite(), &asked, &outcome).await?;
+                }
+                play.rest().await?;
+            }
+        }
+        // Those who wait give up only when all that is held has been taken back.
+        turns.end(play).await?;
+        let state = play.seen.lock();
+        let taken = state.taken.first().and_then(|at| state.calls.get(*at));
+        let found = taken.map(|held| {
+            let what = format!("it holds {} until its `hold-time` has run out", name(held));
+            Finding::failure(what).with_case(shown(held))
+        });
+        drop(state);
+        found.map_or(Ok(()), Err)?;
+        Ok(play.check_answers(&asks)?)
+    });
+    super::first(played)
+}

@@ -1,0 +1,318 @@
+//! Whether what it has for the agent is listed right, and bears being called.
+
+use serde_json::{Map, Value, json};
+
+use crate::channel::{Offer, Peer};
+use crate::conformance::excerpt::line;
+use crate::conformance::finding::Finding;
+use crate::conformance::observed::{Fate, Seen};
+use crate::conformance::play::{Ask, Play, Stop, plain};
+use crate::conformance::under_test::{Terms, UnderTest};
+use crate::mcp::component::Catalog;
+use crate::rpc::{Error, Kind, Message, member};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// How many of its tools, of its resources and of its prompts are called.
+const CALLED: usize = 50;
+
+/// How long huge texts are, in bytes.
+const HUGE: usize = 1 << 20;
+
+/// How deep arguments go that are made by a schema.
+const DEEPEST: usize = 8;
+
+/// What a caller says of itself.
+const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":"p"}"#;
+
+pub fn run(under_test: &UnderTest) -> Vec<Finding> {
+    let seen = Seen::default();
+    let terms = Terms {
+        seen: seen.clone(),
+        on_failure: None,
+    };
+    super::first(under_test.play(terms, async |play: &mut Play| {
+        play.initialize(1).await?;
+        let Some(server) = play.session("s").await?.as_ref().and_then(server) else {
+            // It has nothing for the agent, or no power to give it.
+            return Ok(());
+        };
+        let mut caller = Caller { play, server };
+        if caller.play.offers.has(Offer::Tools) {
+            caller.tools().await?;
+        }
+        if caller.play.offers.has(Offer::Resources) {
+            caller.resources().await?;
+        }
+        if caller.play.offers.has(Offer::Prompts) {
+            caller.prompts().await?;
+        }
+        if caller.play.offers.has(Offer::Completion) {
+            caller.completion().await?;
+        }
+        Ok(())
+    }))
+}
+
+/// The id of the server that an agent is told of.
+fn server(setup: &Message) -> Option<String> {
+    let params: Value = serde_json::from_str(setup.body()).ok()?;
+    let servers = params.get("mcpServers")?.as_array()?;
+    let id = servers.iter().find_map(|server| server.get("serverId"))?;
+    Some(id.as_str()?.to_owned())
+}
+
+/// An agent that calls.
+struct Caller<'a> {
+    play: &'a mut Play,
+    server: String,
+}
+
+impl Caller<'_> {
+    async fn tools(&mut self) -> Result<(), Stop> {
+        let tools = self.list(Offer::Tools, "tools").await?;
+        self.call(
+            "tools/call",
+            &json!({ "name": "no-such-tool", "arguments": {} }),
+        )
+        .await?;
+        for tool in &tools {
+            let (name, schema) = (&tool["name"], &tool["inputSchema"]);
+            let right = sample(schema, DEEPEST);
+            let mut all = vec![
+                right.clone(),
+                json!({}),
+                json!([]),
+                json!("x"),
+                Value::Null,
+                with(&right, &Value::Null),
+                with(&right, &json!([[1e9, { "a": [] }]])),
+                with(&right, &json!("x".repeat(HUGE))),
+            ];
+            let mut more = right.clone();
+            more["no-such-argument"] = json!(true);
+            all.push(more);
+            for arguments in all {
+                self.call(
+                    "tools/call",
+                    &json!({ "name": name, "arguments": arguments }),
+                )
+                .await?;
+            }
+            self.give_up("tools/call", &json!({ "name": name, "arguments": right }))
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn resources(&mut self) -> Result<(), Stop> {
+        let resources = self.list(Offer::Resources, "resources").await?;
+        let known = resources.iter().map(|resource| resource["uri"].clone());
+        let odd = ["nowhere://nothing", "", "no uri at all"].map(Value::from);
+        for uri in known.chain(odd).collect::<Vec<_>>() {
+            let params = json!({ "uri": uri });
+            self.call("resources/read", &params).await?;
+            self.give_up("resources/read", &params).await?;
+        }
+        Ok(())
+    }
+
+    async fn prompts(&mut self) -> Result<(), Stop> {
+        let prompts = self.list(Offer::Prompts, "prompts").await?;
+        self.call("prompts/get", &json!({ "name": "no-such-prompt" }))
+            .await?;
+        for prompt in &prompts {
+            let arguments = prompt["arguments"].as_array();
+            let names = arguments.into_iter().flatten();
+            let names: Vec<_> = names.filter_map(|one| one["name"].as_str()).collect();
+            let of = |text: &str| -> Map<String, Value> {
+                let all = names.iter();
+                all.map(|name| ((*name).to_owned(), text.into())).collect()
+            };
+            for arguments in [of("a"), of(&"x".repeat(HUGE)), Map::new()] {
+                let params = json!({ "name": prompt["name"], "arguments": arguments });
+                self.call("prompts/get", &params).await?;
+            }
+            let params = json!({ "name": prompt["name"], "arguments": of("a") });
+            self.give_up("prompts/get", &params).await?;
+        }
+        Ok(())
+    }
+
+    async fn completion(&mut self) -> Result<(), Stop> {
+        for (reference, value) in [
+            (
+                json!({ "type": "ref/prompt", "name": "no-such-prompt" }),
+                String::new(),
+            ),
+            (
+                json!({ "type": "ref/resource", "uri": "nowhere://{a}" }),
+                "x".repeat(HUGE),
+            ),
+        ] {
+            let argument = json!({ "name": "a", "value": value });
+            let params = json!({ "ref": reference, "argument": argument });
+            self.call("completion/complete", &params).await?;
+            self.give_up("completion/complete", &params).await?;
+        }
+        Ok(())
+    }
+
+    /// What it has of this.
+    async fn list(&mut self, offer: Offer, member: &str) -> Result<Vec<Value>, Stop> {
+        let ask = self.ask(offer.list(), &json!({})).await?;
+        self.play.rest().await?;
+        self.play.check_answers(&[ask])?;
+        let lists = self.play.seen.lock().lists.clone();
+        let Some((_, list)) = lists.iter().rfind(|(other, _)| *other == offer) else {
+            let what = format!("it does not list its {}", offer.as_str());
+            let refused = self.undecided(0);
+            return Err(Finding::failure(format!("{what}{refused}")).into());
+        };
+        let wrong = match Catalog::read(list) {
+            Ok(catalog) => catalog.left_out(),
+            Err(wrong) => Some(wrong),
+        };
+        if let Some(wrong) = wrong {
+            let what = format!("something of its {} is left out: {wrong}", offer.as_str());
+            let remedy =
+                "list each under a name of its own, with a JSON Schema of objects as `inputSchema`";
+            return Err(Finding::failure(quote(&what, MAX_QUOTE))
+                .with_remedy(remedy)
+                .into());
+        }
+        let list: Value = serde_json::from_str(list).unwrap_or_default();
+        let all = list[member].as_array().cloned().unwrap_or_default();
+        Ok(all.into_iter().take(CALLED).collect())
+    }
+
+    async fn ask(&mut self, method: &str, params: &Value) -> Result<Ask, Stop> {
+        let mut params = params.to_string();
+        // Behind what is there; an object has members here, or none.
+        let comma = if params == "{}" { "" } else { "," };
+        params.pop();
+        let server = plain(&self.server);
+        let message = format!(
+            r#"{{"serverId":{server},"requestId":"c{}","method":"{method}","params":{params}{comma}"_meta":{META}}}}}"#,
+            self.play.count
+        );
+        self.play.ask(Peer::Agent, "mcp/message", &message).await
+    }
+
+    /// Calls something. It is answered, if need be when it is given up.
+    async fn call(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
+        let from = self.play.seen.lock().calls.len();
+        let ask = self.ask(method, params).await?;
+        self.play.rest().await?;
+        self.play.take_all(Peer::Agent);
+        if self.play.answers(&ask).is_empty() {
+            // It waits for something, maybe for somebody.
+            self.play.cancel(&ask).await?;
+            self.play.rest().await?;
+        }
+        self.check(from, &ask, method, params)
+    }
+
+    /// Calls something, and gives it up at once.
+    async fn give_up(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
+        let from = self.play.seen.lock().calls.len();
+        let ask = self.ask(method, params).await?;
+        self.play.cancel(&ask).await?;
+        self.play.rest().await?;
+        self.play.take_all(Peer::Agent);
+        self.check(from, &ask, method, params)
+    }
+
+    fn check(&mut self, from: usize, ask: &Ask, method: &str, params: &Value) -> Result<(), Stop> {
+        let shown = line(' ', "agent", method, &params.to_string());
+        let with = |finding: Finding| Stop::Found(finding.with_case([shown.clone()]));
+        self.play
+            .check_answers(std::slice::from_ref(ask))
+            .map_err(with)?;
+        self.play
+            .check_held("after it was given up")
+            .map_err(with)?;
+        let undecided = self.undecided(from);
+        if !undecided.is_empty() {
+            return Err(with(Finding::failure(format!(
+                "`{method}` comes to nothing{undecided}"
+            ))));
+        }
+        let state = self.play.seen.lock();
+        let mut calls = state.calls[from..].iter().rev();
+        let answered = calls.find_map(|called| match &called.fate {
+            Fate::Answered(answer) if called.message.is_some() => Some(answer.clone()),
+            _ => None,
+        });
+        drop(state);
+        let came = self.play.answers(ask).pop();
+        let refused = came.as_ref().and_then(|came| match came.kind() {
+            Kind::Error => Some(came.body()),
+            _ => member(came.body(), "error"),
+        });
+        match (answered, refused) {
+            (Some(answer), Some(refused)) if answer.kind() == Kind::Result => {
+                let error = serde_json::from_str::<Error>(refused);
+                let why = error.map_or_else(|_| refused.to_owned(), |error| error.message);
+                let what = format!(
+                    "what it answers to `{method}` is no result of MCP: {}",
+                    quote(&why, MAX_QUOTE)
+                );
+                let answer = line('+', "it answers", "result", answer.body());
+                Err(with(Finding::failure(what)
+                    .with_remedy("answer with what MCP has for the call: for a tool, an object with `content`")
+                    .with_case([answer])))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Why it did not answer a call, as the rest of a sentence.
+    fn undecided(&self, from: usize) -> String {
+        let state = self.play.seen.lock();
+        let mut calls = state.calls[from..].iter();
+        let why = calls.find_map(|called| match &called.fate {
+            Fate::Undecided(reason) if called.is_offer => Some(reason),
+            _ => None,
+        });
+        why.map_or(String::new(), |why| format!(": {}", quote(why, MAX_QUOTE)))
+    }
+}
+
+/// The same object with this in the place of each value.
+fn with(object: &Value, value: &Value) -> Value {
+    let members = object.as_object().into_iter().flatten();
+    let members = members.map(|(name, _)| (name.clone(), value.clone()));
+    Value::Object(members.collect())
+}
+
+/// Something that a schema may allow: the simplest of it.
+fn sample(schema: &Value, depth: usize) -> Value {
+    if let Some(only) = schema.get("const") {
+        return only.clone();
+    }
+    if let Some(first) = schema["enum"].get(0) {
+        return first.clone();
+    }
+    for union in ["anyOf", "oneOf", "allOf"] {
+        if let Some(first) = schema[union].get(0).filter(|_| depth > 0) {
+            return sample(first, depth - 1);
+        }
+    }
+    let kind = schema["type"].as_str();
+    let kind = kind.or_else(|| schema["type"].get(0)?.as_str());
+    let is_object = schema.get("properties").is_some();
+    match kind.unwrap_or(if is_object { "object" } else { "string" }) {
+        "object" => {
+            let properties = schema["properties"].as_object();
+            let properties = properties.into_iter().flatten().filter(|_| depth > 0);
+            let members =
+                properties.map(|(name, schema)| (name.clone(), sample(schema, depth - 1)));
+            Value::Object(members.collect())
+        }
+        "array" => Value::Array(Vec::new()),
+        "integer" | "number" => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        "boolean" => json!(true),
+        "null" => Value::Null,
+        _ => json!("a"),
+    }
+}

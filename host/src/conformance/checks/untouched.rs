@@ -1,0 +1,366 @@
+//! Whether what it does not mean to change arrives as it was sent.
+
+use std::cell::RefCell;
+
+use acp_chain_messages::Version;
+
+use crate::channel::{Actions, Peer, subject};
+use crate::conformance::changed::damage;
+use crate::conformance::excerpt::{difference, line};
+use crate::conformance::finding::Finding;
+use crate::conformance::observed::Fate;
+use crate::conformance::play::{Play, Stop};
+use crate::conformance::traffic::{Exchange, all};
+use crate::conformance::under_test::{Terms, UnderTest};
+use crate::mcp::capabilities::with_acp;
+use crate::mcp::declaration;
+use crate::rpc::{self, Kind, Message};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// How many findings are told. One is enough to begin with.
+const TOLD: usize = 3;
+
+/// How long the texts of long messages are, in bytes.
+const LONG: &[usize] = &[1, 1 << 10, 1 << 16, 1 << 20];
+
+/// How long a text is that takes more memory than some languages have by default.
+const LONGEST: usize = 4 << 20;
+
+/// What is lost where a body is read into a language's own values, and written anew.
+const ODD: &[&str] = &[
+    "[9007199254740993,0.10,18446744073709551616]",
+    "1e400",
+    r#""\ud800""#,
+];
+
+/// How deep objects go that go deep.
+const DEEP: usize = 100;
+
+pub fn run(under_test: &UnderTest) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for (number, version) in [(1, Version::V1), (2, Version::V2)] {
+        let mut traffic = under_test.traffic();
+        let mut exchanges = Vec::new();
+        for method in all().filter(|method| method.version == version) {
+            let some = (1..under_test.cases).map(|_| traffic.exchange(method));
+            exchanges.push(Exchange::least(method));
+            exchanges.extend(some);
+        }
+        exchanges.retain(|exchange| !exchange.declares_servers());
+        // The one that is played.
+        let playing = RefCell::new(None);
+        let played = under_test.play(Terms::default(), async |play: &mut Play| {
+            play.initialize(number).await?;
+            let mut findings = Vec::new();
+            for exchange in &exchanges {
+                playing.replace(Some(exchange.clone()));
+                if let Some(finding) = cross(play, under_test, &Said::of(exchange)).await? {
+                    findings.push((exchange.clone(), finding));
+                    if findings.len() == TOLD {
+                        break;
+                    }
+                }
+            }
+            Ok(findings)
+        });
+        let found = match (played, playing.take()) {
+            (Ok(found), _) => found,
+            (Err(finding), Some(exchange)) => vec![(exchange, finding)],
+            (Err(finding), None) => return vec![finding],
+        };
+        for (exchange, finding) in found {
+            let finding = shortest(under_test, number, &exchange).unwrap_or(finding);
+            if !findings.iter().any(|other| other.what == finding.what) {
+                findings.push(finding);
+            }
+        }
+    }
+    if findings.is_empty() {
+        let mut messages: Vec<_> = LONG.iter().copied().flat_map(of_length).collect();
+        messages.push(deep());
+        messages.extend(ODD.iter().copied().flat_map(with_odd));
+        findings.extend(crosses(under_test, &messages).err());
+    }
+    if findings.is_empty() {
+        let rare = |finding| Finding {
+            is_failure: false,
+            remedy: Some("ask for more `memory`: such messages go the way of its failure policy"),
+            ..finding
+        };
+        findings.extend(crosses(under_test, &of_length(LONGEST)).err().map(rare));
+    }
+    findings.truncate(TOLD);
+    findings
+}
+
+/// Whether these messages cross it, one after the other.
+fn crosses(under_test: &UnderTest, messages: &[Said]) -> Result<(), Finding> {
+    under_test.play(Terms::default(), async |play: &mut Play| {
+        play.initialize(1).await?;
+        play.session("s").await?;
+        for message in messages {
+            if let Some(finding) = cross(play, under_test, message).await? {
+                return Err(finding.into());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The smallest message that shows something by itself.
+fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option<Finding> {
+    let alone = |exchange: &Exchange| {
+        let played = under_test.play(Terms::default(), async |play: &mut Play| {
+            play.initialize(version).await?;
+            cross(play, under_test, &Said::of(exchange)).await
+        });
+        played.unwrap_or_else(Some)
+    };
+    let mut smaller = exchange.smaller();
+    smaller
+        .find_map(|smaller| alone(&smaller))
+        .or_else(|| alone(exchange))
+}
+
+/// A message to send, and what to answer.
+struct Said {
+    sender: Peer,
+    method: String,
+    params: String,
+    outcome: Option<Result<String, String>>,
+}
+
+impl Said {
+    fn of(exchange: &Exchange) -> Self {
+        Self {
+            sender: exchange.sender(),
+            method: exchange.method.name.clone(),
+            params: exchange.params(),
+            outcome: exchange.outcome(),
+        }
+    }
+}
+
+/// A prompt and an update of a tool call with this, where no schema knows it.
+fn with_odd(value: &str) -> [Said; 2] {
+    [
+        Said {
+            sender: Peer::Client,
+            method: "session/prompt".to_owned(),
+            params: format!(
+                r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x","_meta":{{"a":{value}}}}}]}}"#
+            ),
+            outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
+        },
+        Said {
+            sender: Peer::Agent,
+            method: "session/update".to_owned(),
+            params: format!(
+                r#"{{"sessionId":"s","update":{{"sessionUpdate":"tool_call_update","toolCallId":"t","rawOutput":{value}}}}}"#
+            ),
+            outcome: None,
+        },
+    ]
+}
+
+/// Prompts and updates with a text of this length.
+fn of_length(length: usize) -> [Said; 2] {
+    let text = "x".repeat(length);
+    [
+        Said {
+            sender: Peer::Client,
+            method: "session/prompt".to_owned(),
+            params: format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"{text}"}}]}}"#),
+            outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
+        },
+        Said {
+            sender: Peer::Agent,
+            method: "session/update".to_owned(),
+            params: format!(
+                r#"{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}"#
+            ),
+            outcome: None,
+        },
+    ]
+}
+
+/// A prompt with objects within objects.
+fn deep() -> Said {
+    let deep = format!("{}1e400{}", r#"{"a":"#.repeat(DEEP), "}".repeat(DEEP));
+    Said {
+        sender: Peer::Client,
+        method: "session/prompt".to_owned(),
+        params: format!(
+            r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"x"}}],"_meta":{deep}}}"#
+        ),
+        outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
+    }
+}
+
+/// Sends a message through it, and its answer back. Gives what is found.
+async fn cross(
+    play: &mut Play,
+    under_test: &UnderTest,
+    message: &Said,
+) -> Result<Option<Finding>, Stop> {
+    let Said {
+        sender: near,
+        method,
+        params,
+        outcome,
+    } = message;
+    let (near, far) = (*near, near.opposite());
+    let from = play.seen.lock().calls.len();
+    let ask = match outcome {
+        Some(_) => Some(play.ask(near, method, params).await?),
+        None => {
+            play.tell(near, method, params).await?;
+            None
+        }
+    };
+    play.rest().await?;
+    let leg = Leg {
+        under_test,
+        method,
+        sender: near,
+        body: params,
+        message: match outcome {
+            Some(_) => Message::request(method, params),
+            None => Message::notification(method, params),
+        },
+    };
+    let came = play.take(far, method).pop();
+    let fate = play.seen.lock().fate(from, near, params).cloned();
+    if let Some(finding) = leg.judge(fate.as_ref(), came.as_ref(), play) {
+        return Ok(Some(finding));
+    }
+    let (Some(ask), Some(outcome)) = (ask, outcome) else {
+        return Ok(None);
+    };
+    let Some(came) = came else {
+        if let Some(Fate::Held) = fate {
+            // What becomes of it is for other checks.
+            play.cancel(&ask).await?;
+            play.rest().await?;
+        }
+        return Ok(None);
+    };
+    let from = play.seen.lock().calls.len();
+    play.answer(far, &came, outcome).await?;
+    play.rest().await?;
+    let (Ok(body) | Err(body)) = outcome;
+    let shown = with_acp(body).filter(|_| method == "initialize" && outcome.is_ok());
+    let leg = Leg {
+        under_test,
+        method,
+        sender: far,
+        body,
+        message: Message::result(body),
+    };
+    let fate = play.seen.lock().fate(from, far, body).cloned();
+    let answer = play.answers(&ask).pop();
+    if shown.is_some() {
+        return Ok(None);
+    }
+    Ok(leg.judge(fate.as_ref(), answer.as_ref(), play))
+}
+
+/// One way of a message through the component.
+struct Leg<'a> {
+    under_test: &'a UnderTest,
+    method: &'a str,
+    sender: Peer,
+    /// What was sent, as it is spelt.
+    body: &'a str,
+    /// The same as the host would write it anew: what breaks lines is a space.
+    message: Message,
+}
+
+impl Leg<'_> {
+    /// What is wrong with what became of it, if anything is.
+    fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
+        let sent = self.body;
+        // The host declares servers in it.
+        let is_declared = declaration::is_setup(self.method) && !play.offers.is_empty();
+        // The host itself keeps from guards what readers could take for different things.
+        let has_readings = sent.contains('\r') || rpc::look_through(sent).is_err();
+        let is_kept = play.is_guard && has_readings;
+        if is_declared || is_kept {
+            return None;
+        }
+        let expected = match fate {
+            None | Some(Fate::Told | Fate::Forward) => sent,
+            Some(Fate::Replaced(new)) => {
+                let new = new.body();
+                if let Some(damage) = self.damage(new) {
+                    let what = format!("{damage}, in `{}`", quote(self.method, MAX_QUOTE));
+                    return Some(Finding::failure(what).with_case(self.shown(sent, new)));
+                }
+                new
+            }
+            Some(Fate::Undecided(reason)) => return Some(self.undecided(reason, play)),
+            Some(
+                Fate::Answered(_) | Fate::Discarded | Fate::Held | Fate::Broke(_) | Fate::Failed,
+            ) => {
+                return None;
+            }
+        };
+        let what = format!("`{}`", quote(self.method, MAX_QUOTE));
+        match came {
+            Some(came) if came.body() == expected => None,
+            Some(came) => Some(
+                Finding::failure(format!("{what} arrives otherwise than it went on"))
+                    .with_case(self.shown(expected, came.body())),
+            ),
+            None => Some(
+                Finding::failure(format!("{what} does not arrive, and nothing refused it"))
+                    .with_case([self.line(' ', sent)]),
+            ),
+        }
+    }
+
+    fn undecided(&self, reason: &str, play: &Play) -> Finding {
+        let method = quote(self.method, MAX_QUOTE);
+        let what = format!(
+            "it cannot decide about `{method}`: {}",
+            quote(reason, MAX_QUOTE)
+        );
+        // What a guard cannot read, it had better not let pass.
+        let finding = match play.is_guard {
+            true => Finding::warning(what).with_remedy(
+                "whoever sends such a message gets an error: see that this is what a guard should do",
+            ),
+            false => Finding::failure(what).with_remedy(
+                "`forward` what it cannot read: an `err` refuses the message, and its user never learns why",
+            ),
+        };
+        finding.with_case([self.line(' ', self.body)])
+    }
+
+    fn damage(&self, new: &str) -> Option<String> {
+        let grant = &self.under_test.guest.grant;
+        let subject = subject(&self.message, self.sender, self.method);
+        match grant.covers(Actions::CHANGE, &subject) {
+            true => damage(self.message.body(), new, grant, &subject),
+            false => Some("it is changed where no power covers it".to_owned()),
+        }
+    }
+
+    fn line(&self, mark: char, body: &str) -> String {
+        line(mark, self.sender.as_str(), &self.word(), body)
+    }
+
+    fn shown(&self, expected: &str, came: &str) -> Vec<String> {
+        let far = format!("{} gets", self.sender.opposite().as_str());
+        let mut lines = vec![self.line(' ', self.body)];
+        lines.extend(difference(&far, &self.word(), expected, came));
+        lines
+    }
+
+    fn word(&self) -> String {
+        match self.message.kind() {
+            Kind::Result | Kind::Error => format!("answers `{}` with", self.method),
+            Kind::Request | Kind::Notification => self.method.to_owned(),
+        }
+    }
+}

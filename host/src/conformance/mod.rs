@@ -1,0 +1,53 @@
+//! What every proxy has to bear: a component is put through it, in the sandbox and the chain of a run, between two
+//! ends that are played.
+//!
+//! What always holds:
+//! - It ends. A call of the component ends at its limit `time`, a check after [`PATIENCE`], and nothing more is played
+//!   once the component broke.
+//! - The same seed plays the same. Time is told, as in a [transcript](crate::transcript).
+//! - A finding says what to do.
+
+pub mod asks;
+mod changed;
+mod checks;
+mod excerpt;
+mod finding;
+mod observed;
+mod play;
+mod report;
+#[cfg(test)]
+mod tests;
+mod traffic;
+mod turns;
+mod under_test;
+
+use std::time::Duration;
+
+pub use checks::{CHECKS, Check};
+pub use finding::Finding;
+pub use report::{Outcome, Report, Verdict};
+pub use under_test::UnderTest;
+
+/// How long a check may take by the machine's clock.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Puts a component through these checks, in the order of [`CHECKS`]. Nothing more is checked of one that does not
+/// start, or does not come to rest.
+pub fn run(under_test: &UnderTest, is_wanted: impl Fn(&Check) -> bool) -> Report {
+    let mut outcomes = Vec::new();
+    let mut goes_on = true;
+    for check in CHECKS.iter().filter(|check| is_wanted(check)) {
+        let outcome = match goes_on {
+            true => under_test.check(check),
+            false => Outcome::not_run(check),
+        };
+        goes_on &= !outcome.findings.iter().any(|finding| finding.is_last);
+        outcomes.push(outcome);
+    }
+    Report {
+        component: under_test.name().to_owned(),
+        seed: under_test.seed,
+        cases: under_test.cases,
+        outcomes,
+    }
+}

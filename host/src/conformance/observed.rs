@@ -1,0 +1,281 @@
+//! A component whose every call is seen, with what came of it; and that can be made to fail at any of them.
+//!
+//! To the chain it is the component itself: what is seen of it, it did.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::channel::{
+    Action, Call, Effect, Event, Failure, MessageId, Offer, Outcome, Part, Peer, Reply, Source,
+    Started, Starting, Tally,
+};
+use crate::rpc::Message;
+use crate::transcript::watched::{Watch, Watched};
+
+/// What was seen. Cloning it shares it.
+#[derive(Clone, Default)]
+pub struct Seen(Arc<Mutex<State>>);
+
+#[derive(Default)]
+pub struct State {
+    /// Every call, in order.
+    pub calls: Vec<Called>,
+    /// What it holds, by its calls.
+    pub held: BTreeMap<MessageId, usize>,
+    /// What the host took from it, for it held it too long.
+    pub taken: Vec<usize>,
+    /// What it asked and told and did not reach an end yet.
+    own: Vec<(Peer, Message)>,
+    /// How many messages it sent by itself.
+    pub sent: usize,
+    /// What it said it has.
+    pub lists: Vec<(Offer, String)>,
+    /// What it has saved, each once.
+    pub saved: Vec<String>,
+    /// Why it did not start again.
+    pub not_started: Option<Failure>,
+    /// The call at which it is to fail.
+    pub fails_at: Option<usize>,
+    /// Whether what it saved is lost when it fails.
+    pub forgets: bool,
+}
+
+/// A call, and what came of it.
+#[derive(Clone)]
+pub struct Called {
+    /// What it was called with; none of what is about a message that it has already.
+    pub message: Option<(Peer, Arc<str>, Message)>,
+    /// Whether that is a call of something that it has.
+    pub is_offer: bool,
+    /// What came of it.
+    pub fate: Fate,
+}
+
+/// What becomes of a message.
+#[derive(Clone)]
+pub enum Fate {
+    /// It has only heard it.
+    Told,
+    /// It goes on, byte for byte.
+    Forward,
+    /// This goes on in its place.
+    Replaced(Message),
+    /// This is the answer.
+    Answered(Message),
+    /// It goes no further.
+    Discarded,
+    /// Nothing yet.
+    Held,
+    /// The component could not decide, for this reason.
+    Undecided(String),
+    /// The component broke.
+    Broke(Failure),
+    /// It was made to fail.
+    Failed,
+}
+
+impl Seen {
+    /// All that was seen until now.
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it sent this itself; each message counts once.
+    pub fn is_own(&self, to: Peer, message: &Message) -> bool {
+        let mut state = self.lock();
+        let own = state.own.iter().position(|(peer, own)| {
+            *peer == to && own.method() == message.method() && own.body() == message.body()
+        });
+        own.map(|at| state.own.swap_remove(at)).is_some()
+    }
+}
+
+impl State {
+    /// The call in which it broke, if it did.
+    pub fn broken(&self) -> Option<(&Called, &Failure)> {
+        self.calls.iter().find_map(|called| match &called.fate {
+            Fate::Broke(failure) => Some((called, failure)),
+            _ => None,
+        })
+    }
+
+    /// Whether it was made to fail.
+    pub fn was_failed(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|called| matches!(called.fate, Fate::Failed))
+    }
+
+    /// What became of a message, by its sender and its body, among the calls from there on.
+    pub fn fate(&self, from: usize, sender: Peer, body: &str) -> Option<&Fate> {
+        let calls = self.calls.get(from..).unwrap_or_default();
+        let found = calls.iter().find(|called| {
+            let message = called.message.as_ref();
+            message.is_some_and(|(peer, _, message)| *peer == sender && message.body() == body)
+        });
+        found.map(|called| &called.fate)
+    }
+
+    fn reply(&mut self, id: Option<MessageId>, called: Called, reply: &Reply) {
+        let at = self.calls.len();
+        self.calls.push(called);
+        for effect in &reply.effects {
+            match effect {
+                Effect::Request { to, message, .. } | Effect::Notify { to, message } => {
+                    self.own.push((*to, message.clone()));
+                    self.sent += 1;
+                }
+                Effect::Settle { id, action } => self.settle(*id, Fate::of(action)),
+                Effect::Fail { id, reason } => self.settle(*id, Fate::Undecided(reason.clone())),
+                Effect::Cancel { .. }
+                | Effect::Ask { .. }
+                | Effect::Progress { .. }
+                | Effect::Changed(_) => {}
+            }
+        }
+        if let Some(saved) = reply
+            .saved
+            .as_ref()
+            .filter(|saved| !self.saved.contains(saved))
+        {
+            self.saved.push(saved.clone());
+        }
+        match &reply.outcome {
+            Outcome::Decided(Action::Hold) => {
+                self.held.extend(id.map(|id| (id, at)));
+            }
+            // The host settles what it held.
+            Outcome::Broke(_) => self.held.clear(),
+            _ => {}
+        }
+    }
+
+    fn settle(&mut self, id: MessageId, fate: Fate) {
+        if let Some(at) = self.held.remove(&id) {
+            self.calls[at].fate = fate;
+        }
+    }
+}
+
+impl Fate {
+    fn of(action: &Action) -> Self {
+        match action {
+            Action::Forward => Self::Forward,
+            Action::Replace(message) => Self::Replaced(message.clone()),
+            Action::Answer(message) => Self::Answered(message.clone()),
+            Action::Discard => Self::Discarded,
+            Action::Hold => Self::Held,
+        }
+    }
+}
+
+/// What makes a component that is seen.
+pub struct Observed {
+    source: Watched,
+    seen: Seen,
+    watch: Watch,
+}
+
+impl Observed {
+    /// Sees the components that come from here. The watch knows whether they are at work.
+    pub fn new(source: impl Source + 'static, seen: Seen, watch: Watch) -> Self {
+        Self {
+            source: Watched::new(Box::new(source), watch.clone()),
+            seen,
+            watch,
+        }
+    }
+}
+
+impl Source for Observed {
+    fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
+        let saved = saved.filter(|_| !self.seen.lock().forgets);
+        let starting = self.source.start(first, saved);
+        let (seen, watch) = (self.seen.clone(), self.watch.clone());
+        Box::pin(async move {
+            let started = starting.await;
+            let Started { part, registration } = started.inspect_err(|failure| {
+                seen.lock().not_started = Some(failure.clone());
+            })?;
+            let part = Box::new(ObservedPart { part, seen, watch });
+            Ok(Started { part, registration })
+        })
+    }
+}
+
+struct ObservedPart {
+    part: Box<dyn Part>,
+    seen: Seen,
+    watch: Watch,
+}
+
+impl Part for ObservedPart {
+    fn allot(&mut self) -> MessageId {
+        self.part.allot()
+    }
+
+    fn take_away(&mut self, id: MessageId) {
+        let mut state = self.seen.lock();
+        if let Some(at) = state.held.remove(&id) {
+            state.taken.push(at);
+        }
+        drop(state);
+        self.part.take_away(id);
+    }
+
+    fn call(self: Box<Self>, event: Event) -> Call {
+        let Self { part, seen, watch } = *self;
+        let fails = {
+            let mut state = seen.lock();
+            let fails = state.fails_at == Some(state.calls.len());
+            if fails {
+                state.fails_at = None;
+            }
+            fails
+        };
+        if fails {
+            watch.fail();
+        }
+        Box::pin(async move {
+            let (part, reply) = part.call(event.clone()).await;
+            {
+                let mut state = seen.lock();
+                let fate = match &reply.outcome {
+                    _ if fails => Fate::Failed,
+                    Outcome::Decided(action) => Fate::of(action),
+                    Outcome::Told => Fate::Told,
+                    Outcome::Refused(reason) => Fate::Undecided(reason.clone()),
+                    Outcome::Broke(failure) => Fate::Broke(failure.clone()),
+                };
+                let (id, message, is_offer) = match event {
+                    Event::Message(delivery) | Event::Answer(delivery) => {
+                        let message = (delivery.sender, delivery.method, delivery.message);
+                        (Some(delivery.id), Some(message), false)
+                    }
+                    Event::Call(delivery) => {
+                        let message = (delivery.sender, delivery.method, delivery.message);
+                        (Some(delivery.id), Some(message), true)
+                    }
+                    Event::List(offer, _) => {
+                        if let Outcome::Decided(Action::Answer(list)) = &reply.outcome {
+                            state.lists.push((offer, list.body().to_owned()));
+                        }
+                        (None, None, true)
+                    }
+                    Event::Cancel(_) => (None, None, false),
+                };
+                let called = Called {
+                    message,
+                    is_offer,
+                    fate,
+                };
+                state.reply(id, called, &reply);
+            }
+            let part = Box::new(Self { part, seen, watch });
+            (part as Box<dyn Part>, reply)
+        })
+    }
+
+    fn tally(&self) -> Tally {
+        self.part.tally()
+    }
+}

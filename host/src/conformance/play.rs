@@ -1,0 +1,601 @@
+//! A chain of one component in this process, between two ends that a check plays.
+//!
+//! Time is told, as in a transcript: it goes on only when nobody has anything to do. What the component asks by itself
+//! is answered at once, with the least that the protocol's schema allows.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use acp_chain_messages::{Kind as Asks, Side, methods};
+use tokio::time::{sleep, timeout};
+
+use super::Finding;
+use super::excerpt::{called, line};
+use super::observed::{Called, Fate, Observed, Seen};
+use super::under_test::UnderTest;
+use crate::chain::{self, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms};
+use crate::channel::{Failure, FailurePolicy, Offers, Peer};
+use crate::limits::LINE;
+use crate::rpc::{Error, Kind, Message, code, member};
+use crate::transcript::watched::Watch;
+use crate::transcript::wire::Wire;
+use crate::transport::Transport;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// What passes when everything has come to rest.
+const REST: Duration = Duration::from_millis(1);
+
+/// How long a proxy that failed may take to be started again: the chain waits ten seconds at most.
+pub const RESTART: Duration = Duration::from_secs(11);
+
+/// How much may come before it has to come to rest, in messages.
+const MOST: usize = 20_000;
+
+/// How often messages may come before it has to come to rest.
+const ROUNDS: usize = 5_000;
+
+/// What the client says first.
+const CLIENT: &str =
+    r#""clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}"#;
+
+/// What the agent answers then.
+const AGENT: &str = r#""agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]"#;
+
+/// The same in version 2.
+const AGENT_2: &str = r#""capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}"#;
+
+/// The member of `_meta` by which a check knows its messages.
+const MARK: &str = "conformance";
+
+/// Why a play goes no further.
+#[derive(Debug)]
+pub enum Stop {
+    /// The component broke; what was seen of it says how.
+    Broke,
+    /// It does not start.
+    DoesNotStart(Failure),
+    /// It always has more to send.
+    NoRest,
+    /// The chain takes nothing more.
+    Deaf,
+    /// It takes too long by the machine's clock.
+    TooLong,
+    /// Something else, which is a finding.
+    Found(Finding),
+}
+
+impl From<Finding> for Stop {
+    fn from(finding: Finding) -> Self {
+        Self::Found(finding)
+    }
+}
+
+/// A request of an end's.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// Whose.
+    pub from: Peer,
+    pub id: u64,
+    pub method: String,
+}
+
+/// A message that a check knows again: one of the numbered messages of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    pub session: usize,
+    pub number: usize,
+}
+
+impl Mark {
+    /// The member of a body that it stands in.
+    pub fn meta(&self) -> String {
+        let Self { session, number } = self;
+        format!(r#""_meta":{{"{MARK}":"{session}/{number}"}}"#)
+    }
+
+    fn read(body: &str) -> Option<Self> {
+        let text = member(member(body, "_meta")?, MARK)?;
+        let (session, number) = text.trim_matches('"').split_once('/')?;
+        Some(Self {
+            session: session.parse().ok()?,
+            number: number.parse().ok()?,
+        })
+    }
+}
+
+/// A chain at work.
+pub struct Play {
+    client: Wire,
+    agent: Wire,
+    /// What came and nobody has looked at yet: requests and notifications, with whom they came to.
+    inbox: Vec<(Peer, Message)>,
+    /// What came for each request.
+    answers: HashMap<(Peer, String), Vec<Message>>,
+    /// The marks that came to an end in notifications and answers, in order, with what they stood in.
+    pub marks: Vec<(Peer, Mark, Message)>,
+    /// What is seen of the component.
+    pub seen: Seen,
+    watch: Watch,
+    last: u64,
+    /// How many messages were said and got.
+    pub count: usize,
+    /// What the component has for the agent.
+    pub offers: Offers,
+    /// Whether others rely on it to decide.
+    pub is_guard: bool,
+    hold_time: Duration,
+}
+
+impl Play {
+    /// Starts the component, and the chain. The host settles for a component that fails here as `on_failure` says.
+    pub async fn start(
+        under_test: &UnderTest,
+        seen: Seen,
+        on_failure: Option<FailurePolicy>,
+    ) -> Result<Self, Stop> {
+        let guest = under_test.guest.clone();
+        let mut terms = Terms {
+            limits: guest.limits.clone(),
+            grant: guest.grant.clone(),
+            on_failure: FailurePolicy::default(),
+        };
+        let (name, watch) = (guest.name.clone(), Watch::default());
+        let hold_time = guest.limits.hold_time;
+        let source = Observed::new(guest, seen.clone(), watch.clone());
+        let proxy = Proxy::start(&name, source, terms.clone()).await;
+        let mut proxy = proxy.map_err(Stop::DoesNotStart)?;
+        let registration = &proxy.started.registration;
+        let (offers, is_guard) = (registration.offers, registration.guard);
+        let said = under_test.on_failure.unwrap_or(registration.on_failure);
+        terms.on_failure = on_failure.unwrap_or(said);
+        proxy.terms = terms;
+        let (client, clients) = Wire::new();
+        let (agent, agents) = Wire::new();
+        let (reader, writer) = tokio::io::split(clients);
+        let clients = Transport::lines(reader, writer, LINE);
+        let (output, input) = tokio::io::split(agents);
+        let members = vec![Member::from(proxy)];
+        let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
+        let start = async move |_| {
+            chain.take().ok_or_else(|| StartError {
+                message: "this chain starts once".to_owned(),
+                code: code::INTERNAL_ERROR,
+            })
+        };
+        let stop = std::future::pending();
+        tokio::spawn(chain::serve(clients, start, stop, Settings::default()));
+        Ok(Self {
+            client,
+            agent,
+            inbox: Vec::new(),
+            answers: HashMap::new(),
+            marks: Vec::new(),
+            seen,
+            watch,
+            last: 0,
+            count: 0,
+            offers,
+            is_guard,
+            hold_time,
+        })
+    }
+
+    /// Plays `initialize` in this version of the protocol.
+    pub async fn initialize(&mut self, version: u64) -> Result<(), Stop> {
+        let params = format!(r#"{{"protocolVersion":{version},{CLIENT}}}"#);
+        let agent = if version == 2 { AGENT_2 } else { AGENT };
+        let result = format!(r#"{{"protocolVersion":{version},{agent}}}"#);
+        self.set_up("initialize", &params, &result).await.map(drop)
+    }
+
+    /// Sets up a session of this name. Gives what the agent was asked.
+    pub async fn session(&mut self, name: &str) -> Result<Option<Message>, Stop> {
+        let params = r#"{"cwd":"/project","mcpServers":[]}"#;
+        let result = format!(r#"{{"sessionId":"{name}"}}"#);
+        self.set_up("session/new", params, &result).await
+    }
+
+    /// Plays a request of the client's that sets something up. Gives what the agent was asked.
+    async fn set_up(
+        &mut self,
+        method: &str,
+        params: &str,
+        result: &str,
+    ) -> Result<Option<Message>, Stop> {
+        let (mut asked, mut answer) = self.try_to_set_up(method, params, result).await?;
+        let was_failed = |play: &Self| play.seen.lock().was_failed();
+        let is_answered = |answer: &Option<Message>| {
+            answer
+                .as_ref()
+                .is_some_and(|answer| answer.kind() == Kind::Result)
+        };
+        if !is_answered(&answer) && was_failed(self) {
+            // As a client would.
+            (asked, answer) = self.try_to_set_up(method, params, result).await?;
+        }
+        if is_answered(&answer) {
+            return Ok(asked);
+        }
+        let (what, came) = match &answer {
+            Some(answer) => (
+                "does not succeed",
+                Some(line('+', "client gets", "error", answer.body())),
+            ),
+            None => ("is not answered", None),
+        };
+        let what = format!("`{method}` {what} through it: nothing more can be played");
+        let lines = [
+            line(' ', "client", method, params),
+            line('-', "client gets", "result", result),
+        ];
+        Err(Finding::failure(what)
+            .with_case(lines.into_iter().chain(came))
+            .into())
+    }
+
+    /// What the agent was asked, and what the client was answered.
+    async fn try_to_set_up(
+        &mut self,
+        method: &str,
+        params: &str,
+        result: &str,
+    ) -> Result<(Option<Message>, Option<Message>), Stop> {
+        let ask = self.ask(Peer::Client, method, params).await?;
+        self.rest().await?;
+        let mut asked = self.take(Peer::Agent, method).pop();
+        if asked.is_none() && self.answers(&ask).is_empty() {
+            // It may wait for a component that is started again.
+            self.pass(RESTART).await?;
+            asked = self.take(Peer::Agent, method).pop();
+        }
+        if let Some(asked) = &asked {
+            self.answer(Peer::Agent, asked, &Ok(result.to_owned()))
+                .await?;
+            self.rest().await?;
+            if self.answers(&ask).is_empty() {
+                self.pass(RESTART).await?;
+            }
+        }
+        Ok((asked, self.answers(&ask).pop()))
+    }
+
+    /// An end asks something. The params are JSON.
+    pub async fn ask(&mut self, from: Peer, method: &str, params: &str) -> Result<Ask, Stop> {
+        self.last += 1;
+        let id = self.last;
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{params}}}"#,
+            plain(method)
+        );
+        self.say(from, line).await?;
+        Ok(Ask {
+            from,
+            id,
+            method: method.to_owned(),
+        })
+    }
+
+    /// An end tells something.
+    pub async fn tell(&mut self, from: Peer, method: &str, params: &str) -> Result<(), Stop> {
+        let method = plain(method);
+        let line = format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#);
+        self.say(from, line).await
+    }
+
+    /// An end withdraws its request.
+    pub async fn cancel(&mut self, ask: &Ask) -> Result<(), Stop> {
+        let params = format!(r#"{{"requestId":{}}}"#, ask.id);
+        self.tell(ask.from, super::traffic::CANCEL, &params).await
+    }
+
+    /// An end answers a request that came to it.
+    pub async fn answer(
+        &mut self,
+        from: Peer,
+        request: &Message,
+        outcome: &Result<String, String>,
+    ) -> Result<(), Stop> {
+        let Some(id) = request.id() else {
+            return Ok(());
+        };
+        let (slot, body) = match outcome {
+            Ok(result) => ("result", result),
+            Err(error) => ("error", error),
+        };
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"{slot}":{body}}}"#,
+            id.as_str()
+        );
+        self.say(from, line).await
+    }
+
+    async fn say(&mut self, from: Peer, mut line: String) -> Result<(), Stop> {
+        line.push('\n');
+        self.count += 1;
+        let wire = match from {
+            Peer::Client => &mut self.client,
+            Peer::Agent => &mut self.agent,
+        };
+        match timeout(REST, wire.say(&line)).await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(Stop::Deaf),
+        }
+    }
+
+    /// Waits until all has come to rest.
+    pub async fn rest(&mut self) -> Result<(), Stop> {
+        let (mut rounds, from) = (0, self.count);
+        loop {
+            sleep(REST).await;
+            let has_come = self.hear().await?;
+            let is_broken = self.seen.lock().broken().is_some();
+            if is_broken {
+                return Err(Stop::Broke);
+            }
+            if !has_come && !self.watch.is_busy() {
+                return Ok(());
+            }
+            rounds += usize::from(has_come);
+            if rounds > ROUNDS || self.count - from > MOST {
+                return Err(Stop::NoRest);
+            }
+        }
+    }
+
+    /// Lets time go by, and waits until all has come to rest.
+    pub async fn pass(&mut self, time: Duration) -> Result<(), Stop> {
+        sleep(time).await;
+        self.rest().await
+    }
+
+    /// Lets so much time go by that nothing can be held any longer.
+    pub async fn pass_hold_time(&mut self) -> Result<(), Stop> {
+        self.pass(self.hold_time + Duration::from_secs(1)).await
+    }
+
+    /// Takes in what has come. Whether anything has.
+    async fn hear(&mut self) -> Result<bool, Stop> {
+        let mut has_come = false;
+        for to in [Peer::Client, Peer::Agent] {
+            loop {
+                let wire = match to {
+                    Peer::Client => &mut self.client,
+                    Peer::Agent => &mut self.agent,
+                };
+                let Some(message) = wire.hear() else {
+                    wire.let_go();
+                    break;
+                };
+                has_come = true;
+                self.count += 1;
+                self.file(to, message).await?;
+            }
+        }
+        Ok(has_come)
+    }
+
+    async fn file(&mut self, to: Peer, message: Message) -> Result<(), Stop> {
+        let kind = message.kind();
+        if kind != Kind::Request
+            && let Some(mark) = Mark::read(message.body())
+        {
+            self.marks.push((to, mark, message.clone()));
+        }
+        match kind {
+            Kind::Result | Kind::Error => {
+                let id = message.id().map(|id| id.as_str().to_owned());
+                let answers = self.answers.entry((to, id.unwrap_or_default()));
+                answers.or_default().push(message);
+            }
+            Kind::Request | Kind::Notification => {
+                let is_own = self.seen.is_own(to, &message);
+                match (is_own, kind) {
+                    (true, Kind::Request) => {
+                        let outcome = least(to, message.method());
+                        self.answer(to, &message, &outcome).await?;
+                    }
+                    (true, _) => {}
+                    (false, _) => self.inbox.push((to, message)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what came to an end of this method.
+    pub fn take(&mut self, to: Peer, method: &str) -> Vec<Message> {
+        let is_it =
+            |(peer, message): &mut (Peer, Message)| *peer == to && **message.method() == *method;
+        let taken = self.inbox.extract_if(.., is_it);
+        taken.map(|(_, message)| message).collect()
+    }
+
+    /// Takes all that came to an end.
+    pub fn take_all(&mut self, to: Peer) -> Vec<Message> {
+        let taken = self.inbox.extract_if(.., |(peer, _)| *peer == to);
+        taken.map(|(_, message)| message).collect()
+    }
+
+    /// Answers all that came to an end, with the least that the schema allows.
+    pub async fn answer_all(&mut self, to: Peer) -> Result<(), Stop> {
+        for message in self.take_all(to) {
+            let outcome = least(to, message.method());
+            self.answer(to, &message, &outcome).await?;
+        }
+        Ok(())
+    }
+
+    /// What a request was answered.
+    pub fn answers(&self, ask: &Ask) -> Vec<Message> {
+        let key = (ask.from, ask.id.to_string());
+        self.answers.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// What is wrong with the answers to these requests, if anything is: each has one.
+    pub fn check_answers(&self, asks: &[Ask]) -> Result<(), Finding> {
+        for ask in asks {
+            let answers = self.answers(ask);
+            let who = ask.from.as_str();
+            let asked = line(' ', who, &ask.method, &format!("(id {})", ask.id));
+            match answers.len() {
+                1 => {}
+                0 => {
+                    let what = format!(
+                        "the {who}'s `{}` is never answered",
+                        quote(&ask.method, MAX_QUOTE)
+                    );
+                    return Err(Finding::failure(what).with_case([asked]));
+                }
+                more => {
+                    let what = format!(
+                        "the {who}'s `{}` is answered {more} times",
+                        quote(&ask.method, MAX_QUOTE)
+                    );
+                    let gets = format!("{who} gets");
+                    let all = answers.iter();
+                    let all = all.map(|answer| line('+', &gets, "answer", answer.body()));
+                    return Err(Finding::failure(what).with_case([asked].into_iter().chain(all)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the order in which marks came, if anything is: in each session, and to each end, their
+    /// numbers rise.
+    pub fn check_order(&self) -> Result<(), Finding> {
+        let mut latest: HashMap<(Peer, usize), (usize, &Message)> = HashMap::new();
+        for (to, mark, message) in &self.marks {
+            let known = latest.insert((*to, mark.session), (mark.number, message));
+            if let Some((number, earlier)) = known.filter(|(number, _)| *number > mark.number) {
+                let gets = format!("{} gets", to.as_str());
+                let what = format!(
+                    "message {number} of a session arrives at the {} before message {}",
+                    to.as_str(),
+                    mark.number
+                );
+                let shown =
+                    |mark, message: &Message| line(mark, &gets, &word(message), message.body());
+                return Err(Finding::failure(what).with_case([
+                    shown('-', message),
+                    shown(' ', earlier),
+                    shown('+', message),
+                ]));
+            }
+        }
+        Ok(())
+    }
+
+    /// What it holds and should not, if there is anything.
+    pub fn check_held(&self, why: &str) -> Result<(), Finding> {
+        let state = self.seen.lock();
+        let held = state.held.values().next();
+        match held.and_then(|at| state.calls.get(*at)) {
+            Some(held) => Err(
+                Finding::failure(format!("it still holds {} {why}", name(held)))
+                    .with_case(shown(held)),
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a call was about, in a sentence.
+pub fn name(call: &Called) -> String {
+    match &call.message {
+        Some((_, method, _)) if call.is_offer => format!("a call, `{}`", quote(method, MAX_QUOTE)),
+        Some((sender, method, message)) => called(*sender, message.kind(), method),
+        None if call.is_offer => "the question what it has".to_owned(),
+        None => "a cancellation".to_owned(),
+    }
+}
+
+/// The message that a call was about, as a line.
+pub fn shown(call: &Called) -> Option<String> {
+    let (sender, method, message) = call.message.as_ref()?;
+    let what = match message.kind() {
+        Kind::Result | Kind::Error => format!("answers `{method}` with"),
+        _ => method.to_string(),
+    };
+    Some(line(' ', sender.as_str(), &what, message.body()))
+}
+
+/// What a play that went no further shows.
+pub fn finding(stop: Stop, seen: &Seen) -> Finding {
+    if let Some((called, failure)) = seen.lock().broken() {
+        return broke(&format!("on {}", name(called)), failure).with_case(shown(called));
+    }
+    if let Some(failure) = &seen.lock().not_started {
+        return broke("when it is started again", failure);
+    }
+    match stop {
+        Stop::Found(finding) => finding,
+        Stop::DoesNotStart(failure) => Finding {
+            is_last: true,
+            ..broke("when it starts", &failure)
+        },
+        Stop::NoRest => Finding {
+            is_last: true,
+            ..Finding::failure(
+                "it does not come to rest: it always has more to send, whatever it is answered",
+            )
+        }
+        .with_remedy(
+            "send a bounded number of messages for one that comes, and none for each answer",
+        ),
+        Stop::Deaf => {
+            Finding::failure("the chain reads nothing more: what it holds or sends fills it")
+        }
+        // Whoever was stopped so has been seen.
+        Stop::Broke => Finding::failure("it breaks"),
+        Stop::TooLong => Finding::failure(format!(
+            "it was not done after {} by the clock; what was played until then held",
+            humantime::format_duration(super::PATIENCE)
+        ))
+        .with_remedy("look for what takes its time; `--cases` plays fewer messages"),
+    }
+}
+
+/// That it broke.
+pub fn broke(when: &str, failure: &Failure) -> Finding {
+    let details = failure.details();
+    let details = details.lines().filter(|line| !line.trim().is_empty());
+    let details = details.take(12).map(|line| format!("! {}", line.trim()));
+    Finding::failure(format!("it breaks {when}: {failure}"))
+        .with_case(details.collect::<Vec<_>>())
+        .with_remedy("mend what the lines with `!` name; what it cannot handle it can `forward`, or refuse with an `err`")
+}
+
+/// Whether a message was left to the host by a component that could not decide, and why.
+pub fn undecided(fate: &Fate) -> Option<&str> {
+    match fate {
+        Fate::Undecided(reason) => Some(reason),
+        _ => None,
+    }
+}
+
+/// The least that an end can answer.
+fn least(to: Peer, method: &str) -> Result<String, String> {
+    let side = match to {
+        Peer::Client => Side::Client,
+        Peer::Agent => Side::Agent,
+    };
+    let mut known = methods().iter();
+    let known = known
+        .find(|known| known.name == method && known.side == side && known.kind == Asks::Request);
+    let result = known.and_then(|known| known.result(&[]));
+    result.ok_or_else(|| Error::new(code::METHOD_NOT_FOUND, "Method not found").to_json())
+}
+
+fn word(message: &Message) -> String {
+    match message.kind() {
+        Kind::Result => "result".to_owned(),
+        Kind::Error => "error".to_owned(),
+        _ => message.method().to_string(),
+    }
+}
+
+/// A text as JSON.
+pub fn plain(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,130 @@
+//! What the ends say: messages by the protocol's schemas, by a seed.
+
+use acp_chain_messages::{DECISIONS, Kind, Method, Side, methods};
+
+use crate::channel::Peer;
+use crate::mcp::declaration;
+
+/// What withdraws a request.
+pub const CANCEL: &str = "$/cancel_request";
+
+/// Numbers that look like chance, and are the same for each seed (splitmix64).
+#[derive(Clone)]
+pub struct Traffic(u64);
+
+/// A message, and its answer.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// What it is.
+    pub method: &'static Method,
+    params: Vec<u8>,
+    outcome: Vec<u8>,
+    fails: bool,
+}
+
+impl Traffic {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number under `bound`, which is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        // A bound is small.
+        usize::try_from(self.next() % bound as u64).unwrap_or_default()
+    }
+
+    /// Decisions for a message: mostly few.
+    fn decisions(&mut self) -> Vec<u8> {
+        let most = [8, 64, DECISIONS][self.below(3)];
+        let count = self.below(most + 1);
+        (0..count).map(|_| self.next().to_le_bytes()[0]).collect()
+    }
+
+    /// Some exchange of a method.
+    pub fn exchange(&mut self, method: &'static Method) -> Exchange {
+        Exchange {
+            method,
+            params: self.decisions(),
+            outcome: self.decisions(),
+            fails: self.below(4) == 0,
+        }
+    }
+}
+
+impl Exchange {
+    /// The smallest of a method.
+    pub fn least(method: &'static Method) -> Self {
+        Self {
+            method,
+            params: Vec::new(),
+            outcome: Vec::new(),
+            fails: false,
+        }
+    }
+
+    /// Who begins it.
+    pub fn sender(&self) -> Peer {
+        match self.method.side {
+            Side::Client => Peer::Agent,
+            _ => Peer::Client,
+        }
+    }
+
+    /// What is asked or told.
+    pub fn params(&self) -> String {
+        self.method.params(&self.params)
+    }
+
+    /// What is answered, if it is a request.
+    pub fn outcome(&self) -> Option<Result<String, String>> {
+        match self.fails {
+            true => self.method.error(&self.outcome).map(Err),
+            false => self.method.result(&self.outcome).map(Ok),
+        }
+    }
+
+    /// Smaller exchanges of the same method, the smallest first.
+    pub fn smaller(&self) -> impl Iterator<Item = Self> + '_ {
+        let longest = self.params.len().max(self.outcome.len());
+        let lengths = [
+            0, 1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
+        ];
+        let lengths = lengths.into_iter().filter(move |length| *length < longest);
+        lengths.map(|length| {
+            let cut = |decisions: &Vec<u8>| decisions[..length.min(decisions.len())].to_vec();
+            Self {
+                method: self.method,
+                params: cut(&self.params),
+                outcome: cut(&self.outcome),
+                fails: self.fails,
+            }
+        })
+    }
+
+    /// Whether it declares MCP servers that are the host's matter.
+    pub fn declares_servers(&self) -> bool {
+        let declared = declaration::read(&self.params());
+        declared.map_or(true, |declared| declared.iter().any(|entry| entry.over_acp))
+    }
+}
+
+/// The methods of the protocol that either end may begin, and no part of a chain speaks for itself.
+pub fn all() -> impl Iterator<Item = &'static Method> {
+    let ours = |method: &&Method| {
+        matches!(method.side, Side::Agent | Side::Client) && !method.name.starts_with("mcp/")
+    };
+    methods().iter().filter(ours)
+}
+
+/// Those of them that are requests.
+pub fn requests() -> impl Iterator<Item = &'static Method> {
+    all().filter(|method| method.kind == Kind::Request)
+}
