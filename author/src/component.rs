@@ -112,6 +112,19 @@ pub fn world(wit: &Path) -> Result<String, Error> {
     Ok(resolve.worlds[world].name.clone())
 }
 
+/// What the world of a project's WIT exports of our interfaces, as `handler` and `tools`.
+pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
+    let (resolve, package) = read(wit)?;
+    let world = resolve.select_world(&[package], None);
+    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let all = interfaces(&resolve, world, false);
+    let ours = all.iter().filter_map(|name| name.strip_prefix(OURS));
+    let names = ours.map(|name| name.split('@').next().unwrap_or(name).to_owned());
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
 /// Reads a folder with WIT.
 pub(crate) fn read(wit: &Path) -> Result<(Resolve, PackageId), Error> {
     let mut resolve = Resolve::default();

@@ -81,6 +81,14 @@ pub enum Error {
         /// What is wrong.
         wrong: String,
     },
+    /// A source exports less than the world of its project, or more.
+    #[error("{file}: {wrong}")]
+    Exports {
+        /// The source.
+        file: &'static str,
+        /// What is wrong, and what to do.
+        wrong: String,
+    },
     /// What was built is no proxy.
     #[error("what was built is no proxy: {0}")]
     Component(String),

@@ -1,13 +1,16 @@
 // A proxy that writes into the log of what type each value is that it gets, and passes everything on.
 import * as channel from "acp-chain:proxy/channel@0.1.0";
 import type { Action, Kinds } from "acp-chain:proxy/types@0.1.0";
-import { defineHandler, defineTools } from "./proxy.js";
+import type { Handler } from "acp-chain:proxy/handler@0.1.0";
 
 const kinds: Kinds = { request: true, notification: true, response: true };
 
+// What says which case it is, and which error.
+const isCase = (key: string, part: unknown) => key === "tag" || (key === "code" && typeof part === "string");
+
 function shape(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value === null ? "null" : typeof value;
-  const shapes = Object.entries(value).map(([key, part]) => [key, key === "tag" ? part : shape(part)]);
+  const shapes = Object.entries(value).map(([key, part]) => [key, isCase(key, part) ? part : shape(part)]);
   return Array.isArray(value) ? Object.values(value).map(shape) : Object.fromEntries(shapes);
 }
 
@@ -24,7 +27,7 @@ function thrown(call: () => void): unknown {
   }
 }
 
-export const handler = defineHandler({
+export const handler: Handler = {
   init(config, saved) {
     told("config", config);
     told("saved", saved);
@@ -49,20 +52,11 @@ export const handler = defineHandler({
     told("cancelled", id);
     channel.settle(id, { tag: "reject", val: { code: -32800, message: "Request cancelled", data: null } });
   },
-});
+};
 
 // What the types refuse.
-() => defineHandler({
-  init: () => ({ subscriptions: [], onFailure: "refuse", guard: false }),
-  // @ts-expect-error: it would be a promise.
-  async onRequest() {
-    return { tag: "forward" };
-  },
-});
-// @ts-expect-error: a proxy subscribes.
-() => defineHandler({});
-// @ts-expect-error: there is no such function.
-() => defineHandler({ init: () => ({ subscriptions: [], onFailure: "refuse", guard: false }), onPrompt() {} });
+// @ts-expect-error: a proxy has all five functions.
+() => { const lacks: Handler = { init: handler.init }; };
 // @ts-expect-error: a number of a message is a number.
 () => channel.settle(1n, { tag: "forward" });
 // @ts-expect-error: none is null.
@@ -71,5 +65,3 @@ export const handler = defineHandler({
 () => channel.settle(1, { tag: "pass" });
 // @ts-expect-error: what is set is JSON text.
 () => channel.settle(1, { tag: "edit", val: [{ pointer: "", change: { tag: "set" } }] });
-// @ts-expect-error: tools are listed.
-() => defineTools({ callTool: () => ({ tag: "pending" }) });

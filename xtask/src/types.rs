@@ -1,10 +1,11 @@
-//! `cargo xtask types`: the types of the interface for TypeScript and Zig, from the WIT; and those of the protocol's
-//! messages for Python, from their schema.
+//! `cargo xtask types`: the types of the interface for TypeScript and Zig, from the WIT, and those of the protocol's
+//! messages for TypeScript and Python, from its schemas.
 //!
-//! Those for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
+//! Those of the interface for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
 //! and an option that is none is `null`. A type that this interface does not have yet is an error, never a
 //! guess. What is made is checked in, for authors who have Node or Zig alone.
 
+mod acp;
 mod python;
 mod zig;
 
@@ -32,14 +33,25 @@ type Maker = fn(&Resolve, InterfaceId, bool, &mut String) -> Result<()>;
 
 /// Where the types of each language are, what they begin with, and what makes the rest.
 const LANGUAGES: [(&str, &str, Maker); 2] = [
-    ("examples/javascript/acp-chain.d.ts", HEAD, interface),
+    ("author/sdk/javascript/wit.d.ts", HEAD, interface),
     ("author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
 ];
 
+/// What a language makes of a schema of the protocol.
+type Messages = fn(&str) -> Result<String>;
+
 /// The types of the protocol's messages, and the schema that they are made from.
-const MESSAGES: [&str; 2] = [
-    "author/sdk/python/acp_chain/acp.py",
-    "messages/schema/v1.schema.json",
+const MESSAGES: [(&str, &str, Messages); 2] = [
+    (
+        "author/sdk/javascript/acp.d.ts",
+        "messages/schema/v1.schema.unstable.json",
+        acp::declarations,
+    ),
+    (
+        "author/sdk/python/acp_chain/acp.py",
+        "messages/schema/v1.schema.json",
+        python::module,
+    ),
 ];
 
 /// Writes the types.
@@ -58,11 +70,12 @@ fn all(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
         let types = declarations(workspace, head, *interface)?;
         Ok((workspace.path(file), types))
     });
-    let [file, schema] = MESSAGES.map(|file| workspace.path(file));
-    let messages = fs::read_to_string(&schema)
-        .with_context(|| schema.display().to_string())
-        .and_then(|schema| python::module(&schema));
-    made.chain([messages.map(|types| (file, types))]).collect()
+    let messages = MESSAGES.iter().map(|(file, schema, types)| {
+        let schema = workspace.path(schema);
+        let text = fs::read_to_string(&schema).with_context(|| schema.display().to_string())?;
+        Ok((workspace.path(file), types(&text)?))
+    });
+    made.chain(messages).collect()
 }
 
 fn declarations(workspace: &Workspace, head: &str, interface: Maker) -> Result<String> {
@@ -93,14 +106,14 @@ fn interface(resolve: &Resolve, id: InterfaceId, exported: bool, text: &mut Stri
     write!(
         text,
         "\n{}declare module \"{name}\" {{",
-        docs(&interface.docs, "", None)
+        docs(text_of(&interface.docs), "", None)
     )?;
     for (name, id) in &interface.types {
         let def = &resolve.types[*id];
         let _ = write!(
             text,
             "\n{}  export {}\n",
-            docs(&def.docs, "  ", None),
+            docs(text_of(&def.docs), "  ", None),
             definition(resolve, interface, name, def)?
         );
     }
@@ -117,13 +130,13 @@ fn interface(resolve: &Resolve, id: InterfaceId, exported: bool, text: &mut Stri
         let name = function.name.to_lower_camel_case();
         let _ = match (exported, throws) {
             (true, throws) => {
-                let docs = docs(&function.docs, "    ", throws.as_deref());
+                let docs = docs(text_of(&function.docs), "    ", throws.as_deref());
                 writeln!(text, "{docs}    {name}({params}): {result};")
             }
             (false, throws) => {
                 let throws =
                     throws.map(|error| format!("globalThis.Error & {{ payload: {error} }}"));
-                let docs = docs(&function.docs, "  ", throws.as_deref());
+                let docs = docs(text_of(&function.docs), "  ", throws.as_deref());
                 write!(
                     text,
                     "\n{docs}  export function {name}({params}): {result};\n"
@@ -168,7 +181,11 @@ fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) 
             let _ = writeln!(text, "interface {name} {{");
             for field in &record.fields {
                 let (key, ty) = (field.name.to_lower_camel_case(), of(resolve, &field.ty)?);
-                let _ = writeln!(text, "{}    {key}: {ty};", docs(&field.docs, "    ", None));
+                let _ = writeln!(
+                    text,
+                    "{}    {key}: {ty};",
+                    docs(text_of(&field.docs), "    ", None)
+                );
             }
             text += "  }";
         }
@@ -180,7 +197,7 @@ fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) 
                 let _ = writeln!(
                     text,
                     "{}    {key}?: boolean;",
-                    docs(&flag.docs, "    ", None)
+                    docs(text_of(&flag.docs), "    ", None)
                 );
             }
             text += "  }";
@@ -188,7 +205,7 @@ fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) 
         TypeDefKind::Enum(cases) => {
             let _ = write!(text, "type {name} =");
             for case in &cases.cases {
-                let docs = docs(&case.docs, "    ", None);
+                let docs = docs(text_of(&case.docs), "    ", None);
                 let _ = write!(text, "\n{docs}    | \"{}\"", case.name);
             }
             text.push(';');
@@ -196,7 +213,7 @@ fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) 
         TypeDefKind::Variant(variant) => {
             let _ = write!(text, "type {name} =");
             for case in &variant.cases {
-                let docs = docs(&case.docs, "    ", None);
+                let docs = docs(text_of(&case.docs), "    ", None);
                 let tagged = tagged(resolve, &case.name, case.ty.as_ref())?;
                 let _ = write!(text, "\n{docs}    | {tagged}");
             }
@@ -258,9 +275,13 @@ fn tagged(resolve: &Resolve, tag: &str, val: Option<&Type>) -> Result<String> {
     })
 }
 
+fn text_of(docs: &Docs) -> &str {
+    docs.contents.as_deref().unwrap_or_default()
+}
+
 /// A documentation comment, if there is something to say.
-fn docs(docs: &Docs, indent: &str, throws: Option<&str>) -> String {
-    let said = docs.contents.as_deref().unwrap_or_default().trim_end();
+fn docs(said: &str, indent: &str, throws: Option<&str>) -> String {
+    let said = said.trim_end();
     let throws = throws.map(|error| format!("@throws {{{error}}}"));
     let lines: Vec<_> = said.lines().chain(throws.as_deref()).collect();
     match &lines[..] {

@@ -1,22 +1,32 @@
-//! JavaScript, which is embedded in an engine (`QuickJS`) that is compiled already, and TypeScript, which is
-//! JavaScript after `tsc`.
+//! JavaScript and TypeScript: esbuild makes one source of a project's, its SDK's and those of its packages, which
+//! is embedded in an engine (`QuickJS`) that is compiled already.
+//!
+//! The engine settles no promises, so `async` and `await` are compiled down to those of the SDK; all else it
+//! knows.
 
+pub mod places;
+
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use include_dir::{Dir, include_dir};
 use semver::Version;
+use serde_json::Value;
 
-use super::{Files, Language, Site, add_wit};
+use super::{Files, Language, Site, add, add_wit};
 use crate::Error;
-use crate::component::Imports;
+use crate::component::{self, Imports};
 use crate::toolchain::{Origin, Says, Tool, run};
+
+static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/javascript");
 
 const RESERVED: &str = "\
     arguments await break case catch class const continue debugger default delete do else enum eval \
     export extends false finally for function if implements import in instanceof interface let new null \
     package private protected public return static super switch this throw true try typeof var void \
-    while with yield componentize_qjs node_modules typescript";
+    while with yield componentize_qjs esbuild node_modules typescript";
 
 pub(super) static JAVASCRIPT: Language = Language {
     name: "js",
@@ -27,7 +37,7 @@ pub(super) static JAVASCRIPT: Language = Language {
     layers: &["wit", "javascript"],
     sdk,
     imports: Imports::Wasi,
-    make: |site| make(site, &site.folder.join("src/proxy.js")),
+    make: |site| make(site, "src/proxy.js"),
 };
 
 pub(super) static TYPESCRIPT: Language = Language {
@@ -39,14 +49,14 @@ pub(super) static TYPESCRIPT: Language = Language {
     layers: &["wit", "typescript"],
     sdk,
     imports: Imports::Wasi,
-    make: |site| {
-        let compiled = site.made.join("js");
-        run(Command::new(site.tool(&TSC)?)
-            .args(["--noEmit", "false", "--rootDir", ".", "--outDir"])
-            .arg(&compiled)
-            .current_dir(site.folder))?;
-        make(site, &compiled.join("src/proxy.js"))
-    },
+    make: |site| make(site, "src/proxy.ts"),
+};
+
+const ESBUILD: Tool = Tool {
+    names: &["esbuild"],
+    version: Says::Given("--version"),
+    lowest: Version::new(0, 28, 2),
+    origin: Origin::Npm("esbuild"),
 };
 
 const QJS: Tool = Tool {
@@ -56,29 +66,106 @@ const QJS: Tool = Tool {
     origin: Origin::Npm("componentize-qjs"),
 };
 
-const TSC: Tool = Tool {
-    names: &["tsc"],
-    version: Says::Given("--version"),
-    lowest: Version::new(5, 9, 3),
-    origin: Origin::Npm("typescript"),
-};
-
 fn sdk(files: &mut Files) {
     add_wit(files);
-    let frame = include_bytes!("../../../examples/javascript/proxy.js");
-    files.insert("sdk/proxy.js".into(), frame.into());
-    let types = include_bytes!("../../../examples/javascript/acp-chain.d.ts");
-    files.insert("sdk/acp-chain.d.ts".into(), types.into());
+    add(files, Path::new("sdk"), &SDK);
 }
 
-fn make(site: &Site, source: &Path) -> Result<Vec<u8>, Error> {
-    let component = site.made.join("embedded.wasm");
+fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
+    let (bundled, component) = (site.made.join("bundle.js"), site.made.join("embedded.wasm"));
     let (wit, world) = site.wit()?;
-    let program = site.tool(&QJS)?;
-    run(&mut componentize(
-        &program, &wit, &world, source, &component,
-    ))?;
+    let (esbuild, qjs) = (site.tool(&ESBUILD)?, site.tool(&QJS)?);
+    let sdk = site.folder.join("sdk");
+    run(bundle(&esbuild, Path::new(source), &sdk, &bundled).current_dir(site.folder))?;
+    check_exports(site, source, &bundled)?;
+    places::embed(&bundled, site.folder, &sdk)?;
+    run(&mut componentize(&qjs, &wit, &world, &bundled, &component))?;
     fs::read(&component).map_err(Error::disk(&component))
+}
+
+/// Makes one source of a source and what it imports, by esbuild, and its source map beside it.
+#[must_use]
+pub fn bundle(program: &Path, source: &Path, sdk: &Path, into: &Path) -> Command {
+    let with = |option: &str, path: &Path| {
+        let mut option = OsString::from(option);
+        option.push(path);
+        option
+    };
+    let mut command = Command::new(program);
+    command
+        .arg(source)
+        .args(["--bundle", "--format=esm", "--log-level=warning"])
+        // What the engine knows, but for what would need its own promises.
+        .args([
+            "--target=es2023",
+            "--supported:async-await=false",
+            "--supported:async-generator=false",
+            "--supported:for-await=false",
+        ])
+        .args(["--platform=neutral", "--main-fields=module,main"])
+        .arg("--define:process.env.NODE_ENV=\"production\"")
+        .arg("--external:acp-chain:*")
+        .arg(with("--inject:", &sdk.join("engine.js")))
+        .args([
+            "--charset=utf8",
+            "--sourcemap=external",
+            "--sources-content=false",
+        ])
+        .arg(with("--metafile=", &metafile(into)))
+        .arg(with("--outfile=", into));
+    command
+}
+
+fn metafile(bundle: &Path) -> PathBuf {
+    bundle.with_extension("json")
+}
+
+fn read_json(file: &Path) -> Result<Value, Error> {
+    let text = fs::read(file).map_err(Error::disk(file))?;
+    serde_json::from_slice(&text).map_err(|error| Error::disk(file)(error.into()))
+}
+
+/// Refuses a source whose exports are not those of its world: what is missing would be a trap, and what is more
+/// would never be called.
+fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(), Error> {
+    let meta = read_json(&metafile(bundle))?;
+    let outputs = meta["outputs"].as_object();
+    let exports =
+        outputs.and_then(|all| all.values().find_map(|output| output["exports"].as_array()));
+    let exports: Vec<_> = exports
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let world = component::exports(&site.folder.join("wit"))?;
+    let wrong = |wrong| {
+        Err(Error::Exports {
+            file: source,
+            wrong,
+        })
+    };
+    if let Some(name) = world.iter().find(|name| !exports.contains(&&***name)) {
+        return wrong(format!(
+            "it does not export `{name}`, which the world in wit/world.wit has: `export const {{ {} }} = proxy`",
+            world.join(", ")
+        ));
+    }
+    let more = [
+        ("tools", "tool-proxy"),
+        ("resources", "resource-proxy"),
+        ("prompts", "prompt-proxy"),
+        ("completion", "completion-proxy"),
+    ];
+    let is_more =
+        |(name, _): &(&str, &str)| exports.contains(name) && !world.iter().any(|one| one == name);
+    match more.into_iter().find(is_more) {
+        Some((name, part)) => wrong(format!(
+            "it exports `{name}`, and the world in wit/world.wit does not: write `include acp-chain:proxy/{part}@{};` \
+             into it",
+            component::version()
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Makes a component of a source and what it imports, by componentize-qjs.

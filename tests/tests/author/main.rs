@@ -2,6 +2,7 @@
 //! in the real host what its README says.
 
 mod built;
+mod javascript;
 mod project;
 mod python;
 mod refused;

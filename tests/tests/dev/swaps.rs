@@ -17,72 +17,42 @@ use super::author::{NAME, Project};
 
 /// Counts what streams by, and keeps the count; of ten messages it holds one, until later ones come or the turn ends.
 const COUNTS: &str = r#"
-import { defineHandler } from "../sdk/proxy.js";
-import { save, settle } from "acp-chain:proxy/channel@0.1.0";
+import { defineProxy, save, set } from "../sdk/acp-chain.js";
 
+const proxy = defineProxy({ onFailure: "refuse" });
 let count = 0;
 const held = [];
 
-export const handler = defineHandler({
-  init: (_config, saved) => {
-    count = Number(saved ?? 0);
-    return {
-      subscriptions: [
-        { method: "session/update", sender: "agent", kinds: { notification: true }, withBody: false },
-        { method: "session/prompt", sender: "agent", kinds: { response: true }, withBody: false },
-      ],
-      onFailure: "refuse",
-      guard: false,
-    };
-  },
-
-  onNotification: ({ head }) => {
-    count += 1;
-    save(`${count}`);
-    const change = { tag: "set", val: `${count}` };
-    const counted = { tag: "edit", val: [{ pointer: "/count", change }] };
-    if (count % 10 === 0) {
-      held.push([head.id, counted]);
-      return { tag: "hold" };
-    }
-    if (held.length > 2) settle(...held.shift());
-    return counted;
-  },
-
-  onResponse: () => {
-    for (const [id, counted] of held.splice(0)) settle(id, counted);
-    return { tag: "forward" };
-  },
+proxy.onStart(({ saved }) => {
+  count = saved ?? 0;
 });
+
+proxy.onNotification("session/update", { from: "agent", body: false }, async () => {
+  count += 1;
+  save(count);
+  const counted = [set("/count", count)];
+  if (count % 10 === 0) await new Promise((resolve) => held.push(resolve));
+  else if (held.length > 2) held.shift()();
+  return counted;
+});
+
+proxy.onResponse("session/prompt", { from: "agent", body: false }, () => {
+  for (const settle of held.splice(0)) settle();
+});
+
+export const { handler } = proxy;
 "#;
 
 /// Asks the client in a call of its tool, and answers with what that says, and which version it is.
 const ASKS: &str = r#"
-import { defineHandler, defineTools } from "../sdk/proxy.js";
-import { request, settle } from "acp-chain:proxy/channel@0.1.0";
+import { client, defineProxy } from "../sdk/acp-chain.js";
 
-const tool = { name: "ask", inputSchema: { type: "object" } };
-const calls = new Map();
+const proxy = defineProxy();
 
-export const tools = defineTools({
-  listTools: () => ({ instructions: null, tools: [JSON.stringify(tool)] }),
-  callTool: (call) => {
-    calls.set(request("client", "own", "{}"), call.id);
-    return { tag: "pending" };
-  },
-});
+proxy.tool("ask", { description: "Asks the client." }, async () =>
+  `VERSION: ${JSON.stringify(await client.request("own", {}))}`);
 
-export const handler = defineHandler({
-  init: () => ({ subscriptions: [], onFailure: "restart", guard: false }),
-  onResponse: ({ head, outcome }) => {
-    const text = `VERSION: ${outcome.val}`;
-    settle(calls.get(head.id), {
-      tag: "respond",
-      val: JSON.stringify({ content: [{ type: "text", text }] }),
-    });
-    return { tag: "forward" };
-  },
-});
+export const { handler, tools } = proxy;
 "#;
 
 /// Components, and the chain in which they take each other's place.

@@ -1,4 +1,5 @@
-//! A proxy in JavaScript: the source is embedded in an engine (`QuickJS`) that is compiled already.
+//! A proxy in JavaScript: the source is bundled with the SDK, and embedded in an engine (`QuickJS`) that is compiled
+//! already.
 
 use std::path::Path;
 
@@ -23,17 +24,19 @@ pub fn build(
         folder,
         ..
     } = example;
-    let (wit, source) = (
+    let (wit, sdk) = (
         workspace.path("wit"),
-        folder.join(name).with_extension("js"),
+        workspace.path("author/sdk/javascript"),
     );
+    let source = folder.join(name).with_extension("js");
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
         .on_path(&workspace.path("author/src/languages/javascript.rs"))?
+        .on_path(&workspace.path("author/src/languages/javascript"))?
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
-        .on_path(&folder.join("proxy.js"))?
+        .on_path(&sdk)?
         .on_path(&source)?;
     if stamp.is_current() {
         return Ok(());
@@ -41,9 +44,13 @@ pub fn build(
     let toolchain = workspace.target("toolchains/javascript");
     let programs = npm::install(workspace, progress, folder, &toolchain)?;
     progress.step(&format!("{name} in JavaScript"), |step| {
+        let bundle = toolchain.join(name).with_extension("js");
+        let program = programs.join("esbuild");
+        step.run(&mut javascript::bundle(&program, &source, &sdk, &bundle))?;
+        javascript::places::embed(&bundle, &workspace.path(""), &sdk)?;
         let program = programs.join("componentize-qjs");
         step.run(&mut javascript::componentize(
-            &program, &wit, world, &source, component,
+            &program, &wit, world, &bundle, component,
         ))?;
         package(component, Imports::Wasi, &example.project)
     })?;

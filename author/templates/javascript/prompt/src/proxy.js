@@ -1,20 +1,9 @@
 // Asks the agent for brief answers.
-import { defineHandler } from "../sdk/proxy.js";
+import { defineProxy, set, text } from "../sdk/acp-chain.js";
 
-const block = { type: "text", text: "Be brief." };
+// A prompt is better without it than not sent at all.
+const proxy = defineProxy({ onFailure: "bypass" });
 
-export const handler = defineHandler({
-  init: () => ({
-    subscriptions: [
-      { method: "session/prompt", sender: "client", kinds: { request: true }, withBody: false },
-    ],
-    // A prompt is better without it than not sent at all.
-    onFailure: "bypass",
-    guard: false,
-  }),
+proxy.onRequest("session/prompt", { from: "client", body: false }, () => [set("/prompt/-", text("Be brief."))]);
 
-  onRequest: () => ({
-    tag: "edit",
-    val: [{ pointer: "/prompt/-", change: { tag: "set", val: JSON.stringify(block) } }],
-  }),
-});
+export const { handler } = proxy;

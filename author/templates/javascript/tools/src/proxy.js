@@ -1,29 +1,14 @@
 // Gives the agent a tool that counts words.
-import { defineHandler, defineTools } from "../sdk/proxy.js";
+import { defineProxy } from "../sdk/acp-chain.js";
 
-const tool = {
-  name: "count_words",
+const proxy = defineProxy();
+
+// The arguments fit the schema: acp-chain sees to that.
+proxy.tool("count_words", {
   description: "Counts the words of a text: what stands between spaces and line breaks.",
-  inputSchema: {
-    type: "object",
-    properties: { text: { type: "string", description: "The text whose words are counted." } },
-    required: ["text"],
-  },
-  annotations: { readOnlyHint: true, openWorldHint: false },
-};
+  input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  readOnly: true,
+  closedWorld: true,
+}, ({ text }) => text.match(/\S+/g)?.length ?? 0);
 
-export const tools = defineTools({
-  listTools: () => ({ instructions: null, tools: [JSON.stringify(tool)] }),
-
-  // The arguments fit the schema, and no other tool is called: acp-chain sees to both.
-  callTool: (call) => {
-    const { text } = JSON.parse(call.arguments);
-    const words = text.match(/\S+/g)?.length ?? 0;
-    return { tag: "done", val: JSON.stringify({ content: [{ type: "text", text: `${words}` }] }) };
-  },
-});
-
-// It subscribes to nothing, and so sees no message.
-export const handler = defineHandler({
-  init: () => ({ subscriptions: [], onFailure: "restart", guard: false }),
-});
+export const { handler, tools } = proxy;

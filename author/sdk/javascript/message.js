@@ -1,0 +1,62 @@
+// A message as a handler sees it. Its body is read when it is asked for, and parsed once.
+
+import * as wit from "./wit.js";
+
+export class Message {
+  #header;
+  #body;
+  #parsed;
+
+  constructor(header, body, error) {
+    this.#header = header;
+    this.#body = body;
+    /** Of a response: the error, if it is one. */
+    this.error = error;
+  }
+
+  get id() {
+    return this.#header.id;
+  }
+
+  get method() {
+    return this.#header.method;
+  }
+
+  get from() {
+    return this.#header.from;
+  }
+
+  get session() {
+    return this.#header.session;
+  }
+
+  get size() {
+    return this.#header.size;
+  }
+
+  /** The body as it was spelt. One that stayed with the host is fetched. */
+  get json() {
+    if (this.error) return undefined;
+    return (this.#body ||= wit.read(this.id, "") ?? "null");
+  }
+
+  get params() {
+    return this.#value();
+  }
+
+  get result() {
+    return this.#value();
+  }
+
+  #value() {
+    if (this.error) return undefined;
+    this.#parsed ??= { value: JSON.parse(this.json) };
+    return this.#parsed.value;
+  }
+
+  /** The value at a JSON Pointer, without the rest of the body. */
+  read(pointer) {
+    const found = wit.read(this.id, pointer);
+    return found === null || found === undefined ? undefined : JSON.parse(found);
+  }
+}

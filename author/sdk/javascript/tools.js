@@ -1,0 +1,141 @@
+// Tools for the agent: how they are listed, and what a call of one gives.
+
+import { Cancelled } from "./errors.js";
+import { trace } from "./locations.js";
+import { checked } from "./options.js";
+import * as tasks from "./tasks.js";
+import * as wit from "./wit.js";
+
+const INVALID_PARAMS = -32602;
+const OPTIONS = [
+  "title", "description", "input", "output", "readOnly", "onlyAdds", "idempotent", "closedWorld", "when",
+];
+
+/** All of a proxy. */
+export class Tools {
+  #tools = new Map();
+  #instructions;
+
+  constructor(instructions) {
+    this.#instructions = instructions;
+  }
+
+  get size() {
+    return this.#tools.size;
+  }
+
+  add(name, options, handler) {
+    const called = `tool(${JSON.stringify(name)})`;
+    if (typeof handler !== "function") throw new TypeError(`${called} takes a function last`);
+    checked(called, options, OPTIONS);
+    if (this.#tools.has(name)) throw new Error(`${called}: there is one already`);
+    this.#tools.set(name, { ...options, listed: listed(name, options), handler });
+  }
+
+  list(session) {
+    const tools = Array.from(this.#tools.values()).filter(({ when }) => !when || when(session));
+    return { instructions: this.#instructions, tools: tools.map((tool) => tool.listed) };
+  }
+
+  call({ id, session, name, arguments: given }) {
+    const tool = this.#tools.get(name);
+    if (!tool) return wit.reject(INVALID_PARAMS, `there is no tool \`${name}\` any more`);
+    return run(tool, given, new Call(id, session));
+  }
+}
+
+async function run({ input, output, handler }, given, call) {
+  try {
+    const args = await valid(input, given);
+    const result = await handler(args, call);
+    return result?.tag === "reject" ? result : wit.respond(whole(result, output));
+  } catch (error) {
+    if (error instanceof Cancelled) throw error;
+    wit.log("warn", trace(error));
+    const text = error instanceof Error ? error.message : String(error);
+    return wit.respond({ content: [{ type: "text", text }], isError: true });
+  }
+}
+
+/** A result of MCP's, made of what a tool returned. */
+function whole(result, output) {
+  if (result === undefined || result === null) return { content: [] };
+  if (Array.isArray(result)) return { content: result };
+  if (typeof result !== "object") return { content: [{ type: "text", text: String(result) }] };
+  const isWhole = "structuredContent" in result || (!output && Array.isArray(result.content));
+  if (isWhole) return { content: [], ...result };
+  return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
+}
+
+/** A call of a tool. */
+class Call {
+  #id;
+
+  constructor(id, session) {
+    this.#id = id;
+    this.session = session;
+  }
+
+  /** What the caller said beside the call: MCP's `_meta`. */
+  get meta() {
+    return JSON.parse(wit.meta(this.#id));
+  }
+
+  /** Whether the caller says that it can answer this: `elicitation`, `sampling`, `roots`. */
+  can(capability) {
+    return this.meta["io.modelcontextprotocol/clientCapabilities"]?.[capability] !== undefined;
+  }
+
+  /** Says how far the call is. */
+  progress(progress, total, message) {
+    try {
+      wit.progress(this.#id, progress, total ?? null, message ?? null);
+    } catch (error) {
+      // It goes on without: nobody but the caller would miss the report.
+      wit.log("debug", `no progress is told: ${error}`);
+    }
+  }
+
+  /** Asks the caller. */
+  ask(method, params) {
+    return tasks.ask(() => wit.ask(this.#id, method, params));
+  }
+}
+
+/** The `Tool` of MCP. */
+function listed(name, { title, description, input, output, readOnly, onlyAdds, idempotent, closedWorld }) {
+  const hints = {
+    readOnlyHint: readOnly,
+    destructiveHint: onlyAdds && false,
+    idempotentHint: idempotent,
+    openWorldHint: closedWorld && false,
+  };
+  const annotations = Object.values(hints).some((hint) => hint !== undefined) ? hints : undefined;
+  const inputSchema = schema(name, input ?? { type: "object" }, "input");
+  const outputSchema = output && schema(name, output, "output");
+  return { name, title, description, inputSchema, outputSchema, annotations };
+}
+
+/** The JSON Schema of a schema: itself, or what a Standard Schema says. */
+function schema(name, given, side) {
+  const standard = given["~standard"];
+  if (!standard) return given;
+  const options = { target: "draft-2020-12" };
+  const { $schema, ...made } = standard.jsonSchema?.[side]?.(options) ?? given.toJSONSchema?.({ io: side }) ?? {};
+  if (Object.keys(made).length > 0) return made;
+  throw new TypeError(
+    `tool(${JSON.stringify(name)}): the schemas of ${standard.vendor} cannot say what they are in JSON Schema; ` +
+      "zod from version 4 on can, and valibot's can by toStandardJsonSchema of @valibot/to-json-schema",
+  );
+}
+
+/** The arguments as a Standard Schema takes them. The host has held them against a JSON Schema already. */
+async function valid(input, given) {
+  const standard = input?.["~standard"];
+  if (!standard) return given;
+  const { issues, value } = await standard.validate(given);
+  if (!issues) return value;
+  const key = (part) => (typeof part === "object" ? part.key : part);
+  const told = issues.map(({ message, path = [] }) => `${path.map(key).join(".") || "the arguments"}: ${message}`);
+  throw new TypeError(told.join("\n"));
+}

@@ -1,0 +1,166 @@
+// @ts-check
+// The interface between the host and a proxy, in the words of the SDK. No other file knows the names of the WIT.
+
+import * as channel from "acp-chain:proxy/channel@0.1.0";
+import { ChannelError, RpcError } from "./errors.js";
+import { json } from "./json.js";
+
+/** @import { Action, Change, Edit, RpcError as RawError, Head, Peer, Subscription } from "acp-chain:proxy/types@0.1.0" */
+/** @import { ChannelError as RawChannelError, Level } from "acp-chain:proxy/channel@0.1.0" */
+/** @import { Handler } from "acp-chain:proxy/handler@0.1.0" */
+/** @import { Tools } from "acp-chain:proxy/tools@0.1.0" */
+
+/**
+ * What the module said while it was built, until the proxy starts; there is no host before.
+ * @type {{ level: Level, text: string }[] | undefined}
+ */
+let early = [];
+
+/**
+ * Calls the host. What it throws has the record of the WIT as its payload.
+ * @template {any[]} G, R
+ * @param {(...given: G) => R} call
+ * @returns {(...given: G) => R}
+ */
+const asked = (call) => (...given) => {
+  if (early) throw new Error("there is no host while the proxy is built: ask it in onStart, or in a handler");
+  try {
+    return call(...given);
+  } catch (error) {
+    const { payload } = /** @type {{ payload?: RawChannelError }} */ (error);
+    throw payload ? new ChannelError(payload.code, payload.message) : error;
+  }
+};
+
+/**
+ * Writes into the host's log.
+ * @param {Level} level
+ * @param {string} text
+ */
+export function log(level, text) {
+  if (early) early.push({ level, text });
+  else channel.log(level, text);
+}
+
+export const request = asked((/** @type {Peer} */ to, /** @type {string} */ method, /** @type {unknown} */ params) =>
+  channel.request(to, method, json(params ?? null)));
+export const notify = asked((/** @type {Peer} */ to, /** @type {string} */ method, /** @type {unknown} */ params) =>
+  channel.notify(to, method, json(params ?? null)));
+export const settle = asked(channel.settle);
+export const fail = asked(channel.fail);
+export const cancel = asked(channel.cancel);
+export const read = asked(channel.read);
+export const save = asked((/** @type {unknown} */ state) => channel.save(json(state)));
+export const progress = asked(channel.reportProgress);
+export const meta = asked(channel.callMeta);
+export const ask = asked((/** @type {number} */ call, /** @type {string} */ method, /** @type {unknown} */ params) =>
+  channel.askCaller(call, method, json(params ?? {})));
+export const toolsChanged = asked(channel.toolsChanged);
+export const proxyId = asked(() => channel.proxyId());
+
+/** @type {(kind: string, method: string, options: { from?: Peer, body?: boolean }) => Subscription} */
+export const subscription = (kind, method, { from, body = true }) =>
+  ({ method, sender: from ?? "any", kinds: { [kind]: true }, withBody: body });
+
+/** @type {Action} */
+export const forward = { tag: "forward" };
+/** @type {Action} */
+export const hold = { tag: "hold" };
+/** @type {Action} */
+export const discard = { tag: "discard" };
+/** @type {(edits: Edit[]) => Action} */
+export const edit = (edits) => ({ tag: "edit", val: edits });
+/** @type {(body: unknown) => Action} */
+export const replace = (body) => ({ tag: "replace", val: json(body) });
+/** @type {(result: unknown) => Action} */
+export const respond = (result) => ({ tag: "respond", val: json(result) });
+/** @type {(code: number, message: string, data?: unknown) => Action} */
+export const reject = (code, message, data) => ({ tag: "reject", val: rawError(code, message, data) });
+
+/** @type {(pointer: string, value: unknown) => Edit} */
+export const set = (pointer, value) => ({ pointer, change: { tag: "set", val: json(value) } });
+/** @type {(pointer: string) => Edit} */
+export const remove = (pointer) => ({ pointer, change: { tag: "remove" } });
+
+/** @type {(code: number, message: string, data?: unknown) => RawError} */
+const rawError = (code, message, data) => ({ code, message, data: data === undefined ? null : json(data) });
+
+/** @type {(error: RawError) => RpcError} */
+const rpcError = ({ code, message, data }) => new RpcError(code, message, data === null ? undefined : JSON.parse(data));
+
+/**
+ * What all messages have in common, and what they say: JSON text, empty where the body stayed with the host.
+ * @typedef {{ id: number, from: Peer, method: string, session: string | undefined, size: number }} Header
+ */
+
+/** @type {(head: Head) => Header} */
+const header = ({ id, sender, method, session, size }) =>
+  ({ id, from: sender, method, session: session ?? undefined, size });
+
+/**
+ * What a proxy exports: what it makes of each call of the host's.
+ * @param {{
+ *   start(config: unknown, saved: unknown): { subscriptions: Subscription[], onFailure: any, guard: boolean },
+ *   receive(kind: string, header: Header, body: string | undefined, error?: RpcError): Action,
+ *   withdraw(id: number): void,
+ *   explain(error: unknown): string,
+ * }} proxy
+ * @returns {Handler}
+ */
+export function handler({ start, receive, withdraw, explain }) {
+  /** @type {<G, R>(call: (given: G) => R) => (given: G) => R} */
+  const exported = (call) => (given) => {
+    try {
+      return call(given);
+    } catch (error) {
+      // Anything but the text that the WIT has would be a trap.
+      throw explain(error);
+    }
+  };
+  const init = exported((/** @type {{ config: string, saved: string | null }} */ { config, saved }) => {
+    const said = early ?? [];
+    early = undefined;
+    said.forEach(({ level, text }) => channel.log(level, text));
+    return start(JSON.parse(config), saved === null ? undefined : JSON.parse(saved));
+  });
+  return {
+    init: (config, saved) => init({ config, saved }),
+    onRequest: exported(({ head, params }) => receive("request", header(head), params)),
+    onNotification: exported(({ head, params }) => receive("notification", header(head), params)),
+    onResponse: exported(({ head, outcome }) =>
+      outcome.tag === "ok"
+        ? receive("response", header(head), outcome.val)
+        : receive("response", header(head), undefined, rpcError(outcome.val))),
+    onCancel: exported(withdraw),
+  };
+}
+
+/**
+ * What a proxy with tools exports besides. A call ends as a request does: with `respond`, `reject` or `hold`.
+ * @param {{
+ *   list(session: string | undefined): { instructions: string | undefined, tools: unknown[] },
+ *   call(call: { id: number, session: string | undefined, name: string, arguments: unknown }): Action,
+ *   explain(error: unknown): string,
+ * }} tools
+ * @returns {Tools}
+ */
+export const tools = ({ list, call, explain }) => ({
+  listTools(session) {
+    try {
+      const { instructions, tools } = list(session ?? undefined);
+      return { instructions: instructions ?? null, tools: tools.map(json) };
+    } catch (error) {
+      throw explain(error);
+    }
+  },
+  callTool({ id, session, name, arguments: given }) {
+    let action;
+    try {
+      action = call({ id, session: session ?? undefined, name, arguments: JSON.parse(given) });
+    } catch (error) {
+      throw rawError(-32603, explain(error));
+    }
+    if (action.tag === "reject") throw action.val;
+    return action.tag === "respond" ? { tag: "done", val: action.val } : { tag: "pending" };
+  },
+});
