@@ -1,5 +1,6 @@
 //! C: bindings from wit-bindgen, compiled by `zig cc`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -97,7 +98,7 @@ pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Er
     let mut sources = bindings::generate(wit, world, into, |resolve, world| {
         let all = [true, false].map(|imports| component::interfaces(resolve, world, imports));
         for name in all[1].iter().filter_map(|name| short(name)) {
-            exports.push_str(&format!("#define EXPORTS_{}\n", name.to_uppercase()));
+            let _ = writeln!(exports, "#define EXPORTS_{}", name.to_uppercase());
         }
         let all = all.into_iter().flatten();
         let options = wit_bindgen_c::Opts {
