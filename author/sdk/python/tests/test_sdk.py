@@ -68,7 +68,7 @@ class Handlers(Played):
             registered.subscriptions,
             [
                 types.Subscription("a/*", types.Sender.AGENT, types.Kinds.REQUEST, False),
-                types.Subscription("b", None, types.Kinds.RESPONSE, True),
+                types.Subscription("b", types.Sender.ANY, types.Kinds.RESPONSE, True),
             ],
         )
 
