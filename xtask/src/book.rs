@@ -1,5 +1,5 @@
-//! `cargo xtask book`: copies the files that pages of the book show into them. The test `book`, which does
-//! the work, otherwise holds the pages to that.
+//! `cargo xtask book` copies the files that pages of the book show into them, and `cargo xtask tutorial` does what the
+//! tutorial says as on a machine that has no toolchains. Tests do the work, and otherwise hold the pages to it.
 
 use std::process::ExitCode;
 
@@ -7,15 +7,30 @@ use anyhow::Result;
 
 use crate::workspace::{Workspace, cargo};
 
-/// Tells the test to write.
-const WRITE: &str = "ACP_CHAIN_BOOK";
-
 /// Makes the pages anew.
-pub fn run(workspace: &Workspace) -> Result<ExitCode> {
+pub fn write(workspace: &Workspace) -> Result<ExitCode> {
+    test(workspace, &["--test", "book"], "ACP_CHAIN_BOOK")
+}
+
+/// Does what the tutorial says, in one language after the other, and says how long each took.
+pub fn walk(workspace: &Workspace) -> Result<ExitCode> {
+    let args = [
+        "--test",
+        "author",
+        "--",
+        "tutorial",
+        "--nocapture",
+        "--test-threads=1",
+    ];
+    test(workspace, &args, "ACP_CHAIN_BARE")
+}
+
+/// Runs tests that do something else if a variable is set.
+fn test(workspace: &Workspace, args: &[&str], variable: &str) -> Result<ExitCode> {
     let mut test = cargo();
-    test.args(["test", "--workspace", "--locked", "--test", "book"]);
+    test.args(["test", "--workspace", "--locked"]).args(args);
     let status = test
-        .env(WRITE, "1")
+        .env(variable, "1")
         .current_dir(workspace.path(""))
         .status()?;
     Ok(match status.success() {

@@ -76,6 +76,8 @@ enum Command {
     Conformance,
     /// Copy the files that pages of the book show into them.
     Book,
+    /// Do what the tutorial says, as on a machine without toolchains, and say how long it took.
+    Tutorial,
     /// Make the rules of `redact` anew, from the catalogue that they are taken from.
     Rules,
     /// Make the types of the interface for TypeScript anew, from the WIT.
@@ -111,7 +113,8 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
-        Command::Book => return book::run(&Workspace::find()?),
+        Command::Book => return book::write(&Workspace::find()?),
+        Command::Tutorial => return book::walk(&Workspace::find()?),
         Command::Conformance => conformance::run(&Workspace::find()?)?,
         Command::Rules => rules::make(&Workspace::find()?)?,
         Command::Types => types::make(&Workspace::find()?)?,

@@ -7,3 +7,4 @@ mod project;
 mod python;
 mod refused;
 mod turns;
+mod tutorial;

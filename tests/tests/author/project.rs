@@ -1,7 +1,7 @@
 //! A project of an author who has acp-chain, and the toolchains that our own proxies are built with.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -20,6 +20,12 @@ pub struct Project {
     path: OsString,
 }
 
+/// Locks a crate to what is here already.
+pub fn lock(folder: &Path) {
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    fs::copy(lock, folder.join("Cargo.lock")).unwrap();
+}
+
 /// What a command said.
 #[derive(Debug)]
 pub struct Said {
@@ -36,10 +42,8 @@ impl Project {
             .acp_chain(&["new", NAME, "--lang", lang, "--template", template], "..")
             .await;
         assert!(said.is_success, "{said:?}");
-        // So that cargo takes what is here already.
         if lang == "rust" {
-            let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
-            fs::copy(lock, project.path("Cargo.lock")).unwrap();
+            lock(&project.path(""));
         }
         project
     }
@@ -65,6 +69,16 @@ impl Project {
     /// Nothing is found by its author's `PATH` but what is in this folder.
     pub fn finds_only(&mut self, folder: &Path) {
         self.path = folder.into();
+    }
+
+    /// Where its author's programs are.
+    pub fn search_path(&self) -> &OsStr {
+        &self.path
+    }
+
+    /// A folder of its author's own.
+    pub fn home(&self) -> PathBuf {
+        self.world.path().join("home")
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -81,7 +81,7 @@ impl Module {
   (import "acp-chain:proxy/channel@0.1.0" "save" (func $save (param i32 i32 i32)))
   (memory (export "memory") {pages} {pages})
   (data (i32.const 128) "\00\00\00\00\00\04\00\00\01\00\00\00\01")
-  (data (i32.const 1024) "\40\04\00\00\01\00\00\00\00\00\07\01")
+  (data (i32.const 1024) "\40\04\00\00\01\00\00\00\00\07\01")
   (data (i32.const 1088) "*")
   (global $free (mut i32) (i32.const 4096))
   {fields}
