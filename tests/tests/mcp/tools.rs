@@ -20,7 +20,9 @@ fn a_component_that_imports_the_channel_alone_has_tools() {
         imports,
         [
             "acp-chain:proxy/types@0.1.0",
-            "acp-chain:proxy/channel@0.1.0"
+            "acp-chain:proxy/channel@0.1.0",
+            // Types alone.
+            "acp-chain:proxy/calls@0.1.0"
         ]
     );
     assert_eq!(component.offers().to_string(), "tools");
