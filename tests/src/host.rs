@@ -63,6 +63,30 @@ pub fn program() -> PathBuf {
     built(profile.join("acp-chain"))
 }
 
+/// The program that carries the extensions. It stays as long as this process, and its folder for ever.
+static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = target().join("tmp/installed");
+    fs::create_dir_all(&folder).expect("a folder for the installed program");
+    // Two runs of the tests at once make the same.
+    let installed = folder.join("acp-chain");
+    let mut bundle = std::process::Command::new(program());
+    bundle.arg("bundle").args(EXTENSIONS.map(component));
+    let bundled = bundle.arg("--output").arg(&installed).output();
+    let bundled = bundled.expect("the program runs");
+    let told = String::from_utf8_lossy(&bundled.stderr);
+    assert!(bundled.status.success(), "{told}");
+    installed
+});
+
+/// The program as people install it, with our extensions in it.
+///
+/// # Panics
+/// If it cannot be made.
+#[must_use]
+pub fn installed() -> &'static Path {
+    &INSTALLED
+}
+
 /// The component of a proxy of this project.
 ///
 /// # Panics

@@ -3,12 +3,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Output;
-use std::sync::LazyLock;
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{EXTENSIONS, component, peer, program, recorded, script};
+use acp_chain_tests::host::{EXTENSIONS, component, installed, peer, recorded, script};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::watched;
@@ -19,20 +18,6 @@ use tokio::process::Command;
 const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 const RULE: &str = "Always be kind.";
-
-/// The program that carries the extensions. It stays as long as this process, and its folder for ever.
-static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
-    fs::create_dir_all(&folder).unwrap();
-    // Two runs of the tests at once make the same.
-    let installed = folder.join("acp-chain");
-    let mut bundle = std::process::Command::new(program());
-    bundle.arg("bundle").args(EXTENSIONS.map(component));
-    let bundled = bundle.arg("--output").arg(&installed).output().unwrap();
-    let told = String::from_utf8_lossy(&bundled.stderr);
-    assert!(bundled.status.success(), "{told}");
-    installed
-});
 
 /// A user with a home, in which nothing is.
 struct User(TempDir);
@@ -61,7 +46,7 @@ impl User {
 
     /// The installed program, with nothing in its environment but a home.
     fn installed<A: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = A>) -> Command {
-        let mut command = Command::new(&*INSTALLED);
+        let mut command = Command::new(installed());
         command
             .args(args)
             .env_clear()
@@ -104,7 +89,7 @@ impl User {
             .chain([OsStr::new("--")])
             .chain(agent.iter().map(AsRef::as_ref));
         let mut launched = Command::new("env");
-        launched.args(environment).arg(&*INSTALLED).args(args);
+        launched.args(environment).arg(installed()).args(args);
         let launched = script(self.0.path(), "agent", &launched).unwrap();
         let prompt = format!("Hello, my key is {SECRET}");
         let args = [

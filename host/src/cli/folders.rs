@@ -46,6 +46,11 @@ pub fn trust() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("trust"))
 }
 
+/// What configurations of editors were before they were changed.
+pub fn setups() -> Option<PathBuf> {
+    folders().map(|folders| folders.data_local_dir().join("setup"))
+}
+
 /// The log, where the command line names no other.
 pub fn log_file() -> Option<PathBuf> {
     let folders = folders()?;
@@ -68,6 +73,7 @@ pub fn check_owners() -> Result<(), String> {
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),
         ("installed extensions", extensions(), "XDG_DATA_HOME"),
         ("what you said about projects", trust(), "XDG_DATA_HOME"),
+        ("backups of configurations", setups(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),
     ];
     let files = files

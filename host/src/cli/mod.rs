@@ -23,6 +23,7 @@ mod progress;
 mod project;
 mod relied_on;
 mod run;
+mod setup;
 mod test;
 mod trail;
 mod words;
@@ -92,6 +93,8 @@ enum Command {
     Gc,
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
+    /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
+    Setup(setup::Setup),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     Limits,
     /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
@@ -164,6 +167,7 @@ pub fn main() -> ExitCode {
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
         Command::Trust(trust) => told(trust.main()),
+        Command::Setup(setup) => told(setup.main()),
         Command::FindProjects(find) => told(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
     }

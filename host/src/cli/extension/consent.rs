@@ -41,18 +41,23 @@ impl Consent {
             None if self.yes && !is_more => return Ok(Answer::Yes),
             None => {}
         }
-        if !stdin().is_terminal() || !stderr().is_terminal() {
-            return Ok(Answer::Unasked);
-        }
-        eprint!("{question} [y/N] ");
-        let _ = stderr().flush();
-        let mut line = String::new();
-        let read = stdin().lock().read_line(&mut line);
-        let said = line.trim().to_lowercase();
-        match read.is_ok() && matches!(&*said, "y" | "yes") {
-            true => Ok(Answer::Yes),
-            false => Ok(Answer::No),
-        }
+        Ok(ask(question))
+    }
+}
+
+/// Asks on the terminal, if there is one.
+pub fn ask(question: &str) -> Answer {
+    if !stdin().is_terminal() || !stderr().is_terminal() {
+        return Answer::Unasked;
+    }
+    eprint!("{question} [y/N] ");
+    let _ = stderr().flush();
+    let mut line = String::new();
+    let read = stdin().lock().read_line(&mut line);
+    let said = line.trim().to_lowercase();
+    match read.is_ok() && matches!(&*said, "y" | "yes") {
+        true => Answer::Yes,
+        false => Answer::No,
     }
 }
 

@@ -1,0 +1,285 @@
+//! `acp-chain setup`: puts acp-chain in front of the agents of an editor, after its user has seen the difference.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use acp_chain_setup::{
+    Change, EDITORS, Editor, Launch, Places, Runs, Store, Wanted, agents, plan, typed,
+};
+use clap::builder::PossibleValuesParser;
+use similar::{ChangeTag, TextDiff};
+
+use super::extension::consent::{Answer, ask};
+use super::folders;
+use crate::extension::disk;
+use crate::manifest::Manifest;
+use crate::system::files;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// So many lines are shown before and behind each that changes.
+const CONTEXT: usize = 2;
+
+#[derive(Debug, clap::Args)]
+pub struct Setup {
+    /// The editor; without it, those that are found are printed
+    #[arg(value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]
+    editor: Option<String>,
+    /// Only this agent, as the editor's configuration calls it; for Neovim and Emacs, the name of its program
+    #[arg(long = "agent", value_name = "NAME", requires = "editor")]
+    agents: Vec<String>,
+    /// Stand this extension in the chain of these agents, beside what is in your config.toml
+    #[arg(long, value_name = "EXTENSION", requires = "editor")]
+    with: Vec<String>,
+    /// The editor's configuration, if it is not where it usually is, or there are several
+    #[arg(long, value_name = "FILE", requires = "editor")]
+    file: Option<PathBuf>,
+    /// Give the configuration back as it was
+    #[arg(long, requires = "editor", conflicts_with_all = ["agents", "with"])]
+    undo: bool,
+    /// Print what would change, and change nothing
+    #[arg(long, requires = "editor", conflicts_with = "yes")]
+    print: bool,
+    /// Do not ask
+    #[arg(long, requires = "editor")]
+    yes: bool,
+}
+
+impl Setup {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let places = Places::of_user().ok_or("there is no home folder to look for editors in")?;
+        let Some(name) = &self.editor else {
+            list(&places);
+            return Ok(ExitCode::SUCCESS);
+        };
+        let editor = Editor::named(name).ok_or("there is no such editor")?;
+        match self.undo {
+            true => self.undo(editor, &places),
+            false => self.set_up(editor, &places),
+        }
+    }
+
+    fn set_up(&self, editor: &Editor, places: &Places) -> Result<ExitCode, String> {
+        let has_chain = self.check_chain()?;
+        let program = std::env::current_exe()
+            .map_err(|error| format!("this program cannot be found: {error}"))?;
+        let launch = Launch::new(&Launch::program(program), self.with.clone()).map_err(shown)?;
+        if let Some(line) = typed(editor, &launch) {
+            say!(
+                "{} has no configuration of agents. Launch one like this:",
+                editor.title
+            );
+            say!("  {}", Untrusted::new(line));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let wanted = Wanted {
+            file: self.file.clone(),
+            agents: self.agents.clone(),
+        };
+        let planned = plan(editor, places, &wanted, &launch).map_err(shown)?;
+        for (agent, why) in &planned.left {
+            say!("`{}` stays as it is: it {why}.", quote(agent, MAX_QUOTE));
+        }
+        let path = Untrusted::new(planned.path.display());
+        let Some(change) = &planned.change else {
+            match planned.left.is_empty() {
+                true => say!("{path} launches acp-chain like this already."),
+                false => say!("There is nothing else to change in {path}."),
+            }
+            return Ok(ExitCode::SUCCESS);
+        };
+        show(change);
+        if !has_chain {
+            say!(
+                "There is no proxy of your own in the chain yet: say `--with EXTENSION`, or `acp-chain add EXTENSION`."
+            );
+        }
+        if !self.is_agreed(change)? {
+            return Ok(self.unchanged());
+        }
+        store()?.apply(editor, change).map_err(shown)?;
+        say!(
+            "{path} is changed. {} launches acp-chain from its next session on; `acp-chain setup {} --undo` gives back \
+             what was there.",
+            editor.title,
+            editor.name
+        );
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn undo(&self, editor: &Editor, places: &Places) -> Result<ExitCode, String> {
+        let store = store()?;
+        let undo = store
+            .undo(editor, places, self.file.as_deref())
+            .map_err(shown)?;
+        let path = Untrusted::new(undo.path.display());
+        if let Some(change) = &undo.change {
+            show(change);
+            if !undo.is_exact {
+                say!(
+                    "It was edited since: only what launches acp-chain is taken out, and the rest stays."
+                );
+            }
+            if !self.is_agreed(change)? {
+                return Ok(self.unchanged());
+            }
+        }
+        if self.print {
+            say!("{path} is as it was before.");
+            return Ok(ExitCode::SUCCESS);
+        }
+        store.revert(&undo).map_err(shown)?;
+        match (
+            undo.change.as_ref().map(|change| &change.after),
+            undo.is_exact,
+        ) {
+            (Some(None), _) => say!("{path} is gone again."),
+            (_, true) => say!("{path} is as it was before."),
+            (_, false) => say!("{path} no longer launches acp-chain."),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether there is anything in the chain, beside what projects bring. An error if it could not run.
+    fn check_chain(&self) -> Result<bool, String> {
+        let user = super::user().map_err(|error| error.to_string())?;
+        if self.with.is_empty() {
+            return Ok(user.has_chain());
+        }
+        let installed = super::installed(&user)?;
+        let manifest = Manifest::of_user(&user, &installed);
+        let mut manifest = manifest.map_err(|error| error.to_string())?;
+        manifest.add(&self.with, &user, &installed)?;
+        Ok(true)
+    }
+
+    /// Whether the user says yes to what was just shown.
+    fn is_agreed(&self, change: &Change) -> Result<bool, String> {
+        if self.print {
+            return Ok(false);
+        }
+        change.check().map_err(shown)?;
+        if self.yes {
+            return Ok(true);
+        }
+        match ask("Change it like this?") {
+            Answer::Yes => Ok(true),
+            Answer::No => Ok(false),
+            Answer::Unasked => Err(
+                "there is no terminal to ask on; nothing was changed. If you agree to this, say `--yes`"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn unchanged(&self) -> ExitCode {
+        if self.print {
+            return ExitCode::SUCCESS;
+        }
+        say!("Nothing was changed.");
+        ExitCode::FAILURE
+    }
+}
+
+fn shown(error: acp_chain_setup::Error) -> String {
+    Untrusted::new(error).to_string()
+}
+
+/// Where what was before is remembered.
+fn store() -> Result<Store, String> {
+    folders::check_owners()?;
+    let folder = folders::setups().ok_or(
+        "there is no folder to keep a backup in; let XDG_DATA_HOME name a folder of yours",
+    )?;
+    files::make_private(&folder)
+        .map_err(|error| format!("{}: {error}", Untrusted::new(folder.display())))?;
+    Ok(Store::new(folder, disk::write))
+}
+
+/// Prints a change as a difference.
+fn show(change: &Change) {
+    let path = Untrusted::new(change.path.display());
+    say!("--- {path}{}", missing(change.before.as_ref()));
+    say!("+++ {path}{}", missing(change.after.as_ref()));
+    let before = change.before.as_deref().unwrap_or_default();
+    let after = change.after.as_deref().unwrap_or_default();
+    let diff = TextDiff::from_lines(before, after);
+    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
+        say!("{}", hunk.header());
+        for change in hunk.iter_changes() {
+            let mark = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            let line = change.value().trim_end_matches(['\n', '\r']);
+            say!("{mark}{}", quote(&line.replace('\t', "    "), MAX_QUOTE));
+        }
+    }
+}
+
+fn missing(text: Option<&String>) -> &'static str {
+    match text {
+        Some(_) => "",
+        None => " (is not there)",
+    }
+}
+
+/// Prints the editors that are found, and what each launches.
+fn list(places: &Places) {
+    let mut is_any = false;
+    for editor in &EDITORS {
+        for path in editor.found(places) {
+            is_any = true;
+            say!("{}: {}", editor.title, Untrusted::new(path.display()));
+            one(editor, &path);
+        }
+        if let Some(program) = editor.program() {
+            is_any = true;
+            say!("{}: {}", editor.title, Untrusted::new(program.display()));
+            say!(
+                "  is told on its command line what to launch: `acp-chain setup {}`",
+                editor.name
+            );
+        }
+    }
+    if !is_any {
+        let names: Vec<_> = EDITORS.iter().map(|editor| editor.title).collect();
+        say!(
+            "No configuration of an editor was found; these are known: {}.",
+            names.join(", ")
+        );
+        say!("`acp-chain setup EDITOR --file FILE` takes one that is elsewhere.");
+    }
+}
+
+/// What one configuration launches.
+fn one(editor: &Editor, path: &Path) {
+    let (found, is_chained) = match agents(editor, path) {
+        Ok(found) => found,
+        Err(error) => {
+            say!("  {}", Untrusted::new(error));
+            return;
+        }
+    };
+    for agent in &found {
+        let name = quote(&agent.name, MAX_QUOTE);
+        match &agent.runs {
+            Runs::Chain | Runs::ByHand => say!("  `{name}` launches acp-chain"),
+            Runs::Other(command) => say!("  `{name}` launches {}", quote(command, MAX_QUOTE)),
+            Runs::Unfit(why) => say!("  `{name}` {why}"),
+        }
+    }
+    let is_open = found
+        .iter()
+        .any(|agent| matches!(agent.runs, Runs::Other(_)));
+    let by_code = found.is_empty() && editor.is_code();
+    match (is_open || by_code && !is_chained, by_code && is_chained) {
+        (true, _) => say!(
+            "  `acp-chain setup {}` puts acp-chain in front",
+            editor.name
+        ),
+        (_, true) => say!("  launches acp-chain"),
+        _ if found.is_empty() => say!("  has no agents"),
+        _ => {}
+    }
+}

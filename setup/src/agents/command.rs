@@ -1,0 +1,175 @@
+//! Where the words of an agent's command stand in a configuration, and edits that put others before them, or take
+//! them off again. The words of the agent's own command stay as they are written.
+
+use std::ops::Range;
+
+use super::Runs;
+use crate::launch::{is_acp_chain, ours};
+use crate::shell::{shell_word, shell_words};
+
+/// What stands in place of parts of a text.
+pub type Edits = Vec<(Range<usize>, String)>;
+
+/// A text of the configuration: where it stands, quotes included, and what it says.
+pub struct Word {
+    pub at: Range<usize>,
+    pub says: String,
+}
+
+/// Where the words of a command stand.
+pub enum Command {
+    /// In a list: the command and its arguments.
+    List { open: usize, words: Vec<Word> },
+    /// In a text, and a list with the arguments.
+    Split {
+        /// Where its key begins.
+        key: usize,
+        program: Word,
+        arguments: Arguments,
+    },
+    /// In a text, as in a shell.
+    Line(Word),
+}
+
+pub enum Arguments {
+    /// There is no such key.
+    None,
+    /// It has no value.
+    Null(Range<usize>),
+    /// Behind this bracket.
+    List { open: usize, words: Vec<Word> },
+}
+
+impl Command {
+    pub fn words(&self) -> Vec<String> {
+        let says = |words: &[Word]| words.iter().map(|word| word.says.clone()).collect();
+        match self {
+            Self::List { words, .. } => says(words),
+            Self::Split {
+                program, arguments, ..
+            } => {
+                let mut all = vec![program.says.clone()];
+                if let Arguments::List { words, .. } = arguments {
+                    all.extend(says(words) as Vec<_>);
+                }
+                all
+            }
+            Self::Line(line) => shell_words(&line.says)
+                .into_iter()
+                .map(|(word, _)| word)
+                .collect(),
+        }
+    }
+
+    pub fn ours(&self) -> Option<usize> {
+        ours(self.words().iter().map(String::as_str))
+    }
+
+    pub fn runs(&self) -> Runs {
+        let words = self.words();
+        match words.first() {
+            None => Runs::Unfit("has an empty command"),
+            Some(_) if self.ours().is_some() => Runs::Chain,
+            Some(program) if is_acp_chain(program) => Runs::ByHand,
+            Some(_) => Runs::Other(words.join(" ")),
+        }
+    }
+
+    /// With these words before it.
+    pub fn wrapped(&self, text: &str, prefix: &[String]) -> Edits {
+        let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
+        match self {
+            Self::List { open, words } => vec![before(text, *open, words, &all)],
+            Self::Line(line) => {
+                let words: Vec<_> = prefix.iter().map(|word| shell_word(word)).collect();
+                let new = format!("{} {}", words.join(" "), line.says);
+                vec![(line.at.clone(), json(&new))]
+            }
+            Self::Split {
+                key,
+                program,
+                arguments,
+            } => {
+                let (first, mut rest) = (all[0].clone(), all[1..].to_vec());
+                rest.push(text[program.at.clone()].to_owned());
+                let list = format!("[{}]", rest.join(", "));
+                let arguments = match arguments {
+                    Arguments::List { open, words } => before(text, *open, words, &rest),
+                    Arguments::Null(at) => (at.clone(), list),
+                    Arguments::None => {
+                        let gap = gap(text, *key);
+                        let end = program.at.end;
+                        (end..end, format!(",{gap}\"args\": {list}"))
+                    }
+                };
+                vec![(program.at.clone(), first), arguments]
+            }
+        }
+    }
+
+    /// Without so many words at its beginning.
+    pub fn bare(&self, text: &str, count: usize) -> Edits {
+        match self {
+            Self::List { words, .. } => vec![without(text, words, count)],
+            Self::Line(line) => {
+                let (_, start) = shell_words(&line.says)[count];
+                vec![(line.at.clone(), json(&line.says[start..]))]
+            }
+            Self::Split {
+                program, arguments, ..
+            } => {
+                let Arguments::List { words, .. } = arguments else {
+                    return Vec::new();
+                };
+                // The agent's own command stands among the arguments, as it was written.
+                let agent = text[words[count - 1].at.clone()].to_owned();
+                vec![(program.at.clone(), agent), without(text, words, count)]
+            }
+        }
+    }
+}
+
+/// Puts words in front of the others of a list, laid out as these are.
+fn before(text: &str, open: usize, words: &[Word], new: &[String]) -> (Range<usize>, String) {
+    let inside = open + 1;
+    match words.first() {
+        None => (inside..inside, new.join(", ")),
+        Some(first) => {
+            let (at, gap) = (first.at.start, gap(text, first.at.start));
+            let new = new.iter().map(|word| format!("{word},{gap}"));
+            (at..at, new.collect())
+        }
+    }
+}
+
+/// Takes words off the front of a list, with the comma behind the last of them.
+fn without(text: &str, words: &[Word], count: usize) -> (Range<usize>, String) {
+    let start = words[0].at.start;
+    let end = match words.get(count) {
+        Some(next) => next.at.start,
+        None => {
+            let end = words[count - 1].at.end;
+            let behind = text[end..].trim_start();
+            match behind.strip_prefix(',') {
+                Some(behind) => text.len() - behind.len(),
+                None => end,
+            }
+        }
+    };
+    (start..end, String::new())
+}
+
+/// What separates something from what stands before it: a line break with the indentation, or a space.
+fn gap(text: &str, start: usize) -> &str {
+    let before = &text[..start];
+    let blank = before.len() - before.trim_end_matches([' ', '\t']).len();
+    let line = before[..before.len() - blank].strip_suffix('\n');
+    match line.map(|line| line.strip_suffix('\r').unwrap_or(line)) {
+        Some(line) => &text[line.len()..start],
+        None => " ",
+    }
+}
+
+fn json(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

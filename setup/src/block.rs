@@ -1,0 +1,102 @@
+//! Our lines in a file of code: a block between two markers, which no other line depends on.
+
+use crate::agents::Malformed;
+
+const BEGIN: &str = "acp-chain: begin";
+const END: &str = "acp-chain: end";
+
+/// Where a block is in a text: from the beginning of its first line to the end of its last.
+fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Malformed> {
+    let (begins, ends) = (format!("{comment} {BEGIN}"), format!("{comment} {END}"));
+    let (mut start, mut found, mut at) = (None, None, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let wrong = |wrong: &str| Malformed {
+            line: number + 1,
+            wrong: wrong.to_owned(),
+        };
+        if line.starts_with(&begins) {
+            if start.is_some() || found.is_some() {
+                return Err(wrong("acp-chain's lines begin here a second time"));
+            }
+            start = Some((at, number));
+        }
+        at += line.len();
+        if line.starts_with(&ends) {
+            let Some((start, _)) = start.take() else {
+                return Err(wrong("acp-chain's lines end here, and begin nowhere"));
+            };
+            found = Some(start..at);
+        }
+    }
+    match start {
+        Some((_, number)) => Err(Malformed {
+            line: number + 1,
+            wrong: format!("acp-chain's lines begin here, and `{ends}` is nowhere"),
+        }),
+        None => Ok(found),
+    }
+}
+
+/// Whether there is a block in a text.
+pub fn is_in(text: &str, comment: &str) -> Result<bool, Malformed> {
+    Ok(find(text, comment)?.is_some())
+}
+
+/// Puts code into the block of a text, which is at its end if there was none.
+pub fn put(text: &str, comment: &str, editor: &str, code: &str) -> Result<String, Malformed> {
+    let block = format!(
+        "{comment} {BEGIN} (`acp-chain setup {editor}` wrote this, and `acp-chain setup {editor} --undo` removes it)\n\
+         {code}{comment} {END}\n"
+    );
+    let mut text = text.to_owned();
+    match find(&text, comment)? {
+        Some(range) => text.replace_range(range, &block),
+        None => {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&block);
+        }
+    }
+    Ok(text)
+}
+
+/// Takes the block out of a text.
+pub fn take(text: &str, comment: &str) -> Result<String, Malformed> {
+    let mut text = text.to_owned();
+    if let Some(range) = find(&text, comment)? {
+        text.replace_range(range, "");
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_put_replaced_and_taken_and_the_rest_stays() {
+        for before in ["", "(one)\n", "(one)\r\n;; acp-chain\r\n"] {
+            let once = put(before, ";;", "emacs", "(two)\n").unwrap();
+            assert!(once.starts_with(before) && once.contains("\n(two)\n;; acp-chain: end\n"));
+            assert_eq!(put(&once, ";;", "emacs", "(two)\n").unwrap(), once);
+            let more = put(&(once.clone() + "(three)\n"), ";;", "emacs", "(four)\n").unwrap();
+            assert_eq!(more, once.replace("(two)", "(four)") + "(three)\n");
+            assert_eq!(take(&more, ";;").unwrap(), before.to_owned() + "(three)\n");
+        }
+    }
+
+    #[test]
+    fn markers_that_do_not_match_are_told_with_their_line() {
+        for (text, line) in [
+            ("a\n;; acp-chain: begin\n", 2),
+            (";; acp-chain: end\n", 1),
+            (
+                ";; acp-chain: begin\n;; acp-chain: begin\n;; acp-chain: end\n",
+                2,
+            ),
+        ] {
+            assert_eq!(take(text, ";;").unwrap_err().line, line, "{text}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! acpx, a client on the command line. An agent is an `argv`, or a `command`, which without `args` is a whole line.
+
+use super::{Editor, Kind};
+use crate::agents::Dialect;
+
+pub(super) const ACPX: Editor = Editor {
+    name: "acpx",
+    title: "acpx",
+    kind: Kind::Agents {
+        files: |places| vec![places.home.join(".acpx/config.json")],
+        dialect: Dialect {
+            keys: &["agents"],
+            lines: true,
+        },
+    },
+};

@@ -1,0 +1,18 @@
+(with-eval-after-load 'acp
+  (define-advice acp-make-client (:filter-args (client) acp-chain)
+    (let ((launch (list@LAUNCH@))
+          ;; The agents that get a chain, by their programs; without any, all of them.
+          (programs (list@PROGRAMS@))
+          (command (plist-get client :command))
+          (client (copy-sequence client)))
+      (when (and (stringp command)
+                 (not (equal (file-name-nondirectory command)
+                             (file-name-nondirectory (car launch))))
+                 (or (not programs)
+                     (member (file-name-nondirectory command) programs)))
+        (let ((arguments (append (cdr launch)
+                                 (list command)
+                                 (plist-get client :command-params))))
+          (setq client (plist-put client :command (car launch)))
+          (setq client (plist-put client :command-params arguments))))
+      client)))

@@ -1,0 +1,136 @@
+//! Emacs, with acp.el, over which agent-shell launches its agents too. Ours is at the end of the init file, and
+//! advises the one function that takes an agent's command.
+
+use super::{Code, Editor, Kind};
+use crate::agents::Malformed;
+use crate::launch::Launch;
+
+pub(super) const EMACS: Editor = Editor {
+    name: "emacs",
+    title: "Emacs (agent-shell, acp.el)",
+    kind: Kind::Code(Code {
+        // Where there is Doom, the init file is Doom's own.
+        files: |places| {
+            let home = |path: &str| places.home.join(path);
+            let mut files = places.in_settings("doom/config.el");
+            files.extend(
+                [
+                    ".doom.d/config.el",
+                    ".emacs.el",
+                    ".emacs",
+                    ".emacs.d/init.el",
+                ]
+                .map(home),
+            );
+            files.extend(places.in_settings("emacs/init.el"));
+            files
+        },
+        is_own: false,
+        comment: ";;",
+        text,
+        check: Some(check),
+    }),
+};
+
+fn text(launch: &Launch, programs: &[String]) -> String {
+    let list = |words: &[String]| {
+        let words = words.iter().map(|word| format!(" {}", quoted(word)));
+        words.collect::<String>()
+    };
+    include_str!("emacs.el")
+        .replace("@LAUNCH@", &list(&launch.words()))
+        .replace("@PROGRAMS@", &list(programs))
+}
+
+/// A text as Lisp has it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
+}
+
+/// Whether what is added at the end of this would stand by itself.
+fn check(text: &str) -> Result<(), Malformed> {
+    let (mut open, mut line) = (Vec::new(), 1);
+    let mut last = '\n';
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let before = std::mem::replace(&mut last, c);
+        match c {
+            '\n' => line += 1,
+            ';' => {
+                if rest.by_ref().any(|c| c == '\n') {
+                    line += 1;
+                }
+                last = '\n';
+            }
+            '"' => {
+                let began = line;
+                loop {
+                    match rest.next() {
+                        Some('"') => break,
+                        Some('\n') => line += 1,
+                        Some('\\') => line += usize::from(rest.next() == Some('\n')),
+                        Some(_) => {}
+                        None => return Err(wrong(began, "the text that begins here has no end")),
+                    }
+                }
+            }
+            '\\' => {
+                rest.next();
+            }
+            // A character, unless it is part of a name.
+            '?' if before.is_whitespace() || "()[]'`,".contains(before) => {
+                let escape = rest.next().filter(|c| *c == '\\');
+                escape.and_then(|_| rest.next());
+            }
+            '(' | '[' => open.push((c, line)),
+            ')' | ']' => {
+                let opens = if c == ')' { '(' } else { '[' };
+                if open.pop().is_none_or(|(opened, _)| opened != opens) {
+                    return Err(wrong(line, &format!("`{c}` closes nothing")));
+                }
+            }
+            _ => {}
+        }
+    }
+    match open.pop() {
+        Some((c, line)) => Err(wrong(line, &format!("`{c}` is never closed"))),
+        None => Ok(()),
+    }
+}
+
+fn wrong(line: usize, wrong: &str) -> Malformed {
+    Malformed {
+        line,
+        wrong: wrong.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_told_with_the_line_in_which_it_begins() {
+        for (text, line) in [
+            ("(a)\n(b (c)\n", 2),
+            ("(a))\n", 1),
+            ("(a]\n", 1),
+            ("(a)\n\"text\n", 2),
+            ("; (\n(\n; )", 2),
+        ] {
+            assert_eq!(check(text).unwrap_err().line, line, "{text}");
+        }
+    }
+
+    #[test]
+    fn parentheses_in_texts_comments_and_characters_are_none() {
+        for text in [
+            "",
+            "(a \"(\\\"(\" ?\\( ?( '(?\\) [b])) ; ((\n",
+            "(really? (not \\( a character?))",
+            "(list ?\\\" ?\\; ?a)",
+        ] {
+            assert_eq!(check(text), Ok(()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The editors, one table: where each keeps its configuration, and how that launches agents. What is special about
+//! one is in its file.
+
+mod acpx;
+mod emacs;
+mod jetbrains;
+mod neovim;
+mod toad;
+mod vscode;
+mod zed;
+
+use std::path::PathBuf;
+
+use crate::agents::{Dialect, Malformed};
+use crate::launch::Launch;
+use crate::places::Places;
+
+/// An editor that launches agents.
+#[derive(Debug)]
+pub struct Editor {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// What is special about its configuration.
+    pub(crate) kind: Kind,
+}
+
+/// How an editor is configured.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// By agents in a file of JSON, which may be in one of several places.
+    Agents {
+        files: fn(&Places) -> Vec<PathBuf>,
+        dialect: Dialect,
+    },
+    /// By code, to which ours is added.
+    Code(Code),
+    /// On its command line: there is nothing to change.
+    Typed {
+        program: &'static str,
+        line: fn(&Launch) -> String,
+    },
+}
+
+/// Says what is wrong with a text.
+type Check = fn(&str) -> Result<(), Malformed>;
+
+/// What is added to a configuration that is code.
+#[derive(Debug)]
+pub(crate) struct Code {
+    /// Where it may be added, the place that the editor prefers first.
+    pub files: fn(&Places) -> Vec<PathBuf>,
+    /// Whether the file is all ours, in a folder from which the editor reads every file.
+    pub is_own: bool,
+    /// What begins a comment.
+    pub comment: &'static str,
+    /// Stands between the editor and the agents with these programs, or all if there are none.
+    pub text: fn(&Launch, &[String]) -> String,
+    /// What is wrong with a file to which nothing can be added.
+    pub check: Option<Check>,
+}
+
+/// All of them, in the order in which people are shown them.
+pub const EDITORS: [Editor; 7] = [
+    zed::ZED,
+    jetbrains::JETBRAINS,
+    vscode::VSCODE,
+    neovim::NEOVIM,
+    emacs::EMACS,
+    toad::TOAD,
+    acpx::ACPX,
+];
+
+impl Editor {
+    /// The editor of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        EDITORS.iter().find(|editor| editor.name == name)
+    }
+
+    /// The places where its configuration may be.
+    #[must_use]
+    pub fn files(&self, places: &Places) -> Vec<PathBuf> {
+        match &self.kind {
+            Kind::Agents { files, .. } | Kind::Code(Code { files, .. }) => files(places),
+            Kind::Typed { .. } => Vec::new(),
+        }
+    }
+
+    /// The configurations that there are.
+    #[must_use]
+    pub fn found(&self, places: &Places) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for file in self.files(places) {
+            // A file of our own is made in a folder that the editor has.
+            let there = match &self.kind {
+                Kind::Code(code) if code.is_own => file.ancestors().nth(2),
+                _ => Some(&*file),
+            };
+            let is_there = there.is_some_and(|there| there.symlink_metadata().is_ok());
+            let same = |other: &PathBuf| other.canonicalize().ok() == file.canonicalize().ok();
+            let is_known = file.exists() && found.iter().any(same);
+            if is_there && !is_known {
+                found.push(file);
+            }
+        }
+        match &self.kind {
+            // The first one is the only one that is read.
+            Kind::Code(code) if !code.is_own => found.into_iter().take(1).collect(),
+            _ => found,
+        }
+    }
+
+    /// Whether its configuration is code, which does not name its agents.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        matches!(self.kind, Kind::Code(_))
+    }
+
+    /// The program whose command line is its configuration, if it is so and there is one.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        match &self.kind {
+            Kind::Typed { program, .. } => which::which(program).ok(),
+            Kind::Agents { .. } | Kind::Code(_) => None,
+        }
+    }
+}

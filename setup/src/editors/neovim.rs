@@ -1,0 +1,32 @@
+//! Neovim, with `CodeCompanion` or avante. Both are configured by code anywhere, and often when they are first used, so
+//! ours is a file beside it: it changes the one function of each that takes an agent's command, when that is loaded.
+
+use super::{Code, Editor, Kind};
+use crate::launch::Launch;
+
+pub(super) const NEOVIM: Editor = Editor {
+    name: "neovim",
+    title: "Neovim (CodeCompanion, avante)",
+    kind: Kind::Code(Code {
+        files: |places| places.in_settings(&format!("{}/plugin/acp-chain.lua", places.nvim)),
+        is_own: true,
+        comment: "--",
+        text,
+        check: None,
+    }),
+};
+
+fn text(launch: &Launch, programs: &[String]) -> String {
+    let list = |words: &[String]| {
+        let words = words.iter().map(|word| quoted(word));
+        words.collect::<Vec<_>>().join(", ")
+    };
+    include_str!("neovim.lua")
+        .replace("@LAUNCH@", &list(&launch.words()))
+        .replace("@PROGRAMS@", &list(programs))
+}
+
+/// A text as Lua has it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
+}

@@ -1,0 +1,24 @@
+//! Zed. Its channels share one `settings.json`; the sandbox of a Flatpak has one of its own.
+
+use super::{Editor, Kind};
+use crate::agents::Dialect;
+
+pub(super) const ZED: Editor = Editor {
+    name: "zed",
+    title: "Zed",
+    kind: Kind::Agents {
+        files: |places| {
+            let mut files = places.in_settings("zed/settings.json");
+            files.push(places.settings.join("Zed/settings.json"));
+            for application in ["dev.zed.Zed", "dev.zed.Zed-Preview"] {
+                let folder = places.home.join(".var/app").join(application);
+                files.push(folder.join("config/zed/settings.json"));
+            }
+            files
+        },
+        dialect: Dialect {
+            keys: &["agent_servers"],
+            lines: false,
+        },
+    },
+};

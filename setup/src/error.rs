@@ -1,0 +1,136 @@
+//! What goes wrong, in words for the user.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The editor has no configuration where it could be.
+    #[error(
+        "no configuration of {title} was found: there is no {}; configure an agent in it first, or name the file with `--file`",
+        paths(looked)
+    )]
+    NotFound {
+        /// The editor.
+        title: &'static str,
+        /// Where it was looked for.
+        looked: Vec<PathBuf>,
+    },
+    /// The editor has more than one.
+    #[error(
+        "{title} has several configurations, {}; say which with `--file`",
+        paths(found)
+    )]
+    Several {
+        /// The editor.
+        title: &'static str,
+        /// All of them.
+        found: Vec<PathBuf>,
+    },
+    /// A file's system says no.
+    #[error("{}: {error}", path.display())]
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        error: io::Error,
+    },
+    /// A link leads to nothing.
+    #[error("{} is a link to what is not there; nothing was changed", .0.display())]
+    Dangling(PathBuf),
+    /// The file is larger than any configuration.
+    #[error("{} is larger than {} MiB, and so no configuration of an editor", .0.display(), crate::plan::LONGEST >> 20)]
+    TooLarge(PathBuf),
+    /// The file may not be written.
+    #[error("{} is read-only; make it writable, or, if a program makes it, change what that makes it of: `--print` shows how", .0.display())]
+    ReadOnly(PathBuf),
+    /// The file cannot be understood.
+    #[error("{}:{line}: {wrong}; nothing was changed: correct it, and try again", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// In which line.
+        line: usize,
+        /// What is wrong.
+        wrong: String,
+    },
+    /// There is nothing to stand in front of.
+    #[error("{} has no agent that it says how to launch; add one there, with its `command`, and try again", .0.display())]
+    NoAgents(PathBuf),
+    /// The user named an agent that is not there.
+    #[error("{} has no agent `{name}`{}; it has {there}", path.display(), nearest(near.as_deref()))]
+    UnknownAgent {
+        /// The file.
+        path: PathBuf,
+        /// As the user said it.
+        name: String,
+        /// What may have been meant.
+        near: Option<String>,
+        /// All that there are.
+        there: String,
+    },
+    /// The file does not say how this agent is launched, or not so that it can be changed.
+    #[error("{}: `{name}` {why}", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// The agent.
+        name: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// No configuration can have this as the path of a program.
+    #[error("{}: no editor can launch a program by this path; install acp-chain elsewhere", .0.display())]
+    Program(PathBuf),
+    /// The program has another name.
+    #[error("{} is not called `acp-chain`, by which `acp-chain setup` knows it again in a configuration; give it that name", .0.display())]
+    Renamed(PathBuf),
+    /// There is a file where ours would be.
+    #[error("{} is there already, and not from `acp-chain setup`; move it away, or put what `--print` shows into a file of your own", .0.display())]
+    Taken(PathBuf),
+    /// Nothing is remembered.
+    #[error(
+        "`acp-chain setup` has changed no configuration of {0} that it remembers; there is nothing to undo"
+    )]
+    NothingToUndo(&'static str),
+    /// The file is gone.
+    #[error("{} is not there any more; what it was before `acp-chain setup` is in {}", path.display(), backup.display())]
+    Gone {
+        /// The file.
+        path: PathBuf,
+        /// What is kept of it.
+        backup: PathBuf,
+    },
+    /// What is remembered cannot be read.
+    #[error("{}: {wrong}; what was remembered of a configuration cannot be read", path.display())]
+    Record {
+        /// The file with it.
+        path: PathBuf,
+        /// What is wrong.
+        wrong: String,
+    },
+    /// The file changed between the plan and now.
+    #[error("{} has changed just now; nothing was written: try again", .0.display())]
+    Changed(PathBuf),
+}
+
+impl Error {
+    /// What the system says about a file.
+    pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Disk {
+            path: path.into(),
+            error,
+        }
+    }
+}
+
+fn paths(paths: &[PathBuf]) -> String {
+    let paths = paths.iter().map(|path| path.display().to_string());
+    paths.collect::<Vec<_>>().join(", ")
+}
+
+fn nearest(near: Option<&str>) -> String {
+    near.map_or(String::new(), |near| format!(" (did you mean `{near}`?)"))
+}

@@ -1,0 +1,49 @@
+//! Where editors keep their configurations: the folders of a user.
+
+use std::env;
+use std::path::PathBuf;
+
+use directories::BaseDirs;
+
+/// The folders that configurations are looked for in.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The user's home.
+    pub home: PathBuf,
+    /// Where this system's programs keep their settings.
+    pub settings: PathBuf,
+    /// The same for settings that stay on this machine. On most systems it is the same folder.
+    pub local_settings: PathBuf,
+    /// The name that Neovim goes by.
+    pub nvim: String,
+}
+
+impl Places {
+    /// Those of whoever runs this program; none without a home.
+    #[must_use]
+    pub fn of_user() -> Option<Self> {
+        let folders = BaseDirs::new()?;
+        let nvim = env::var("NVIM_APPNAME").ok();
+        Some(Self {
+            home: folders.home_dir().to_owned(),
+            settings: folders.config_dir().to_owned(),
+            local_settings: folders.config_local_dir().to_owned(),
+            nvim: nvim
+                .filter(|name| !name.is_empty())
+                .unwrap_or_else(|| "nvim".to_owned()),
+        })
+    }
+
+    /// A path in each folder for settings that there is. Some programs keep theirs in `~/.config` on every system.
+    pub(crate) fn in_settings(&self, path: &str) -> Vec<PathBuf> {
+        let unix = self.home.join(".config");
+        let mut paths = Vec::new();
+        for folder in [&self.settings, &unix, &self.local_settings] {
+            let path = folder.join(path);
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+        paths
+    }
+}

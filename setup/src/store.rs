@@ -1,0 +1,243 @@
+//! Making changes, and remembering what was there before: for each file a folder with a record, and the bytes.
+//!
+//! What always holds, whenever somebody is killed: what a file was before the first change can be had again, until it
+//! was.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::editors::Editor;
+use crate::error::Error;
+use crate::places::Places;
+use crate::plan::{Change, read, resolved, without};
+
+/// Puts a file into its place whole or not at all, with the permissions of the one that is there.
+pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
+
+/// What is remembered of all changes, in a folder of our user's.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+    write: Write,
+}
+
+/// The way back.
+#[derive(Clone, Debug)]
+pub struct Undo {
+    /// The file itself.
+    pub path: PathBuf,
+    /// What would change; none if it is as it was.
+    pub change: Option<Change>,
+    /// Whether it becomes just what it was. If not, it was edited since, and only what launches acp-chain goes.
+    pub is_exact: bool,
+}
+
+/// What is remembered of a file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    path: String,
+    /// The digest of what it was; none if it was not there.
+    before: Option<String>,
+    /// That of what we made of it.
+    after: String,
+    /// The agents that were changed.
+    agents: Vec<String>,
+}
+
+impl Store {
+    /// One in this folder, which is there, and is its user's alone.
+    #[must_use]
+    pub fn new(folder: PathBuf, write: Write) -> Self {
+        Self { folder, write }
+    }
+
+    /// Makes a planned change.
+    ///
+    /// # Errors
+    /// If the file has changed since, or the disk does not let it be written.
+    pub fn apply(&self, editor: &Editor, change: &Change) -> Result<(), Error> {
+        change.check()?;
+        let Some(after) = &change.after else {
+            return Ok(());
+        };
+        let kept = self.record(&change.path)?;
+        let mut agents = change.agents.clone();
+        let before = match &kept {
+            None => change.before.clone(),
+            Some(record) => {
+                agents.extend(
+                    record
+                        .agents
+                        .iter()
+                        .filter(|name| !change.agents.contains(name))
+                        .cloned(),
+                );
+                let now = change.before.as_deref().map(digest);
+                match now {
+                    // We were here last, or were killed before we were.
+                    now if now == record.before || now.as_ref() == Some(&record.after) => {
+                        self.backup(&change.path, record)?
+                    }
+                    // It was edited since. What it would be without us is worth keeping.
+                    _ => match &change.before {
+                        Some(text) => without(editor, &change.path, text, &record.agents)?,
+                        None => None,
+                    },
+                }
+            }
+        };
+        let record = Record {
+            path: change.path.display().to_string(),
+            before: before.as_deref().map(digest),
+            after: digest(after),
+            agents,
+        };
+        self.keep(&change.path, &record, before.as_deref())?;
+        if let Some(folder) = change.path.parent() {
+            fs::create_dir_all(folder).map_err(Error::disk(folder))?;
+        }
+        let written = (self.write)(&change.path, after.as_bytes());
+        written.map_err(Error::disk(&change.path))
+    }
+
+    /// Plans the way back from what was changed for an editor.
+    ///
+    /// # Errors
+    /// If nothing is remembered, or of several files, or what is cannot be read.
+    pub fn undo(
+        &self,
+        editor: &Editor,
+        places: &Places,
+        file: Option<&Path>,
+    ) -> Result<Undo, Error> {
+        let mut known = Vec::new();
+        let files = match file {
+            Some(file) => vec![std::path::absolute(file).map_err(Error::disk(file))?],
+            None => editor.files(places),
+        };
+        for file in files {
+            // What is not there any more was changed all the same.
+            let path = resolved(&file).unwrap_or(file);
+            let is_known = known.iter().any(|(other, _)| *other == path);
+            if let Some(record) = self.record(&path)?.filter(|_| !is_known) {
+                known.push((path, record));
+            }
+        }
+        if known.len() > 1 {
+            let found = known.into_iter().map(|(path, _)| path).collect();
+            return Err(Error::Several {
+                title: editor.title,
+                found,
+            });
+        }
+        let (path, record) = known.pop().ok_or(Error::NothingToUndo(editor.title))?;
+        let before = read(&path)?;
+        let now = before.as_deref().map(digest);
+        let (after, is_exact) = match &before {
+            _ if now == record.before => (before.clone(), true),
+            None => {
+                let backup = self.place(&path).join(backup_name(&record));
+                return Err(Error::Gone { path, backup });
+            }
+            Some(_) if now.as_ref() == Some(&record.after) => (self.backup(&path, &record)?, true),
+            Some(text) => (without(editor, &path, text, &record.agents)?, false),
+        };
+        let change = (before != after).then(|| Change {
+            path: path.clone(),
+            before,
+            after,
+            agents: Vec::new(),
+        });
+        Ok(Undo {
+            path,
+            change,
+            is_exact,
+        })
+    }
+
+    /// Goes the way back, and forgets it.
+    ///
+    /// # Errors
+    /// If the file has changed since, or the disk does not let it be written.
+    pub fn revert(&self, undo: &Undo) -> Result<(), Error> {
+        if let Some(change) = &undo.change {
+            change.check()?;
+            let written = match &change.after {
+                Some(after) => (self.write)(&change.path, after.as_bytes()),
+                None => fs::remove_file(&change.path),
+            };
+            written.map_err(Error::disk(&change.path))?;
+        }
+        let place = self.place(&undo.path);
+        fs::remove_dir_all(&place).map_err(Error::disk(&place))
+    }
+
+    /// Where a file is remembered.
+    fn place(&self, path: &Path) -> PathBuf {
+        self.folder.join(hex(path.as_os_str().as_encoded_bytes()))
+    }
+
+    fn record(&self, path: &Path) -> Result<Option<Record>, Error> {
+        let file = self.place(path).join(RECORD);
+        let Some(text) = read(&file)? else {
+            return Ok(None);
+        };
+        let record = serde_json::from_str(&text);
+        record.map(Some).map_err(|error| Error::Record {
+            path: file,
+            wrong: error.to_string(),
+        })
+    }
+
+    /// What a file was before.
+    fn backup(&self, path: &Path, record: &Record) -> Result<Option<String>, Error> {
+        let Some(expected) = &record.before else {
+            return Ok(None);
+        };
+        let file = self.place(path).join(backup_name(record));
+        match read(&file)? {
+            Some(text) if digest(&text) == *expected => Ok(Some(text)),
+            _ => Err(Error::Record {
+                path: file,
+                wrong: "it is not what was written".to_owned(),
+            }),
+        }
+    }
+
+    fn keep(&self, path: &Path, record: &Record, before: Option<&str>) -> Result<(), Error> {
+        let place = self.place(path);
+        fs::create_dir_all(&place).map_err(Error::disk(&place))?;
+        if let Some(before) = before {
+            let file = place.join(backup_name(record));
+            (self.write)(&file, before.as_bytes()).map_err(Error::disk(&file))?;
+        }
+        let file = place.join(RECORD);
+        let text = serde_json::to_string_pretty(record).unwrap_or_default();
+        (self.write)(&file, text.as_bytes()).map_err(Error::disk(&file))
+    }
+}
+
+const RECORD: &str = "record.json";
+
+/// What the file with the bytes is called. Another record has another one, so that none is ever without its bytes.
+fn backup_name(record: &Record) -> String {
+    let digest = record.before.as_deref().unwrap_or_default();
+    format!("before-{}", digest.trim_start_matches("sha256:"))
+}
+
+fn digest(text: &str) -> String {
+    format!("sha256:{}", hex(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::new();
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

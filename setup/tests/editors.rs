@@ -1,0 +1,501 @@
+//! The configurations of editors, in the formats that they have today: set up, edited, and given back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use acp_chain_setup::{
+    EDITORS, Editor, Error, Launch, Places, Planned, Runs, Store, Wanted, plan, typed,
+};
+use tempfile::TempDir;
+
+/// A user with a home.
+struct User {
+    home: TempDir,
+    places: Places,
+    store: Store,
+}
+
+impl User {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().canonicalize().unwrap();
+        fs::create_dir(path.join("remembered")).unwrap();
+        let places = Places {
+            settings: path.join(".config"),
+            local_settings: path.join(".config"),
+            nvim: "nvim".to_owned(),
+            home: path.clone(),
+        };
+        let store = Store::new(path.join("remembered"), |path, bytes| {
+            fs::write(path, bytes)
+        });
+        Self {
+            home,
+            places,
+            store,
+        }
+    }
+
+    fn file(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.places.home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn plan(&self, editor: &Editor, agents: &[&str]) -> Result<Planned, Error> {
+        let wanted = Wanted {
+            file: None,
+            agents: agents.iter().map(|&name| name.to_owned()).collect(),
+        };
+        plan(editor, &self.places, &wanted, &launch(&["redact"]))
+    }
+
+    /// Lets all agents have a chain.
+    fn set_up(&self, editor: &Editor) {
+        let change = self.plan(editor, &[]).unwrap().change.unwrap();
+        self.store.apply(editor, &change).unwrap();
+    }
+
+    /// Goes back. Gives whether to the very bytes.
+    fn undo(&self, editor: &Editor) -> bool {
+        let undo = self.store.undo(editor, &self.places, None).unwrap();
+        self.store.revert(&undo).unwrap();
+        undo.is_exact
+    }
+}
+
+fn launch(with: &[&str]) -> Launch {
+    let with = with.iter().map(|&name| name.to_owned()).collect();
+    Launch::new(Path::new("/usr/local/bin/acp-chain"), with).unwrap()
+}
+
+/// Where each editor's configuration is in a home, and its ending.
+const GOLDEN: [(&str, &str, &str); 6] = [
+    ("zed", ".config/zed/settings.json", "json"),
+    ("jetbrains", ".jetbrains/acp.json", "json"),
+    ("vscode", ".config/Code/User/settings.json", "json"),
+    ("acpx", ".acpx/config.json", "json"),
+    ("emacs", ".emacs.d/init.el", "el"),
+    ("neovim", ".config/nvim/plugin/acp-chain.lua", "lua"),
+];
+
+fn golden(editor: &str, name: &str, ending: &str) -> Option<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    fs::read_to_string(folder.join(editor).join(format!("{name}.{ending}"))).ok()
+}
+
+/// A user with an editor's configuration.
+fn configured(name: &str, path: &str, ending: &str) -> (User, PathBuf) {
+    let user = User::new();
+    let path = match golden(name, "before", ending) {
+        Some(text) => user.file(path, &text),
+        // Neovim has a folder, in which ours is a new file.
+        None => {
+            user.file(".config/nvim/init.lua", "");
+            user.places.home.join(path)
+        }
+    };
+    (user, path)
+}
+
+#[test]
+fn each_editor_has_a_golden_file_or_is_told_on_its_command_line() {
+    for editor in &EDITORS {
+        let is_golden = GOLDEN.iter().any(|(name, ..)| *name == editor.name);
+        assert_ne!(
+            is_golden,
+            typed(editor, &launch(&[])).is_some(),
+            "{}",
+            editor.name
+        );
+    }
+}
+
+#[test]
+fn only_what_launches_the_agents_changes_and_undo_gives_back_the_very_bytes() {
+    for (name, path, ending) in GOLDEN {
+        let editor = Editor::named(name).unwrap();
+        let (user, path) = configured(name, path, ending);
+        let before = fs::read(&path).ok();
+        user.set_up(editor);
+        let after = fs::read_to_string(&path).unwrap();
+        let file = format!("{name}/after.{ending}");
+        assert_eq!(after, golden(name, "after", ending).unwrap(), "{file}");
+        // The same again is no change.
+        assert!(user.plan(editor, &[]).unwrap().change.is_none(), "{name}");
+        assert!(user.undo(editor), "{name}");
+        assert_eq!(fs::read(&path).ok(), before, "{name}");
+        let error = user.store.undo(editor, &user.places, None).unwrap_err();
+        assert!(matches!(error, Error::NothingToUndo(_)), "{error}");
+    }
+}
+
+#[test]
+fn other_extensions_take_the_place_of_those_before_and_undo_gives_back_the_first_bytes() {
+    for (name, path, ending) in GOLDEN {
+        let editor = Editor::named(name).unwrap();
+        let (user, path) = configured(name, path, ending);
+        let before = fs::read(&path).ok();
+        user.set_up(editor);
+        let once = fs::read_to_string(&path).unwrap();
+        let others = launch(&["rules", "todo"]);
+        let planned = plan(editor, &user.places, &Wanted::default(), &others).unwrap();
+        user.store.apply(editor, &planned.change.unwrap()).unwrap();
+        let twice = fs::read_to_string(&path).unwrap();
+        assert!(
+            !twice.contains("redact") && twice.contains("todo"),
+            "{twice}"
+        );
+        // As long as nothing is lost, it is as if the others had been said first.
+        user.set_up(editor);
+        assert_eq!(fs::read_to_string(&path).unwrap(), once, "{name}");
+        assert!(user.undo(editor));
+        assert_eq!(fs::read(&path).ok(), before, "{name}");
+    }
+}
+
+#[test]
+fn what_was_edited_since_stays_and_only_ours_is_taken_back() {
+    for (name, path, ending) in GOLDEN {
+        let editor = Editor::named(name).unwrap();
+        let (user, path) = configured(name, path, ending);
+        user.set_up(editor);
+        let comment = match ending {
+            "json" => "// edited\n",
+            "el" => "; edited\n",
+            _ => "-- edited\n",
+        };
+        let after = fs::read_to_string(&path).unwrap();
+        fs::write(&path, comment.to_owned() + &after).unwrap();
+        assert!(!user.undo(editor), "{name}");
+        let left = fs::read_to_string(&path).unwrap();
+        // Arguments that were not there are an empty list; a last line without an end has one.
+        assert_eq!(Some(left), golden(name, "taken-back", ending), "{name}");
+    }
+}
+
+#[test]
+fn a_second_setup_after_an_edit_remembers_the_edit_and_not_ours() {
+    let editor = Editor::named("jetbrains").unwrap();
+    let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
+    let before = fs::read_to_string(&path).unwrap();
+    user.set_up(editor);
+    let edited = fs::read_to_string(&path).unwrap().replace("true", "false");
+    fs::write(&path, edited).unwrap();
+    let planned = plan(editor, &user.places, &Wanted::default(), &launch(&[])).unwrap();
+    user.store.apply(editor, &planned.change.unwrap()).unwrap();
+    assert!(user.undo(editor));
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        before.replace("true", "false")
+    );
+}
+
+#[test]
+fn whoever_is_killed_before_the_file_is_written_leaves_a_way_back() {
+    let editor = Editor::named("jetbrains").unwrap();
+    let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
+    let before = fs::read_to_string(&path).unwrap();
+    let change = user.plan(editor, &[]).unwrap().change.unwrap();
+    let folder = user.places.home.join("remembered");
+    // The backup and the record are written; the configuration, by its name, is not.
+    let killed = Store::new(folder, |path, bytes| match path.ends_with("acp.json") {
+        true => Err(std::io::ErrorKind::StorageFull.into()),
+        false => fs::write(path, bytes),
+    });
+    killed.apply(editor, &change).unwrap_err();
+    let undo = user.store.undo(editor, &user.places, None).unwrap();
+    assert!(undo.is_exact && undo.change.is_none());
+    user.store.apply(editor, &change).unwrap();
+    assert!(user.undo(editor));
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+}
+
+#[test]
+fn what_changes_after_it_was_shown_is_not_written() {
+    let editor = Editor::named("jetbrains").unwrap();
+    let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
+    let change = user.plan(editor, &[]).unwrap().change.unwrap();
+    fs::write(&path, "{}").unwrap();
+    let error = user.store.apply(editor, &change).unwrap_err();
+    assert!(matches!(error, Error::Changed(_)), "{error}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
+}
+
+#[test]
+fn an_agent_by_name_is_the_only_one_that_changes() {
+    let editor = Editor::named("zed").unwrap();
+    let (user, _) = configured(editor.name, ".config/zed/settings.json", "json");
+    let change = user.plan(editor, &["OpenCode"]).unwrap().change.unwrap();
+    let (before, after) = (change.before.unwrap(), change.after.unwrap());
+    let changed: Vec<_> = before
+        .lines()
+        .zip(after.lines())
+        .filter(|(old, new)| old != new)
+        .collect();
+    assert_eq!(changed.len(), 1, "{changed:?}");
+    assert!(
+        changed[0].1.contains("\"--\", \"opencode\", \"acp\"]"),
+        "{changed:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_changed_is_told_with_file_and_next_step() {
+    let zed = |text: &str, agents: &[&str]| {
+        let user = User::new();
+        user.file(".config/zed/settings.json", text);
+        let error = user
+            .plan(Editor::named("zed").unwrap(), agents)
+            .unwrap_err();
+        error
+            .to_string()
+            .replace(user.home.path().to_str().unwrap(), "~")
+    };
+    for (text, agents, told) in [
+        (
+            "{\n  \"agent_servers\": {\n}",
+            &[][..],
+            "settings.json:1: Unterminated object; nothing was changed",
+        ),
+        (
+            "[]",
+            &[],
+            "settings.json:1: expected an object with settings",
+        ),
+        (
+            "{\"agent_servers\":\n7}",
+            &[],
+            "settings.json:2: expected an object with agents in `agent_servers`",
+        ),
+        (
+            "{\"agent_servers\":{\"a\":{\"command\":\"x\"},\n\"a\":{}}}",
+            &[],
+            "settings.json:2: `a` is there twice",
+        ),
+        (
+            "{'agent_servers': {}}",
+            &[],
+            "Single-quoted strings are not allowed",
+        ),
+        ("{} {}", &[], "Text cannot contain more than one JSON value"),
+        (
+            "{}",
+            &[],
+            "settings.json has no agent that it says how to launch; add one there",
+        ),
+        ("", &["a"], "has no agent `a`; it has none"),
+        (
+            "{\"agent_servers\":{\"Claude Code\":{\"command\":\"x\"}}}",
+            &["claude-code"],
+            "has no agent `claude-code` (did you mean `Claude Code`?); it has `Claude Code`",
+        ),
+        (
+            "{\"agent_servers\":{\"a\":{\"type\":\"registry\"}}}",
+            &["a"],
+            "`a` has no `command` in this file",
+        ),
+        (
+            "{\"agent_servers\":{\"a\":{\"command\":7}}}",
+            &[],
+            "`a` has a `command` that is no text",
+        ),
+        (
+            "{\"agent_servers\":{\"a\":{\"command\":\"x\",\"args\":[7]}}}",
+            &[],
+            "`a` has `args` that are no list of texts",
+        ),
+        (
+            "{\"agent_servers\":{\"a\":{\"command\":\"acp-chain\",\"args\":[\"run\",\"--manifest\",\"m\",\"--\",\"x\"]}}}",
+            &["a"],
+            "`a` launches acp-chain already",
+        ),
+    ] {
+        let error = zed(text, agents);
+        assert!(error.contains(told), "{text}: {error}");
+    }
+    let deep = "[".repeat(100_000);
+    assert!(
+        zed(&deep, &[]).contains("nesting depth"),
+        "it is no stack overflow"
+    );
+}
+
+#[test]
+fn a_path_with_spaces_stays_one_word_or_the_agent_is_left_as_it_is() {
+    let (user, path) = configured("acpx", ".acpx/config.json", "json");
+    let editor = Editor::named("acpx").unwrap();
+    let launch = Launch::new(Path::new("/opt/it's mine/acp-chain"), Vec::new()).unwrap();
+    let planned = plan(editor, &user.places, &Wanted::default(), &launch).unwrap();
+    let left: Vec<_> = planned.left.iter().map(|(name, _)| &**name).collect();
+    // acpx takes no such path beside `args`.
+    assert_eq!(left, ["both"]);
+    let change = planned.change.unwrap();
+    let line = r"'/opt/it'\\''s mine/acp-chain' run -- npx -y 'my agent' --acp";
+    assert!(change.after.as_ref().unwrap().contains(line), "{change:?}");
+    user.store.apply(editor, &change).unwrap();
+    let (agents, _) = acp_chain_setup::agents(editor, &path).unwrap();
+    assert_eq!(agents[0].runs, Runs::Chain);
+    fs::write(&path, change.after.unwrap() + "\n").unwrap();
+    assert!(!user.undo(editor));
+    let before = golden("acpx", "before", "json").unwrap();
+    assert_eq!(fs::read_to_string(path).unwrap(), before + "\n");
+}
+
+#[test]
+fn agents_of_one_name_under_two_keys_both_change() {
+    let user = User::new();
+    let agent = r#"{ "Claude": { "command": "claude-agent-acp" } }"#;
+    let text = format!("{{ \"acp.agents\": {agent}, \"agent_servers\": {agent} }}\n");
+    let path = user.file(".config/Code/User/settings.json", &text);
+    let editor = Editor::named("vscode").unwrap();
+    user.set_up(editor);
+    let after = fs::read_to_string(path).unwrap();
+    assert_eq!(
+        after.matches("/usr/local/bin/acp-chain").count(),
+        2,
+        "{after}"
+    );
+    assert!(user.plan(editor, &[]).unwrap().change.is_none());
+}
+
+#[test]
+fn a_program_that_would_not_be_known_again_is_not_written() {
+    let error = Launch::new(Path::new("/usr/bin/chain"), Vec::new()).unwrap_err();
+    assert!(matches!(error, Error::Renamed(_)), "{error}");
+}
+
+#[test]
+fn several_configurations_or_none_are_told_and_a_file_by_name_is_taken() {
+    let user = User::new();
+    let editor = Editor::named("zed").unwrap();
+    let error = user.plan(editor, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("no configuration of Zed was found") && error.contains("--file"),
+        "{error}"
+    );
+    let text = golden("zed", "before", "json").unwrap();
+    user.file(".config/zed/settings.json", &text);
+    let preview = user.file(
+        ".var/app/dev.zed.Zed-Preview/config/zed/settings.json",
+        &text,
+    );
+    let error = user.plan(editor, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("Zed-Preview") && error.contains("say which with `--file`"),
+        "{error}"
+    );
+    let wanted = Wanted {
+        file: Some(preview.clone()),
+        agents: Vec::new(),
+    };
+    let planned = plan(editor, &user.places, &wanted, &launch(&[])).unwrap();
+    assert_eq!(planned.path, preview);
+    user.store.apply(editor, &planned.change.unwrap()).unwrap();
+    // Only one was changed: there is no question which one is meant.
+    assert!(user.undo(editor));
+    assert_eq!(fs::read_to_string(preview).unwrap(), text);
+}
+
+#[test]
+fn a_file_of_the_users_with_our_name_is_left_alone() {
+    let user = User::new();
+    user.file(".config/nvim/plugin/acp-chain.lua", "print('mine')\n");
+    let error = user
+        .plan(Editor::named("neovim").unwrap(), &[])
+        .unwrap_err();
+    assert!(matches!(error, Error::Taken(_)), "{error}");
+}
+
+#[test]
+fn code_that_is_not_whole_gets_nothing_at_its_end() {
+    let user = User::new();
+    user.file(".emacs", "(setq a 1)\n(when b\n");
+    let error = user
+        .plan(Editor::named("emacs").unwrap(), &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(".emacs:2: `(` is never closed; nothing was changed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn emacs_reads_one_init_file_and_doom_has_its_own() {
+    let user = User::new();
+    let editor = Editor::named("emacs").unwrap();
+    let init = user.file(".emacs.d/init.el", "");
+    assert_eq!(editor.found(&user.places), [init]);
+    let first = user.file(".emacs", "");
+    assert_eq!(editor.found(&user.places), [first]);
+    let doom = user.file(".config/doom/config.el", "");
+    assert_eq!(editor.found(&user.places), [doom]);
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_link_is_followed_and_stays_a_link() {
+        let user = User::new();
+        let editor = Editor::named("jetbrains").unwrap();
+        let text = golden("jetbrains", "before", "json").unwrap();
+        let dotfile = user.file("dotfiles/acp.json", &text);
+        fs::create_dir(user.places.home.join(".jetbrains")).unwrap();
+        let link = user.places.home.join(".jetbrains/acp.json");
+        symlink("../dotfiles/acp.json", &link).unwrap();
+        user.set_up(editor);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(
+            Some(fs::read_to_string(&dotfile).unwrap()),
+            golden("jetbrains", "after", "json")
+        );
+        assert!(user.undo(editor));
+        assert_eq!(fs::read_to_string(dotfile).unwrap(), text);
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_told() {
+        let user = User::new();
+        fs::create_dir(user.places.home.join(".jetbrains")).unwrap();
+        symlink("nowhere", user.places.home.join(".jetbrains/acp.json")).unwrap();
+        let error = user
+            .plan(Editor::named("jetbrains").unwrap(), &[])
+            .unwrap_err();
+        assert!(matches!(error, Error::Dangling(_)), "{error}");
+    }
+
+    #[test]
+    fn a_read_only_file_stays_as_it_is() {
+        let (user, path) = configured("jetbrains", ".jetbrains/acp.json", "json");
+        let editor = Editor::named("jetbrains").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let change = user.plan(editor, &[]).unwrap().change.unwrap();
+        let error = change.check().unwrap_err();
+        assert!(
+            error.to_string().contains("is read-only; make it writable"),
+            "{error}"
+        );
+        user.store.apply(editor, &change).unwrap_err();
+    }
+}
+
+#[test]
+fn agents_are_read_with_what_they_launch() {
+    let (user, path) = configured("zed", ".config/zed/settings.json", "json");
+    let editor = Editor::named("zed").unwrap();
+    let read = || acp_chain_setup::agents(editor, &path).unwrap();
+    let (agents, is_chained) = read();
+    assert!(!is_chained);
+    assert_eq!(agents[1].runs, Runs::Other("opencode acp".to_owned()));
+    assert_eq!(agents[2].runs, Runs::Other("/opt/an agent/bare".to_owned()));
+    assert!(matches!(agents[4].runs, Runs::Unfit(_)));
+    user.set_up(editor);
+    let (agents, is_chained) = read();
+    assert!(is_chained && agents[..4].iter().all(|agent| agent.runs == Runs::Chain));
+}

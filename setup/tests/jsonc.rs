@@ -1,0 +1,128 @@
+//! Whatever a configuration looks like, nothing of it changes but the value of the agent.
+
+use std::fs;
+
+use acp_chain_setup::{Editor, Launch, Places, Store, Wanted, plan};
+use jsonc_parser::{ParseOptions, parse_to_serde_value};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// What may stand between two tokens.
+fn gap() -> impl Strategy<Value = String> {
+    let one = prop_oneof![
+        Just(String::new()),
+        Just(" ".to_owned()),
+        Just("\n\t".to_owned()),
+        Just("\r\n    ".to_owned()),
+        Just(" /* , \" ] */ ".to_owned()),
+        Just(" // \" }\n  ".to_owned()),
+    ];
+    proptest::collection::vec(one, 0..3).prop_map(|parts| parts.concat())
+}
+
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-z./-]{1,8}", "[ -~äß☃]{1,8}"].prop_map(|text| Value::from(text).to_string())
+}
+
+/// The layout of a list, with or without a comma at its end.
+fn list() -> impl Strategy<Value = String> {
+    let words = proptest::collection::vec((gap(), word(), gap()), 0..4);
+    (words, any::<bool>(), gap()).prop_map(|(words, comma, end)| {
+        let words: Vec<_> = words
+            .iter()
+            .map(|(a, word, b)| format!("{a}{word}{b}"))
+            .collect();
+        let comma = if comma && !words.is_empty() { "," } else { "" };
+        format!("[{}{comma}{end}]", words.join(","))
+    })
+}
+
+/// The value of an agent, its command first or last.
+fn agent() -> impl Strategy<Value = String> {
+    let arguments = prop_oneof![
+        Just(None),
+        Just(Some("null".to_owned())),
+        list().prop_map(Some)
+    ];
+    let gaps = [gap(), gap(), gap(), gap(), gap(), gap()];
+    (word(), arguments, gaps, any::<bool>(), any::<bool>()).prop_map(
+        |(program, arguments, [a, b, c, d, e, f], first, comma)| {
+            let program = format!("{a}\"command\"{b}:{c}{program}");
+            let environment = format!("{d}\"env\":{{\"A\":\"args\"}}");
+            let arguments = arguments.map(|list| format!("{e}\"args\":{f}{list}"));
+            let mut parts: Vec<_> = [Some(program), Some(environment), arguments]
+                .into_iter()
+                .flatten()
+                .collect();
+            if !first {
+                parts.reverse();
+            }
+            format!("{{{}{}{a}}}", parts.join(","), if comma { "," } else { "" })
+        },
+    )
+}
+
+fn value(text: &str) -> Value {
+    let parsed = parse_to_serde_value::<Option<Value>>(text, &ParseOptions::default());
+    parsed.unwrap().unwrap()
+}
+
+/// The words that an agent is launched with.
+fn words(agent: &Value) -> Vec<Value> {
+    let arguments = agent["args"].as_array().cloned().unwrap_or_default();
+    [agent["command"].clone()]
+        .into_iter()
+        .chain(arguments)
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn only_the_value_of_the_agent_changes(
+        agent in agent(),
+        other in agent(),
+        before in gap(),
+        behind in gap(),
+        mark in prop_oneof![Just(""), Just("\u{feff}")],
+    ) {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("settings.json");
+        let head = format!("{mark}{before}{{\"a\":[1.50,{{}}],{before}\"agent_servers\":{{\"other\":{other},{before}\"mine\":");
+        let tail = format!("{behind}}},\"agent\":{{\"command\":7}}{behind}}}{behind}\n");
+        let text = format!("{head}{agent}{tail}");
+        fs::write(&file, &text).unwrap();
+        let editor = Editor::named("zed").unwrap();
+        let path = home.path().to_owned();
+        let places = Places { home: path.clone(), settings: path.clone(), local_settings: path.clone(), nvim: String::new() };
+        let wanted = Wanted { file: Some(file.clone()), agents: vec!["mine".to_owned()] };
+        let launch = Launch::new("/opt/acp-chain".as_ref(), vec!["redact".to_owned()]).unwrap();
+        let planned = plan(editor, &places, &wanted, &launch).unwrap();
+        let change = planned.change.unwrap();
+        let after = change.after.clone().unwrap();
+        prop_assert!(after.starts_with(&head) && after.ends_with(&tail), "{after}");
+        let chained = value(&after[head.len()..after.len() - tail.len()]);
+        let ours = [json!("/opt/acp-chain"), json!("run"), json!("--with"), json!("redact"), json!("--")];
+        let plain = value(&agent);
+        let expected: Vec<_> = ours.into_iter().chain(words(&plain)).collect();
+        prop_assert_eq!(words(&chained), expected);
+        prop_assert_eq!(&chained["env"], &plain["env"]);
+        // The same again is no change.
+        let remembered = path.join("remembered");
+        fs::create_dir(&remembered).unwrap();
+        let store = Store::new(remembered, |path, bytes| fs::write(path, bytes));
+        store.apply(editor, &change).unwrap();
+        prop_assert!(plan(editor, &places, &wanted, &launch).unwrap().change.is_none());
+        // After an edit elsewhere, the command is again what it was.
+        fs::write(&file, format!("{after} ")).unwrap();
+        let undo = store.undo(editor, &places, Some(&file)).unwrap();
+        let again = undo.change.unwrap().after.unwrap();
+        prop_assert!(again.starts_with(&head) && again.ends_with(&format!("{tail} ")), "{again}");
+        let bare = &again[head.len()..again.len() - tail.len() - 1];
+        prop_assert_eq!(words(&value(bare)), words(&plain));
+        if plain["args"].is_array() {
+            prop_assert_eq!(bare, agent);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! `acp-chain setup`: one command puts the chain in front of an editor's agents, and one takes it out again.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::{installed, peer, recorded};
+use acp_chain_tests::terminal::Terminal;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::watched;
+use serde_json::json;
+use tempfile::TempDir;
+
+const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
+
+const ZED: &str = ".config/zed/settings.json";
+
+const SETTINGS: &str = r#"{
+  // Mine.
+  "agent_servers": {
+    "Claude": { "command": "claude-agent-acp", "env": {} },
+    "OpenCode": { "command": "opencode", "args": ["acp"], },
+  },
+}
+"#;
+
+/// A user with a home.
+struct User(TempDir);
+
+impl User {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// One with Zed.
+    fn with_zed() -> Self {
+        let user = Self::new();
+        user.write(ZED, SETTINGS);
+        user
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.path(""))
+            .current_dir(self.path(""));
+        command
+    }
+
+    /// What `acp-chain setup` prints, and whether it did what it should.
+    fn setup(&self, args: &[&str]) -> (bool, String) {
+        let output = self.command(installed()).arg("setup").args(args).output();
+        let output = output.unwrap();
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.success(), printed)
+    }
+
+    /// The same, which has to succeed.
+    fn sets_up(&self, args: &[&str]) -> String {
+        let (is_success, printed) = self.setup(args);
+        assert!(is_success, "{args:?}: {printed}");
+        printed
+    }
+
+    /// The same, which has to fail.
+    fn is_refused(&self, args: &[&str]) -> String {
+        let (is_success, printed) = self.setup(args);
+        assert!(!is_success, "{args:?}: {printed}");
+        printed
+    }
+
+    /// The same in a terminal in which somebody types this.
+    fn types(&self, args: &[&str], line: &str) -> (bool, String) {
+        let mut terminal = Terminal::open().unwrap();
+        let mut command = self.command(installed());
+        command.arg("setup").args(args);
+        command
+            .stdin(terminal.stream().unwrap())
+            .stdout(terminal.stream().unwrap())
+            .stderr(terminal.stream().unwrap());
+        let mut running = command.spawn().unwrap();
+        drop(command);
+        terminal.types(line).unwrap();
+        let shown = terminal.shown();
+        (running.wait().unwrap().success(), shown)
+    }
+}
+
+#[test]
+fn nothing_changes_before_its_user_has_seen_the_difference_and_said_yes() {
+    let user = User::with_zed();
+    for line in ["\n", "n\n", "\u{4}"] {
+        let (is_success, shown) = user.types(&["zed", "--with", "redact"], line);
+        assert!(
+            !is_success && shown.contains("Nothing was changed."),
+            "{shown}"
+        );
+        assert_eq!(user.read(ZED), SETTINGS);
+    }
+    let (is_success, shown) = user.types(&["zed", "--with", "redact"], "y\n");
+    assert!(is_success, "{shown}");
+    assert!(shown.contains("Change it like this? [y/N] "), "{shown}");
+    let program = installed().canonicalize().unwrap();
+    let line = format!(
+        "    \"Claude\": {{ \"command\": {:?}, \"args\": [\"run\", \"--with\", \"redact\", \"--\", \"claude-agent-acp\"], \"env\": {{}} }},\r\n",
+        program.display().to_string()
+    );
+    assert!(
+        shown.contains(&format!("+{line}")),
+        "{shown}\nlacks\n{line}"
+    );
+    assert!(user.read(ZED).contains(line.trim()), "{}", user.read(ZED));
+    let (is_success, shown) = user.types(&["zed", "--undo"], "y\n");
+    assert!(
+        is_success && shown.contains("is as it was before."),
+        "{shown}"
+    );
+    assert_eq!(user.read(ZED), SETTINGS);
+}
+
+#[test]
+fn without_a_terminal_only_yes_changes_anything_and_print_never_does() {
+    let user = User::with_zed();
+    let printed = user.is_refused(&["zed"]);
+    assert!(
+        printed.contains("there is no terminal to ask on; nothing was changed"),
+        "{printed}"
+    );
+    let printed = user.sets_up(&["zed", "--print"]);
+    assert!(printed.contains("+    \"OpenCode\": "), "{printed}");
+    assert_eq!(user.read(ZED), SETTINGS);
+    user.sets_up(&["zed", "--yes"]);
+    let changed = user.read(ZED);
+    assert_ne!(changed, SETTINGS);
+    let printed = user.sets_up(&["zed", "--yes"]);
+    assert!(
+        printed.contains("launches acp-chain like this already."),
+        "{printed}"
+    );
+    user.sets_up(&["zed", "--undo", "--print"]);
+    assert_eq!(user.read(ZED), changed);
+    user.sets_up(&["zed", "--undo", "--yes"]);
+    assert_eq!(user.read(ZED), SETTINGS);
+    let printed = user.is_refused(&["zed", "--undo", "--yes"]);
+    assert!(printed.contains("there is nothing to undo"), "{printed}");
+}
+
+#[test]
+fn undo_of_what_was_edited_since_takes_back_only_ours_and_says_so() {
+    let user = User::with_zed();
+    user.sets_up(&["zed", "--yes", "--agent", "OpenCode"]);
+    user.write(ZED, &user.read(ZED).replace("Mine", "Edited"));
+    let printed = user.sets_up(&["zed", "--undo", "--yes"]);
+    assert!(
+        printed.contains("It was edited since: only what launches acp-chain is taken out"),
+        "{printed}"
+    );
+    assert_eq!(user.read(ZED), SETTINGS.replace("Mine", "Edited"));
+}
+
+#[test]
+fn without_an_editor_those_that_are_found_are_listed_with_what_they_launch() {
+    let user = User::new();
+    let printed = user.sets_up(&[]);
+    assert!(
+        printed.contains("No configuration of an editor was found"),
+        "{printed}"
+    );
+    let user = User::with_zed();
+    user.write(".jetbrains/acp.json", "{\n  oops\n}\n");
+    user.write(".config/nvim/init.lua", "");
+    user.write(".emacs", "");
+    user.sets_up(&["zed", "--yes", "--agent", "Claude"]);
+    user.sets_up(&["emacs", "--yes"]);
+    let printed = user.sets_up(&[]);
+    let path = |path: &str| user.path(path).display().to_string();
+    for line in [
+        format!(
+            "Zed: {}\n  `Claude` launches acp-chain\n  `OpenCode` launches opencode acp\n",
+            path(ZED)
+        ),
+        "  `acp-chain setup zed` puts acp-chain in front\n".to_owned(),
+        format!("{}:2: ", path(".jetbrains/acp.json")),
+        "  `acp-chain setup neovim` puts acp-chain in front\n".to_owned(),
+        format!(
+            "Emacs (agent-shell, acp.el): {}\n  launches acp-chain\n",
+            path(".emacs")
+        ),
+    ] {
+        assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_is_told_with_the_next_step_and_changes_nothing() {
+    let user = User::with_zed();
+    for (args, told) in [
+        (
+            &["zed", "--agent", "claude"][..],
+            "has no agent `claude` (did you mean `Claude`?); it has `Claude`, `OpenCode`",
+        ),
+        (
+            &["zed", "--with", "redcat"],
+            "--with redcat: `redcat` is not installed; there are `rules`, `todo`",
+        ),
+        (
+            &["jetbrains"],
+            "no configuration of JetBrains was found: there is no ",
+        ),
+        (&["sublime"], "invalid value 'sublime'"),
+        (&["--yes"], "required arguments were not provided"),
+        (
+            &["zed", "--undo", "--with", "redact"],
+            "cannot be used with",
+        ),
+    ] {
+        let printed = user.is_refused(args);
+        assert!(printed.contains(told), "{args:?}: {printed}\nlacks\n{told}");
+    }
+    fs::set_permissions(user.path(ZED), fs::Permissions::from_mode(0o444)).unwrap();
+    let printed = user.is_refused(&["zed", "--yes"]);
+    assert!(
+        printed.contains("is read-only; make it writable"),
+        "{printed}"
+    );
+    assert_eq!(user.read(ZED), SETTINGS);
+    user.write(".var/app/dev.zed.Zed/config/zed/settings.json", SETTINGS);
+    let printed = user.is_refused(&["zed", "--yes"]);
+    assert!(printed.contains("say which with `--file`"), "{printed}");
+}
+
+#[test]
+fn a_configuration_shows_no_control_characters_and_keeps_its_mode_and_its_link() {
+    let user = User::new();
+    let settings = SETTINGS.replace("Mine.", "\u{1b}[31mMine.\u{202e}");
+    let dotfile = user.write("dotfiles/zed.json", &settings);
+    fs::set_permissions(&dotfile, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::create_dir_all(user.path(".config/zed")).unwrap();
+    symlink(&dotfile, user.path(ZED)).unwrap();
+    let printed = user.sets_up(&["zed", "--yes"]);
+    assert!(
+        printed.contains("// \\u{1b}[31mMine.\\u{202e}\n"),
+        "{printed}"
+    );
+    assert!(user.path(ZED).symlink_metadata().unwrap().is_symlink());
+    let mode = fs::metadata(&dotfile).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    user.sets_up(&["zed", "--undo", "--yes"]);
+    assert_eq!(fs::read_to_string(dotfile).unwrap(), settings);
+}
+
+#[test]
+fn a_program_in_path_is_what_editors_launch() {
+    let user = User::with_zed();
+    fs::create_dir(user.path("bin")).unwrap();
+    symlink(installed(), user.path("bin/acp-chain")).unwrap();
+    let mut command = user.command(installed());
+    let path = [user.path("bin"), "/usr/bin".into(), "/bin".into()];
+    command.env("PATH", std::env::join_paths(path).unwrap());
+    let output = command.args(["setup", "zed", "--yes"]).output().unwrap();
+    assert!(output.status.success());
+    let linked = user.path("bin/acp-chain").display().to_string();
+    assert!(
+        user.read(ZED).contains(&format!("\"command\": {linked:?}")),
+        "{}",
+        user.read(ZED)
+    );
+}
+
+#[test]
+fn an_editor_without_a_configuration_of_agents_is_told_on_its_command_line() {
+    let printed = User::new().sets_up(&["toad", "--with", "redact"]);
+    let line = format!(
+        "  toad acp \"{} run --with redact -- AGENT ARGS…\"\n",
+        installed().display()
+    );
+    assert!(printed.ends_with(&line), "{printed}");
+}
+
+#[tokio::test]
+async fn acpx_launches_what_setup_wrote() {
+    // Each way in which acpx may be told of an agent.
+    for name in ["list", "both", "line"] {
+        let user = User::new();
+        let received = user.path("received");
+        let words = recorded(&received, [peer("bin").join("npm-agent")]);
+        let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
+        let quoted = words
+            .iter()
+            .map(|word| format!("'{}'", word.replace('\'', r"'\''")));
+        let agent = match name {
+            "list" => json!({ "argv": words }),
+            "both" => json!({ "command": words[0], "args": words[1..] }),
+            _ => json!({ "command": quoted.collect::<Vec<_>>().join(" ") }),
+        };
+        let config = json!({ "agents": { name: agent } });
+        user.write(".acpx/config.json", &format!("{config:#}\n"));
+        user.sets_up(&["acpx", "--yes", "--with", "redact"]);
+        let mut acpx = user.command(&peer("bin").join("acpx"));
+        acpx.args([
+            "--format",
+            "json",
+            "--json-strict",
+            "--approve-all",
+            name,
+            "exec",
+        ]);
+        acpx.arg(format!("my key is {SECRET}, keep it"));
+        let mut acpx = tokio::process::Command::from(acpx);
+        let output = acpx.kill_on_drop(true).output();
+        let output = watched(&Transcript::new(), "acpx", output).await.unwrap();
+        let wire = String::from_utf8(output.stdout).unwrap();
+        let ended = wire.lines().any(|line| {
+            let result = Message::parse(line).unwrap().result;
+            result.is_some_and(|result| result.contains("end_turn"))
+        });
+        assert!(output.status.success() && ended, "{name}: {wire}");
+        let received = fs::read_to_string(received).unwrap();
+        assert!(received.contains("[redacted"), "{name}: {received}");
+        assert!(!received.contains(SECRET), "{name}: {received}");
+    }
+}
