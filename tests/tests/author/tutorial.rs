@@ -41,7 +41,7 @@ fn blocks(page: &str, language: &str) -> Vec<(Role, String)> {
             continue;
         };
         let text = lines.by_ref().take_while(|line| *line != "```");
-        let text: String = text.map(|line| format!("{line}\n")).collect();
+        let text: String = text.flat_map(|line| [line, "\n"]).collect();
         let (only, what) = match std::mem::take(&mut comment) {
             only @ ("rust" | "js" | "python") => (only, ""),
             comment => comment.split_once(": ").unwrap_or(("", comment)),
