@@ -16,7 +16,7 @@ use crate::Error;
 pub const WIT: &str = include_str!("../../wit/proxy.wit");
 
 /// What the interfaces of the channel begin with.
-const OURS: &str = "acp-chain:proxy/";
+pub(crate) const OURS: &str = "acp-chain:proxy/";
 
 /// What has to be exported.
 const HANDLER: &str = "acp-chain:proxy/handler@";
@@ -123,6 +123,24 @@ pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
     let mut names: Vec<_> = names.collect();
     names.sort_unstable();
     Ok(names)
+}
+
+/// The functions that the world of a project's WIT exports of our interfaces: each with the full name of its own.
+pub(crate) fn exported(wit: &Path) -> Result<Vec<(String, String)>, Error> {
+    let (resolve, package) = read(wit)?;
+    let world = resolve.select_world(&[package], None);
+    let world = world.map_err(|error| Error::wit(wit, &error))?;
+    let mut functions = Vec::new();
+    for item in resolve.worlds[world].exports.values() {
+        if let WorldItem::Interface { id, .. } = item
+            && let Some(name) = resolve.id_of(*id)
+            && name.starts_with(OURS)
+        {
+            let all = resolve.interfaces[*id].functions.keys();
+            functions.extend(all.map(|function| (name.clone(), function.clone())));
+        }
+    }
+    Ok(functions)
 }
 
 /// Reads a folder with WIT.

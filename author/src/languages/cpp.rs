@@ -12,6 +12,7 @@ use crate::toolchain::run;
 
 pub(super) static CPP: Language = Language {
     name: "cpp",
+    aliases: &["c++"],
     title: "C++",
     manifest: "extension.toml",
     entry: "src/proxy.cpp",

@@ -15,6 +15,7 @@ use crate::{Error, bindings};
 
 pub(super) static GO: Language = Language {
     name: "go",
+    aliases: &[],
     title: "Go",
     manifest: "extension.toml",
     entry: "main.go",

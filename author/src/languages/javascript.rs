@@ -30,6 +30,7 @@ const RESERVED: &str = "\
 
 pub(super) static JAVASCRIPT: Language = Language {
     name: "js",
+    aliases: &["javascript"],
     title: "JavaScript",
     manifest: "package.json",
     entry: "src/proxy.js",
@@ -42,6 +43,7 @@ pub(super) static JAVASCRIPT: Language = Language {
 
 pub(super) static TYPESCRIPT: Language = Language {
     name: "ts",
+    aliases: &["typescript"],
     title: "TypeScript",
     manifest: "package.json",
     entry: "src/proxy.ts",

@@ -2,6 +2,7 @@
 //!
 //! A language that is added is a row, a file with what its row names, and a folder of templates.
 
+pub mod assemblyscript;
 pub mod c;
 mod cpp;
 mod go;
@@ -27,6 +28,8 @@ pub(crate) type Files = BTreeMap<PathBuf, Cow<'static, [u8]>>;
 pub struct Language {
     /// What the command line calls it.
     pub name: &'static str,
+    /// What else the command line knows it by.
+    pub aliases: &'static [&'static str],
     /// What people call it.
     pub title: &'static str,
     /// The file of a project that says what it is and asks for.
@@ -55,6 +58,7 @@ pub static LANGUAGES: &[&Language] = &[
     &cpp::CPP,
     &zig::ZIG,
     &go::GO,
+    &assemblyscript::ASSEMBLYSCRIPT,
 ];
 
 /// What a build works with.
@@ -71,7 +75,8 @@ impl Language {
     /// The one that is called so.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
-        LANGUAGES.iter().copied().find(|one| one.name == name)
+        let is = |one: &&Self| one.name == name || one.aliases.contains(&name);
+        LANGUAGES.iter().copied().find(is)
     }
 
     /// The one that a project is written in.

@@ -14,6 +14,7 @@ use crate::toolchain::{Origin, Says, Tool, run};
 
 pub(super) static PYTHON: Language = Language {
     name: "python",
+    aliases: &[],
     title: "Python",
     manifest: "pyproject.toml",
     entry: "src/proxy.py",

@@ -15,6 +15,7 @@ use crate::toolchain::{Origin, Says, Tool, run, unasked};
 
 pub(super) static RUST: Language = Language {
     name: "rust",
+    aliases: &[],
     title: "Rust",
     manifest: "Cargo.toml",
     entry: "Cargo.toml",

@@ -13,6 +13,7 @@ use crate::toolchain::{Origin, Says, Tool, run};
 
 pub(super) static ZIG: Language = Language {
     name: "zig",
+    aliases: &[],
     title: "Zig",
     manifest: "extension.toml",
     entry: "src/proxy.zig",

@@ -120,6 +120,13 @@ async fn a_handler_that_gives_up_says_why_and_where() {
             "\tpanic(\"oh no\")\n\treturn proxy.Edit(",
             &["panic: oh no", "tried/main.go:17\n"],
         ),
+        (
+            "as",
+            "assembly/proxy.ts",
+            "  return edit(",
+            "  if (_prompt.params.length == 0) throw new Error(\"oh no\");\n  return edit(",
+            &["| Error: oh no (assembly/proxy.ts:11)\n"],
+        ),
     ] {
         let project = Project::new(lang, "prompt").await;
         project.change(file, from, to);

@@ -1,6 +1,7 @@
 //! A project of an extension is begun from a template in each language, built by its own toolchain, and does
 //! in the real host what its README says.
 
+mod assemblyscript;
 mod built;
 mod javascript;
 mod project;

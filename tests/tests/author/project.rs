@@ -53,6 +53,7 @@ impl Project {
         let world = tempfile::tempdir().unwrap();
         let toolchains = [
             "javascript/node_modules/.bin",
+            "assemblyscript/node_modules/.bin",
             "python/bin",
             "c/bin",
             "go/bin",

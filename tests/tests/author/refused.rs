@@ -56,6 +56,11 @@ async fn a_name_that_means_something_else_is_refused() {
             "in Go: the language, or what a project uses, has this name",
         ),
         (
+            "namespace",
+            "as",
+            "in AssemblyScript: the language, or what a project uses, has this name",
+        ),
+        (
             "await",
             "ts",
             "in TypeScript: the language, or what a project uses, has this name",
@@ -95,7 +100,7 @@ async fn languages_that_are_not_there_are_not_offered() {
     let said = none
         .acp_chain(&["new", NAME, "--lang", "cobol"], "..")
         .await;
-    let offered = "[possible values: rust, js, ts, python, c, cpp, zig, go]";
+    let offered = "[possible values: rust, js, ts, python, c, cpp, zig, go, assemblyscript]";
     assert!(!said.is_success && said.err.contains(offered), "{said:?}");
 }
 
@@ -316,6 +321,18 @@ async fn what_a_toolchain_says_is_shown_whole() {
     let expected =
         "src/proxy.zig:9:24: error: enum 'wit.types.FailurePolicy' has no member named 'ignore'";
     assert!(said.contains(expected), "{said}");
+
+    let project = Project::new("as", "prompt").await;
+    project.change(
+        "assembly/proxy.ts",
+        "FailurePolicy.Bypass",
+        "FailurePolicy.Ignore",
+    );
+    let said = project.refused().await;
+    let is_whole = said
+        .contains("Property 'Ignore' does not exist on type 'sdk/wit/FailurePolicy'")
+        && said.contains("in assembly/proxy.ts(");
+    assert!(is_whole, "{said}");
 
     let project = Project::new("go", "prompt").await;
     project.change("main.go", "proxy.Bypass", "proxy.Ignore");

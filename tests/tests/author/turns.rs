@@ -35,7 +35,10 @@ macro_rules! languages {
     )*};
 }
 
-languages!(rust "rust" javascript "js" typescript "ts" python "python" c "c" cpp "cpp" zig "zig" go "go");
+languages!(
+    rust "rust" javascript "js" typescript "ts" python "python" c "c" cpp "cpp" zig "zig" go "go"
+    assemblyscript "assemblyscript"
+);
 
 /// A project in front of an agent, by its own `chain.toml`.
 async fn run(project: &Project) -> Process {

@@ -70,7 +70,7 @@ fn places(mappings: &str, sources: &[Option<String>]) -> Vec<i64> {
 
 /// The numbers of a segment, each in digits of base 64 with six bits: whether more digits follow, and five bits from
 /// the lowest on, the lowest of all being the sign.
-fn fields(segment: &str) -> Vec<i64> {
+pub fn fields(segment: &str) -> Vec<i64> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = segment.bytes();
     let digits = digits.filter_map(|byte| DIGITS.iter().position(|digit| *digit == byte));

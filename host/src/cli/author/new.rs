@@ -4,7 +4,7 @@ use std::env;
 use std::process::ExitCode;
 
 use acp_chain_author::{LANGUAGES, Language, TEMPLATES};
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::cli::finish;
 use crate::untrusted::Untrusted;
@@ -23,7 +23,10 @@ pub struct New {
 }
 
 fn languages() -> PossibleValuesParser {
-    PossibleValuesParser::new(LANGUAGES.iter().map(|language| language.name))
+    let languages = LANGUAGES.iter();
+    PossibleValuesParser::new(
+        languages.map(|language| PossibleValue::new(language.name).aliases(language.aliases)),
+    )
 }
 
 impl New {

@@ -1,0 +1,102 @@
+//! `AssemblyScript`: a module that `asc` makes. What the host calls is exported under names that the language has, which
+//! become those of the interface here.
+
+mod lines;
+mod module;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use include_dir::{Dir, include_dir};
+use semver::Version;
+
+use super::{Files, Language, Site, add, add_wit};
+use crate::Error;
+use crate::build::BUILD;
+use crate::component::{self, Imports};
+use crate::toolchain::{Origin, Says, Tool, run};
+
+static SDK: Dir = include_dir!("$CARGO_MANIFEST_DIR/sdk/assemblyscript");
+
+pub(super) static ASSEMBLYSCRIPT: Language = Language {
+    name: "assemblyscript",
+    aliases: &["as"],
+    title: "AssemblyScript",
+    manifest: "package.json",
+    entry: "assembly/proxy.ts",
+    reserved: "\
+        abstract as async await break case catch class const constructor continue debugger declare default \
+        delete do else enum export extends false finally for from function get if implements import in \
+        instanceof interface is keyof let module namespace new null of override package private protected \
+        public readonly return set static super switch this throw true try type typeof var void while with \
+        yield asc assembly assemblyscript node_modules",
+    layers: &["wit", "assemblyscript"],
+    sdk,
+    imports: Imports::Channel,
+    make,
+};
+
+const ASC: Tool = Tool {
+    names: &["asc"],
+    version: Says::Given("--version"),
+    lowest: Version::new(0, 28, 20),
+    origin: Origin::Npm("assemblyscript"),
+};
+
+fn sdk(files: &mut Files) {
+    add_wit(files);
+    add(files, Path::new("sdk"), &SDK);
+}
+
+fn make(site: &Site) -> Result<Vec<u8>, Error> {
+    compile(&site.tool(&ASC)?, site.folder)
+}
+
+/// Makes a component of the project in a folder, by `asc`.
+pub fn compile(asc: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
+    let wit = folder.join("wit");
+    let (world, functions) = (component::world(&wit)?, component::exported(&wit)?);
+    // It takes no paths that begin elsewhere.
+    let (main, module) = ("build/main.ts", "build/module.wasm");
+    let (file, made) = (folder.join(main), folder.join(BUILD));
+    fs::create_dir_all(&made).map_err(Error::disk(&made))?;
+    fs::write(&file, exports(&functions)).map_err(Error::disk(&file))?;
+    run(Command::new(asc)
+        .args([main, "--outFile", module])
+        // All that lives on is found by the collector, and what does not is freed in between.
+        .args(["--runtime", "incremental"])
+        .args(["--use", "abort=sdk/abort/abort"])
+        // What modules begin with may use the channel.
+        .args(["--exportStart", "_initialize"])
+        .args(["--optimize", "--debug", "--sourceMap"])
+        .current_dir(folder))?;
+    let module = folder.join(module);
+    let map = module.with_added_extension("map");
+    let made = fs::read(&module).map_err(Error::disk(&module))?;
+    let map = fs::read(&map).map_err(Error::disk(&map))?;
+    let module = module::finish(&made, &map, &functions)?;
+    component::encode(&component::embed(module, &wit, &world)?)
+}
+
+/// The source that `asc` begins with: it exports what the world does.
+fn exports(functions: &[(String, String)]) -> String {
+    let mut text = "\
+        // Written by `acp-chain build`.\n\
+        import \"../sdk/abort\";\n\
+        export { cabi_post, cabi_realloc } from \"../sdk/abi\";\n"
+        .to_owned();
+    for (interface, function) in functions {
+        let name = identifier(interface, function);
+        let _ = writeln!(text, "export {{ {name} }} from \"../sdk/exports\";");
+    }
+    text
+}
+
+/// What a function of an interface is called where it is exported, as in `handler$on_request`.
+fn identifier(interface: &str, function: &str) -> String {
+    let short = interface.rsplit('/').next().unwrap_or(interface);
+    let short = short.split('@').next().unwrap_or(short);
+    format!("{short}${function}").replace('-', "_")
+}

@@ -1,0 +1,35 @@
+// Gives the agent a tool that counts words.
+import { FailurePolicy, Outcome, Registration, ToolCall, ToolsCatalog, args, result } from "../sdk/acp-chain";
+
+const COUNT_WORDS = `{
+  "name": "count_words",
+  "description": "Counts the words of a text: what stands between spaces and line breaks.",
+  "inputSchema": {
+    "type": "object",
+    "properties": { "text": { "type": "string", "description": "The text whose words are counted." } },
+    "required": ["text"]
+  },
+  "annotations": { "readOnlyHint": true, "openWorldHint": false }
+}`;
+
+export function listTools(_session: string | null): ToolsCatalog {
+  return new ToolsCatalog(null, [COUNT_WORDS]);
+}
+
+// The arguments fit the schema, and no other tool is called: acp-chain sees to both.
+export function callTool(call: ToolCall): Outcome {
+  const text = args(call).get("text").text();
+  let count = 0;
+  let isInWord = false;
+  for (let i = 0; i < text.length; i++) {
+    const isBlank = " \t\r\n".includes(text.charAt(i));
+    if (!isBlank && !isInWord) count++;
+    isInWord = !isBlank;
+  }
+  return result(count.toString());
+}
+
+// It subscribes to nothing, and so sees no message.
+export function init(_config: string, _saved: string | null): Registration {
+  return new Registration([], FailurePolicy.Restart);
+}
