@@ -27,14 +27,8 @@ pub struct Built {
 
 /// Builds the project in a folder, or the one that a file in it describes.
 pub fn build(project: &Path, toolchains: &Toolchains) -> Result<Built, Error> {
-    let project = Project::read(project).map_err(|error| match error {
-        ProjectError::None(_) => Error::NoProject(error),
-        error => Error::Project(error),
-    })?;
-    // Toolchains work in the project, and take no paths that begin elsewhere.
-    let file = std::path::absolute(&project.file).map_err(Error::disk(&project.file))?;
-    let folder = file.parent().unwrap_or(&file);
-    let language = Language::of(&project, folder)?;
+    let (project, folder, language) = find(project)?;
+    let folder = &*folder;
     let made = folder.join(BUILD);
     fs::create_dir_all(&made).map_err(Error::disk(&made))?;
     let component = language.make(&Site {
@@ -55,6 +49,19 @@ pub fn build(project: &Path, toolchains: &Toolchains) -> Result<Built, Error> {
         package,
         language: language.title,
     })
+}
+
+/// The project in a folder, or the one that a file in it describes, with its folder and its language.
+pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Language), Error> {
+    let project = Project::read(project).map_err(|error| match error {
+        ProjectError::None(_) => Error::NoProject(error),
+        error => Error::Project(error),
+    })?;
+    // Toolchains work in the project, and take no paths that begin elsewhere.
+    let file = std::path::absolute(&project.file).map_err(Error::disk(&project.file))?;
+    let folder = file.parent().unwrap_or(&file).to_owned();
+    let language = Language::of(&project, &folder)?;
+    Ok((project, folder, language))
 }
 
 /// Where the extension of a project is, once it is built.

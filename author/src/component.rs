@@ -96,7 +96,7 @@ pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
         Some(version) if version == own => Ok(()),
         Some(version) => wrong(format!(
             "it is made for version {version} of the interface acp-chain:proxy, and this is version {own}; take \
-             the SDK and the WIT of a new project (`acp-chain new`)"
+             its SDK and its interface (`acp-chain sdk`)"
         )),
         None => wrong(format!(
             "it does not export {HANDLER}{own}, only {exports:?}"

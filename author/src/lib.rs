@@ -1,5 +1,5 @@
-//! Projects of extensions, for their authors: [`new`](fn@new) begins one, and [`build`](fn@build) makes its
-//! component.
+//! Projects of extensions, for their authors: [`new`](fn@new) begins one, [`build`](fn@build) makes its
+//! component, and [`sdk`](fn@sdk) puts our SDK into one that has none, or an older one.
 //!
 //! What always holds: a project that was begun here needs no checkout of acp-chain, and nothing of ours from
 //! a registry. What a build makes is in the project's folder `build`; what else the toolchain leaves, git is
@@ -19,5 +19,5 @@ pub mod toolchain;
 pub use build::{BUILD, Built, build, output};
 pub use error::Error;
 pub use languages::{LANGUAGES, Language};
-pub use new::{TEMPLATES, new};
+pub use new::{TEMPLATES, new, sdk};
 pub use toolchain::Toolchains;

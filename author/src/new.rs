@@ -1,4 +1,4 @@
-//! Begins a project.
+//! Begins a project, and renews what of it is ours.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, include_dir};
 
 use crate::Error;
+use crate::build::find;
 use crate::languages::{Files, Language};
 
 /// What a project can begin as, in every language.
@@ -32,7 +33,18 @@ pub fn new(language: &Language, template: &str, name: &str, folder: &Path) -> Re
         }
         Err(error) => return Err(Error::disk(folder)(error)),
     }
-    for (path, content) in files(language, template, name) {
+    write(files(language, template, name), folder)
+}
+
+/// Writes our SDK and the interface into a project, over those that it has; says in which language it is.
+pub fn sdk(project: &Path) -> Result<&'static str, Error> {
+    let (_, folder, language) = find(project)?;
+    write(sdk_files(language), &folder)?;
+    Ok(language.title)
+}
+
+fn write(files: Files, folder: &Path) -> Result<(), Error> {
+    for (path, content) in files {
         let path = folder.join(path);
         let parent = path.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(Error::disk(parent))?;
@@ -62,6 +74,13 @@ fn files(language: &Language, template: &str, name: &str) -> Files {
         let text = String::from_utf8_lossy(content).replace(NAME, name);
         *content = text.into_bytes().into();
     }
+    files.append(&mut sdk_files(language));
+    files
+}
+
+/// What of a project is ours.
+fn sdk_files(language: &Language) -> Files {
+    let mut files = Files::new();
     (language.sdk)(&mut files);
     for (file, text) in LICENSES {
         files.insert(Path::new("sdk").join(file), text.as_bytes().into());

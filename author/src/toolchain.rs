@@ -50,6 +50,8 @@ pub enum Origin {
 
 /// Where programs are looked for.
 pub struct Toolchains<'a> {
+    /// The folders in which the user has programs, as in `PATH`.
+    pub path: OsString,
     /// Where those are that were installed for our sake; none, if there is no place for them.
     pub folder: Option<PathBuf>,
     /// Whether to install what is missing.
@@ -159,17 +161,16 @@ impl Toolchains<'_> {
 
     fn places(&self, tool: &Tool, project: &Path) -> OsString {
         let own = [project.join(NPM), project.join(".venv").join(VENV)];
-        let path = env::var_os("PATH").unwrap_or_default();
         let ours = self.folder(tool).into_iter();
         let ours = ours.flat_map(|folder| [folder.join(NPM), folder.join(VENV)]);
         let all: Vec<_> = own
             .into_iter()
-            .chain(env::split_paths(&path))
+            .chain(env::split_paths(&self.path))
             .chain(ours)
             .collect();
         // One with a colon in its name, say, cannot be among them.
         let all = all.iter().filter(|path| env::join_paths([path]).is_ok());
-        env::join_paths(all).unwrap_or(path)
+        env::join_paths(all).unwrap_or_else(|_| self.path.clone())
     }
 
     fn folder(&self, tool: &Tool) -> Option<PathBuf> {

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// Set by `cargo xtask book`.
 const WRITE: &str = "ACP_CHAIN_BOOK";
 
-/// Stands above a block of code that is a file's text; the path begins at the top of the repository.
+/// Stands above a block of code that is a file's text; the path begins at the top of the repository. `PATH: FIRST …
+/// LAST` is the part from the first line that begins with `FIRST` to the next one that begins with `LAST`.
 const ABOVE: &str = "<!-- the file ";
 
 fn root() -> PathBuf {
@@ -49,8 +50,10 @@ fn with_files(page: &str) -> String {
     let mut whole = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once(" -->").expect("a comment ends");
-        let file = fs::read_to_string(root().join(name))
+        let (path, lines) = name.split_once(": ").unwrap_or((name, ""));
+        let file = fs::read_to_string(root().join(path))
             .unwrap_or_else(|error| panic!("{name}, which a page shows: {error}"));
+        let file = part_of(&file, lines).unwrap_or_else(|| panic!("{name} is not there"));
         let (fence, rest) = rest.trim_start().split_once('\n').expect("a block of code");
         let (_, rest) = rest.split_once("\n```\n").expect("the block ends");
         for text in [
@@ -67,6 +70,23 @@ fn with_files(page: &str) -> String {
         }
     }
     whole
+}
+
+/// The lines of a file from one that begins so to one that begins so; all, if none are named.
+fn part_of(file: &str, lines: &str) -> Option<String> {
+    let Some((first, last)) = lines.split_once(" … ") else {
+        return Some(file.to_owned());
+    };
+    let mut lines = file.lines().skip_while(|line| !line.starts_with(first));
+    let mut part = format!("{}\n", lines.next()?);
+    for line in lines {
+        part.push_str(line);
+        part.push('\n');
+        if line.starts_with(last) {
+            return Some(part);
+        }
+    }
+    None
 }
 
 #[test]

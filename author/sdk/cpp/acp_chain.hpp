@@ -145,6 +145,12 @@ Result<void> notify(Peer to, std::string_view method, std::string_view params);
 // Settles a message that a handler has answered with `Hold`, or a tool with `Pending`.
 Result<void> settle(uint64_t id, const Action &action);
 
+// Withdraws a request of the proxy's own. Its answer still comes.
+Result<void> cancel(uint64_t id);
+
+// Keeps this in place of what was kept before: `init` gets it if the proxy breaks and is started again.
+Result<void> save(std::string_view state);
+
 // The JSON at a JSON Pointer of a message; empty, if there is none.
 std::string read(uint64_t id, std::string_view pointer);
 

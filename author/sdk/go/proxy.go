@@ -186,6 +186,18 @@ func Settle(id MessageID, action Action) error {
 	return err
 }
 
+// Cancel withdraws what was asked. Its answer still comes.
+func Cancel(id MessageID) error {
+	_, err := done(channel.Cancel(id))
+	return err
+}
+
+// Save keeps this in place of what was kept before: Init gets it if the proxy breaks and is started again.
+func Save(state string) error {
+	_, err := done(channel.Save(state))
+	return err
+}
+
 // ID is the name of the proxy.
 func ID() string { return channel.ProxyId() }
 

@@ -55,7 +55,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
 }
 
 /// Makes a component of the project in a folder, by `asc`.
-pub fn compile(asc: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
+fn compile(asc: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
     let wit = folder.join("wit");
     let (world, functions) = (component::world(&wit)?, component::exported(&wit)?);
     // It takes no paths that begin elsewhere.

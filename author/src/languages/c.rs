@@ -42,9 +42,9 @@ const OPTIONS: [&str; 8] = [
 
 fn sdk(files: &mut Files) {
     add_wit(files);
-    let json = include_bytes!("../../../examples/c/json.c");
+    let json = include_bytes!("../../sdk/c/json.c");
     files.insert("sdk/json.c".into(), json.into());
-    let json = include_bytes!("../../../examples/c/json.h");
+    let json = include_bytes!("../../sdk/c/json.h");
     files.insert("sdk/json.h".into(), json.into());
     let ours = include_bytes!("../../sdk/c/acp_chain.c");
     files.insert("sdk/acp_chain.c".into(), ours.into());

@@ -2,7 +2,7 @@
 //!
 //! A language that is added is a row, a file with what its row names, and a folder of templates.
 
-pub mod assemblyscript;
+mod assemblyscript;
 pub mod c;
 mod cpp;
 mod go;

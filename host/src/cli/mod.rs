@@ -65,6 +65,8 @@ enum Command {
     New(author::new::New),
     /// Build the extension of a project
     Build(author::build::Build),
+    /// Put the SDK and the interface of this version into a project, over those that it has
+    Sdk(author::sdk::Sdk),
     /// Build a project whenever its sources change, and put what was built into the chain that runs
     Dev(dev::Dev),
     /// Play transcripts against proxies, and say where something else comes than is written
@@ -145,6 +147,7 @@ pub fn main() -> ExitCode {
         }
         Command::New(new) => new.main(),
         Command::Build(build) => build.main(),
+        Command::Sdk(sdk) => sdk.main(),
         Command::Dev(dev) => dev.main(log),
         Command::Test(test) => test.main(),
         Command::Conformance(conformance) => conformance.main(),

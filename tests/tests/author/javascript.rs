@@ -58,6 +58,11 @@ async fn a_handler_may_return_and_await_all_that_there_is() {
 }
 
 #[tokio::test]
+async fn a_prompt_waits_for_a_turn_of_the_proxys_own() {
+    plays("turn", "prompt").await;
+}
+
+#[tokio::test]
 async fn what_fails_is_told_with_its_place_in_the_source() {
     let project = plays("errors", "tools").await;
     let transcript = "[[proxy]]\npath = '../build/tried.wasm'\nconfig.fail = true\n---\n";
@@ -98,7 +103,7 @@ async fn tools_that_nobody_would_call_are_told() {
 #[tokio::test]
 async fn messages_and_arguments_are_typed_by_their_methods_and_schemas() {
     let project = project("reference", "tools").await;
-    for name in ["values", "errors", "tools", "typed"] {
+    for name in ["values", "errors", "tools", "turn", "typed"] {
         let source = format!("{name}.ts");
         fs::copy(ours(&source), project.path("src").join(source)).unwrap();
     }

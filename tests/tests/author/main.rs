@@ -9,3 +9,4 @@ mod python;
 mod refused;
 mod turns;
 mod tutorial;
+mod waits;

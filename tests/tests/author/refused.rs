@@ -353,7 +353,7 @@ async fn a_proxy_for_another_version_of_the_interface_is_refused() {
     project.change("wit/world.wit", "@0.1.0", "@0.0.9");
     let said = project.refused().await;
     let expected = "what was built is no proxy: it is made for version 0.0.9 of the interface acp-chain:proxy, and \
-                    this is version 0.1.0; take the SDK and the WIT of a new project (`acp-chain new`)\n";
+                    this is version 0.1.0; take its SDK and its interface (`acp-chain sdk`)\n";
     assert!(said.ends_with(expected), "{said}");
 }
 

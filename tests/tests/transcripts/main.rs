@@ -67,7 +67,12 @@ fn root() -> PathBuf {
 
 #[tokio::test]
 async fn our_proxies_do_what_their_transcripts_say() {
-    let folders = ["guests", "examples", "tests/transcripts"];
+    let folders = [
+        "guests",
+        "examples/skills",
+        "tests/examples",
+        "tests/transcripts",
+    ];
     let (code, text) = told(test_in(&root(), &folders).await);
     assert_eq!(code, 0, "{text}");
     for extension in host::EXTENSIONS {
@@ -77,7 +82,27 @@ async fn our_proxies_do_what_their_transcripts_say() {
 }
 
 #[tokio::test]
-async fn examples_do_the_same_in_every_language() {
+async fn examples_do_what_their_transcripts_say() {
+    let all = fs::read_dir(root().join("examples")).unwrap();
+    let all = all.map(|entry| entry.unwrap().path());
+    let mut played = 0;
+    for folder in all.filter(|folder| folder.join("chain.toml").exists()) {
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let component = host::component(name).display().to_string();
+        let args = [
+            &*format!("examples/{name}/tests"),
+            "--component",
+            &component,
+        ];
+        let (code, text) = told(test_in(&root(), &args).await);
+        assert_eq!(code, 0, "{name}: {text}");
+        played += 1;
+    }
+    assert!(played >= 8, "{played} examples");
+}
+
+#[tokio::test]
+async fn one_proxy_does_the_same_in_every_language() {
     for (transcript, component) in [
         ("shout", "shout-javascript"),
         ("shout", "shout-python"),
@@ -87,7 +112,7 @@ async fn examples_do_the_same_in_every_language() {
     ] {
         let component = host::component(component).display().to_string();
         let args = [
-            "examples/tests",
+            "tests/examples/tests",
             "--filter",
             transcript,
             "--component",

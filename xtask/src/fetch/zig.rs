@@ -18,7 +18,7 @@ pub struct Zig {
 
 /// The file that pins its version.
 pub fn requirements(workspace: &Workspace) -> PathBuf {
-    workspace.path("examples/c/requirements.txt")
+    workspace.path("tests/examples/c/requirements.txt")
 }
 
 /// Installs it.

@@ -24,16 +24,16 @@ pub fn build(
         ..
     } = example;
     let (wit, requirements) = (workspace.path("wit"), zig::requirements(workspace));
-    let sources = [folder.join(name).with_extension("c"), folder.join("json.c")];
+    let sdk = workspace.path("author/sdk/c");
+    let sources = [folder.join(name).with_extension("c"), sdk.join("json.c")];
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
         .on_path(&workspace.path("author/src/languages/c.rs"))?
         .on_path(&wit)?
         .on_path(&requirements)?
-        .on_path(&folder.join("json.h"))?
-        .on_path(&sources[0])?
-        .on_path(&sources[1])?;
+        .on_path(&sdk)?
+        .on_path(&sources[0])?;
     if stamp.is_current() {
         return Ok(());
     }
@@ -43,7 +43,7 @@ pub fn build(
         let mut all = c::bindings(&wit, world, &made)?;
         all.splice(0..0, sources);
         let module = made.join(name).with_extension("wasm");
-        step.run(c::compile(&mut zig.cc(), &[&made], &all, &module))?;
+        step.run(c::compile(&mut zig.cc(), &[&made, &sdk], &all, &module))?;
         encode(&module, component)?;
         package(component, Imports::Channel, &example.project)
     })?;

@@ -1,5 +1,6 @@
 //! `acp-chain build`: makes the extension of a project.
 
+use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -31,6 +32,7 @@ impl Build {
 
     fn build(self) -> Result<(), String> {
         let toolchains = Toolchains {
+            path: env::var_os("PATH").unwrap_or_default(),
             folder: folders::toolchains(),
             install: self.install,
             told: &|command| eprintln!("acp-chain: {}", Untrusted::new(command)),

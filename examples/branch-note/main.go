@@ -1,0 +1,103 @@
+// Tells the agent on which branch of git its user is, with the first prompt and whenever that is another one.
+package main
+
+import (
+	"encoding/json"
+	"strings"
+
+	"acp-chain/proxy"
+)
+
+// A prompt that is held until the client has given the file.
+type waiting struct {
+	prompt  proxy.MessageID
+	session string
+}
+
+var (
+	asked   = map[proxy.MessageID]string{}  // the folders of sessions that are not answered yet, by request
+	folders = map[string]string{}           // those of sessions
+	told    = map[string]string{}           // the branch that each session's agent knows
+	files   = map[proxy.MessageID]waiting{} // by the request for the file
+)
+
+type note struct{ proxy.Passing }
+
+func init() { proxy.Serve(note{}) }
+
+func (note) Init(_, _ string) (proxy.Registration, error) {
+	var all []proxy.Subscription
+	for _, method := range []string{"session/new", "session/load", "session/resume"} {
+		all = append(all,
+			proxy.Subscription{Method: method, Sender: proxy.FromClient, Kinds: proxy.Requests},
+			proxy.Subscription{Method: method, Sender: proxy.FromAgent, Kinds: proxy.Responses})
+	}
+	all = append(all, proxy.Subscription{Method: "session/prompt", Sender: proxy.FromClient, Kinds: proxy.Requests})
+	return proxy.Registration{Subscriptions: all, OnFailure: proxy.Bypass}, nil
+}
+
+func (note) OnRequest(request proxy.Request) (proxy.Action, error) {
+	if request.Method != "session/prompt" {
+		var folder string
+		_, err := proxy.Read(request.ID, "/cwd", &folder)
+		asked[request.ID] = folder
+		return proxy.Forward(), err
+	}
+	folder := folders[request.Session]
+	if folder == "" {
+		return proxy.Forward(), nil
+	}
+	params := map[string]string{"sessionId": request.Session, "path": folder + "/.git/HEAD"}
+	file, err := proxy.Ask(proxy.Client, "fs/read_text_file", params)
+	if err != nil {
+		return proxy.Forward(), err
+	}
+	files[file] = waiting{request.ID, request.Session}
+	return proxy.Hold(), nil
+}
+
+func (note) OnResponse(response proxy.Response) (proxy.Action, error) {
+	if held, ok := files[response.ID]; ok {
+		delete(files, response.ID)
+		return proxy.Forward(), settle(held, response)
+	}
+	if folder, ok := asked[response.ID]; ok {
+		delete(asked, response.ID)
+		if response.Err == nil {
+			folders[response.Session] = folder
+		}
+	}
+	return proxy.Forward(), nil
+}
+
+// Where the client gives no file, there is no branch to tell of.
+func settle(held waiting, response proxy.Response) error {
+	var file struct{ Content string }
+	if response.Err == nil {
+		if err := json.Unmarshal([]byte(response.Result), &file); err != nil {
+			return err
+		}
+	}
+	branch, found := strings.CutPrefix(strings.TrimSpace(file.Content), "ref: refs/heads/")
+	if !found || told[held.session] == branch {
+		return proxy.Settle(held.prompt, proxy.Forward())
+	}
+	told[held.session] = branch
+	block := map[string]string{"type": "text", "text": "The git branch is " + branch + "."}
+	action, err := proxy.Edit("/prompt/-", block)
+	if err != nil {
+		return err
+	}
+	return proxy.Settle(held.prompt, action)
+}
+
+// A prompt that is given up takes along what was asked for its sake.
+func (passing note) OnCancel(id proxy.MessageID) error {
+	for file, held := range files {
+		if held.prompt == id {
+			delete(files, file)
+			_ = proxy.Cancel(file)
+		}
+	}
+	return passing.Passing.OnCancel(id)
+}

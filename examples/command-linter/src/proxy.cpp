@@ -1,0 +1,49 @@
+// Refuses the agent's commands that nobody should let pass unseen, and says why.
+#include "acp_chain.hpp"
+#include "rules.hpp"
+
+acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<std::string_view> saved) {
+  return Registration{
+      .subscriptions = {{
+          .method = "session/request_permission",
+          .sender = Sender::agent,
+          .kinds = {.request = true},
+          .with_body = true,
+      }},
+      // Better no answer than a wrong one.
+      .on_failure = FailurePolicy::refuse,
+      .guard = true,
+  };
+}
+
+// The command that the agent wants to run, as far as it says so.
+static std::string command_of(std::string_view call) {
+  std::string command = json::text(json::member(json::member(call, "rawInput"), "command"));
+  return command.empty() ? json::text(json::member(call, "title")) : command;
+}
+
+// The option that refuses it this time only; empty, if there is none.
+static std::string_view reject_once(std::string_view options) {
+  for (auto option : json::elements(options))
+    if (json::text(json::member(option, "kind")) == "reject_once") return json::member(option, "optionId");
+  return {};
+}
+
+// Says it under the name of the proxy: the user was not asked, and would not hear of it.
+static acp::Result<void> tell(std::string_view session, std::string_view command, std::string_view reason) {
+  std::string text = "\n\n**" + acp::proxy_id() + "** refused `" + std::string(command) + "`: " + std::string(reason);
+  std::string content = R"({"type": "text", "text": )" + json::quote(text + ".\n\n") + "}";
+  std::string update = R"({"sessionUpdate": "agent_message_chunk", "content": )" + content + "}";
+  std::string params = R"({"sessionId": )" + json::quote(session) + R"(, "update": )" + update + "}";
+  return acp::notify(acp::Peer::client, "session/update", params);
+}
+
+acp::Result<acp::Action> acp::on_request(const Request &asked) {
+  std::string command = command_of(json::member(asked.params, "toolCall"));
+  auto reason = objection(command);
+  if (!reason) return Forward{};
+  if (auto told = tell(asked.head.session.value_or(""), command, *reason); !told) return std::unexpected(told.error());
+  auto option = reject_once(json::member(asked.params, "options"));
+  if (option.empty()) return Respond{R"({"outcome": {"outcome": "cancelled"}})"};
+  return Respond{R"({"outcome": {"outcome": "selected", "optionId": )" + std::string(option) + "}}"};
+}

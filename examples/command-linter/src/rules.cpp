@@ -1,0 +1,65 @@
+#include "rules.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <vector>
+
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+// The commands between `;`, `&` and line breaks, each with its parts between `|`. Quotes are not looked at: what
+// is in them may be run by a shell as well.
+std::vector<std::vector<Words>> take_apart(std::string_view line) {
+  std::vector<std::vector<Words>> all{{{}}};
+  size_t start = 0;
+  for (size_t at = 0; at <= line.size(); at++) {
+    char c = at < line.size() ? line[at] : ' ';
+    if (std::string_view(" \t\n;&|\"'()").find(c) == std::string_view::npos) continue;
+    if (at > start) all.back().back().push_back(line.substr(start, at - start));
+    start = at + 1;
+    if (c == '|') all.back().emplace_back();
+    if (c == ';' || c == '&' || c == '\n') all.push_back({{}});
+  }
+  return all;
+}
+
+bool has(const Words &words, auto... any) {
+  return std::ranges::any_of(words, [&](auto word) { return ((word == any) || ...); });
+}
+
+// Whether one of the short options is among `-abc`, or the long one is there.
+bool has_option(const Words &words, char brief, std::string_view full) {
+  return std::ranges::any_of(words, [&](auto word) {
+    bool is_brief = word.size() > 1 && word[0] == '-' && word[1] != '-';
+    return word == full || (is_brief && word.find(brief) != word.npos);
+  });
+}
+
+bool runs_a_download(const std::vector<Words> &pipe) {
+  bool downloaded = false;
+  for (const Words &part : pipe) {
+    if (downloaded && has(part, "sh", "bash", "zsh", "dash", "python", "python3", "perl", "node")) return true;
+    downloaded |= has(part, "curl", "wget");
+  }
+  return false;
+}
+
+bool removes_everything(const Words &words) {
+  return has(words, "rm") && has_option(words, 'r', "--recursive") && has(words, "/", "/*", "~", "~/", "$HOME");
+}
+
+bool rewrites_history(const Words &words) {
+  return has(words, "git") && has(words, "push") && has_option(words, 'f', "--force");
+}
+
+}  // namespace
+
+std::optional<std::string_view> objection(std::string_view command) {
+  for (const auto &pipe : take_apart(command)) {
+    if (runs_a_download(pipe)) return "it runs what it downloads";
+    if (std::ranges::any_of(pipe, removes_everything)) return "it removes everything";
+    if (std::ranges::any_of(pipe, rewrites_history)) return "it rewrites what others have pulled";
+  }
+  return std::nullopt;
+}

@@ -1,0 +1,46 @@
+"""Says after each turn what it cost, and what its session has cost so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from acp_chain import Notification, Proxy, Response, client, proxy_id, save, text
+
+if TYPE_CHECKING:
+    from acp_chain.acp import PromptResponse, SessionNotification
+
+proxy = Proxy(on_failure="restart")
+
+# Of each session: what it has cost, as its agent said last, and what of that its user knows.
+costs: dict[str, dict[str, float]] = {}
+
+
+@proxy.on_start
+def start(config, saved):
+    costs.update(saved or {})
+
+
+@proxy.on_notification("session/update", sender="agent", body=False)
+def note(update: Notification[SessionNotification]):
+    if update.read("/update/sessionUpdate") != "usage_update":
+        return
+    # Agents say what the whole session has cost, and some say nothing of it.
+    if cost := update.read("/update/cost"):
+        costs.setdefault(update.session, {"told": 0.0}).update(cost)
+        save(costs)
+
+
+@proxy.on_response("session/prompt", sender="agent", body=False)
+def tell(turn: Response[PromptResponse]):
+    cost = costs.get(turn.session)
+    if not cost or cost["amount"] == cost["told"]:
+        return
+    spent, cost["told"] = cost["amount"] - cost["told"], cost["amount"]
+    save(costs)
+    said = f"this turn {spent:.2f} {cost['currency']}, this session {cost['amount']:.2f}"
+    content = text(f"\n\n**{proxy_id()}**: {said}\n\n")
+    update = {"sessionUpdate": "agent_message_chunk", "content": content}
+    client.notify("session/update", {"sessionId": turn.session, "update": update})
+
+
+Handler = proxy.Handler

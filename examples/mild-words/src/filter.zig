@@ -1,0 +1,60 @@
+//! Finds words in a text that comes in parts.
+
+const std = @import("std");
+const Filter = @This();
+
+/// How long a word may be.
+const longest = 40;
+
+/// The end of what came, which may be the beginning of a word.
+held: [longest]u8 = undefined,
+len: usize = 0,
+/// Whether what went out ended within a word that is none of those.
+within: bool = false,
+
+/// What may go out of what was held and this.
+pub fn next(filter: *Filter, arena: std.mem.Allocator, words: []const []const u8, part: []const u8) ![]const u8 {
+    const text = try std.mem.concat(arena, u8, &.{ filter.held[0..filter.len], part });
+    filter.len = 0;
+    var at: usize = 0;
+    while (at < text.len) {
+        const start = at;
+        while (at < text.len and isLetter(text[at])) at += 1;
+        const word = text[start..at];
+        if (at == text.len and word.len > 0) {
+            if (!filter.within and isBeginning(words, word)) {
+                @memcpy(filter.held[0..word.len], word);
+                filter.len = word.len;
+                return text[0..start];
+            }
+            filter.within = true;
+            return text;
+        }
+        if (!filter.within and isListed(words, word)) @memset(word, '*');
+        filter.within = false;
+        while (at < text.len and !isLetter(text[at])) at += 1;
+    }
+    return text;
+}
+
+/// The same where nothing comes any more.
+pub fn end(filter: *Filter, arena: std.mem.Allocator, words: []const []const u8) ![]const u8 {
+    const word = try arena.dupe(u8, filter.held[0..filter.len]);
+    if (isListed(words, word)) @memset(word, '*');
+    return word;
+}
+
+/// Beyond ASCII, all are taken for letters: no word ends before one.
+fn isLetter(byte: u8) bool {
+    return std.ascii.isAlphabetic(byte) or byte >= 0x80;
+}
+
+fn isListed(words: []const []const u8, text: []const u8) bool {
+    for (words) |word| if (std.ascii.eqlIgnoreCase(word, text)) return true;
+    return false;
+}
+
+fn isBeginning(words: []const []const u8, text: []const u8) bool {
+    for (words) |word| if (word.len <= longest and std.ascii.startsWithIgnoreCase(word, text)) return true;
+    return false;
+}

@@ -1,0 +1,42 @@
+//! In the languages without `await`, a prompt is held until a request of the proxy's own is answered. The folder
+//! `waits` has the same proxy in each.
+
+use std::fs;
+use std::path::Path;
+
+use super::project::Project;
+
+async fn a_prompt_waits_for_an_answer(lang: &str) {
+    let project = Project::new(lang, "prompt").await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/author/waits");
+    let source = format!("proxy.{lang}");
+    fs::copy(folder.join(&source), project.path("src").join(&source)).unwrap();
+    fs::remove_dir_all(project.path("tests")).unwrap();
+    fs::create_dir(project.path("tests")).unwrap();
+    let transcript = "file.transcript";
+    fs::copy(
+        folder.join(transcript),
+        project.path("tests").join(transcript),
+    )
+    .unwrap();
+    let power = "\"prompts.change\" =";
+    let more = format!("\"files.read\" = \"to read it\"\n{power}");
+    project.change("extension.toml", power, &more);
+    project.build().await;
+    project.passes_its_tests().await;
+}
+
+#[tokio::test]
+async fn a_prompt_waits_for_an_answer_in_c() {
+    a_prompt_waits_for_an_answer("c").await;
+}
+
+#[tokio::test]
+async fn a_prompt_waits_for_an_answer_in_cpp() {
+    a_prompt_waits_for_an_answer("cpp").await;
+}
+
+#[tokio::test]
+async fn a_prompt_waits_for_an_answer_in_zig() {
+    a_prompt_waits_for_an_answer("zig").await;
+}

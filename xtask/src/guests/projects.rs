@@ -1,0 +1,158 @@
+//! The projects in `examples`: each is built as its reader would, from a copy with our SDK in it.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use acp_chain_author::Toolchains;
+use acp_chain_package::Project;
+use anyhow::{Context, Result};
+
+use crate::fetch::{npm, python, zig};
+use crate::progress::Progress;
+use crate::stamp::Stamp;
+use crate::workspace::Workspace;
+
+/// What a build leaves in a project, and `acp-chain sdk`.
+const MADE: [&str; 7] = [
+    ".zig-cache",
+    "Cargo.lock",
+    "build",
+    "deps",
+    "node_modules",
+    "sdk",
+    "target",
+];
+
+/// What of the checkout is in all of them.
+const OURS: [&str; 5] = [
+    "author/sdk",
+    "author/src",
+    "guests/acp-chain-proxy",
+    "powers/src",
+    "wit",
+];
+
+/// All there are, with their folders. A project of an author has a chain to try it in.
+pub fn all(workspace: &Workspace) -> Vec<(String, PathBuf)> {
+    let folders = fs::read_dir(workspace.path("examples"))
+        .into_iter()
+        .flatten();
+    let folders = folders.flatten().map(|entry| entry.path());
+    let folders = folders.filter(|folder| folder.join("chain.toml").exists());
+    let named =
+        folders.filter_map(|folder| Some((Project::read(&folder).ok()?.package.name, folder)));
+    named.collect()
+}
+
+/// Builds these projects, each into its component, with toolchains of the versions that the checkout pins.
+pub fn build(
+    workspace: &Workspace,
+    progress: &Progress,
+    projects: &[(&PathBuf, PathBuf)],
+) -> Result<()> {
+    if projects.is_empty() {
+        return Ok(());
+    }
+    let path = toolchains(workspace, progress)?;
+    let packages = workspace.target("toolchains/javascript-packages");
+    npm::install(
+        workspace,
+        progress,
+        &workspace.path("tests/javascript"),
+        &packages,
+    )?;
+    for (folder, component) in projects {
+        let mut stamp = Stamp::new(workspace, component);
+        for ours in OURS {
+            stamp = stamp.on_path(&workspace.path(ours))?;
+        }
+        let sources = sources(folder)?;
+        for source in &sources {
+            stamp = stamp.on_path(&folder.join(source))?;
+        }
+        if stamp.is_current() {
+            continue;
+        }
+        let name = folder.file_name().unwrap_or_default();
+        let copy = workspace.target("xtask/examples").join(name);
+        progress.step(&format!("the example {}", name.display()), |_| {
+            for source in sources {
+                let to = copy.join(&source);
+                fs::create_dir_all(to.with_file_name(""))?;
+                fs::copy(folder.join(source), to)?;
+            }
+            // What the checkout has of crates and packages is new enough.
+            fs::copy(workspace.path("Cargo.lock"), copy.join("Cargo.lock"))?;
+            let modules = copy.join("node_modules");
+            if !modules.exists() {
+                symlink(packages.join("node_modules"), modules)?;
+            }
+            acp_chain_author::sdk(&copy)?;
+            let built = acp_chain_author::build(
+                &copy,
+                &Toolchains {
+                    path: path.clone(),
+                    folder: None,
+                    install: false,
+                    told: &|_| (),
+                },
+            )?;
+            fs::write(component, built.component).with_context(|| component.display().to_string())
+        })?;
+        stamp.set()?;
+    }
+    Ok(())
+}
+
+/// Installs those that authors use; the folders with their programs, and what is in `PATH`.
+fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString> {
+    let go = workspace.path("tests/toolchains/requirements-go.txt");
+    let componentize = workspace.path("tests/examples/python/requirements.txt");
+    let mut all = vec![
+        npm::install(
+            workspace,
+            progress,
+            &workspace.path("tests/examples/javascript"),
+            &workspace.target("toolchains/javascript"),
+        )?,
+        python::install(
+            workspace,
+            progress,
+            &componentize,
+            &workspace.target("toolchains/python"),
+        )?,
+        python::install(workspace, progress, &go, &workspace.target("toolchains/go"))?,
+        npm::install(
+            workspace,
+            progress,
+            &workspace.path("tests/toolchains/assemblyscript"),
+            &workspace.target("toolchains/assemblyscript"),
+        )?,
+    ];
+    zig::install(workspace, progress)?;
+    all.push(workspace.target("toolchains/c/bin"));
+    all.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    Ok(env::join_paths(all)?)
+}
+
+/// What is written by hand in a folder, by its path in there.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let (mut all, mut open) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(within) = open.pop() {
+        for entry in fs::read_dir(folder.join(&within))? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let path = within.join(&name);
+            match entry.file_type()?.is_dir() {
+                _ if MADE.iter().any(|made| name == *made) => {}
+                true => open.push(path),
+                false => all.push(path),
+            }
+        }
+    }
+    all.sort();
+    Ok(all)
+}
