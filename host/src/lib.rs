@@ -56,22 +56,19 @@
 
 #![forbid(unsafe_code)]
 
-pub mod chain;
-pub mod channel;
 pub mod cli;
 pub mod conformance;
 pub mod extension;
 pub mod host;
-pub mod limits;
 pub mod manifest;
-pub mod mcp;
-pub mod native;
 pub mod project;
-pub mod rpc;
-pub mod sandbox;
-mod schema;
-pub mod system;
-pub mod trace;
 pub mod transcript;
-pub mod transport;
-pub mod untrusted;
+
+use acp_chain_mcp::schema;
+
+pub use acp_chain_channel::{self as channel, limits};
+pub use acp_chain_conductor::{self as chain, native, trace};
+pub use acp_chain_mcp as mcp;
+pub use acp_chain_rpc::{self as rpc, transport, untrusted};
+pub use acp_chain_sandbox as sandbox;
+pub use acp_chain_system as system;

@@ -8,7 +8,7 @@ use crate::conformance::finding::Finding;
 use crate::conformance::observed::{Fate, Seen};
 use crate::conformance::play::{Ask, Play, Stop, plain};
 use crate::conformance::under_test::{Terms, UnderTest};
-use crate::mcp::component::Catalog;
+pub use crate::mcp::component::Catalog;
 use crate::rpc::{Error, Kind, Message, member};
 use crate::untrusted::{MAX_QUOTE, quote};
 

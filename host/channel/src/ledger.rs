@@ -1,0 +1,708 @@
+//! What one proxy may name: the messages in its hands and the requests that it made.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+
+use super::check::{Rules, allow, check, check_json, check_length, check_readers};
+use super::work::Work;
+use super::{
+    Action, CAPABILITIES, Change, Decision, Delivery, Effect, MessageId, Offer, Peer, Progress,
+    capability, seen_subject, subject,
+};
+use crate::limits::{LONGEST_URI, Limits};
+use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{self as rpc, Kind, Message, member};
+
+/// Why the host did not do what a proxy asked for.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChannelError {
+    /// Not granted, or not allowed here.
+    #[error("{0}")]
+    Denied(String),
+    /// The proxy holds no such message, or settled it already.
+    #[error("no such message, or it is settled already")]
+    UnknownMessage,
+    /// Not JSON, or not what the message can take.
+    #[error("{0}")]
+    Invalid(String),
+    /// The proxy has too much outstanding.
+    #[error("too much is outstanding")]
+    Full,
+}
+
+/// What it takes to keep a message in hand here, and on its way, beside its text.
+const ENTRY: usize = 512;
+
+/// The longest text that goes with a report of progress, in bytes.
+const LONGEST_PROGRESS: usize = 4096;
+
+/// The books of one proxy: every number that it may use, and what it did in the current call.
+///
+/// A number stands for exactly one message for ever. A message leaves the ledger when it is
+/// settled or, if the proxy does not hold it, when the call that brought it returns.
+#[derive(Debug)]
+pub struct Ledger {
+    next: MessageId,
+    messages: HashMap<MessageId, Entry>,
+    /// Own requests without an answer yet.
+    asked: HashSet<MessageId>,
+    held: usize,
+    held_bytes: usize,
+    effects: Vec<Effect>,
+    effect_bytes: usize,
+    saved: Option<String>,
+    work: Work,
+    limits: Arc<Limits>,
+    grant: Arc<Grant>,
+    started: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    message: Message,
+    /// What the proxy may read of it, if anything.
+    shown: Option<Message>,
+    sender: Peer,
+    /// Of a response, the request's.
+    method: Arc<str>,
+    /// Whether a guard has decided about it.
+    sealed: bool,
+    /// Whether it is a call of something that the proxy has for the agent.
+    own: bool,
+    /// What the caller of such a call said beside it.
+    meta: Box<str>,
+    held: bool,
+    /// The length of its session's name.
+    session: usize,
+}
+
+impl Entry {
+    /// What it takes to keep it, and what is shown of it if that is a copy, in bytes.
+    fn cost(&self) -> usize {
+        let shown = self.shown.as_ref();
+        let copy = shown.filter(|shown| !shown.is_same(&self.message));
+        let copy = copy.map_or(0, Message::cost);
+        ENTRY + self.message.cost() + copy + self.meta.len() + self.session
+    }
+}
+
+impl Ledger {
+    /// Empty books that number from `first` on. Until [`Ledger::start`] nothing may be sent.
+    #[must_use]
+    pub fn new(first: MessageId, limits: Arc<Limits>, grant: Arc<Grant>) -> Self {
+        Self {
+            next: first,
+            messages: HashMap::new(),
+            asked: HashSet::new(),
+            held: 0,
+            held_bytes: 0,
+            effects: Vec::new(),
+            effect_bytes: 0,
+            saved: None,
+            work: Work::default(),
+            limits,
+            grant,
+            started: false,
+        }
+    }
+
+    /// From now on there are neighbours.
+    pub fn start(&mut self) {
+        self.started = true;
+    }
+
+    /// A number that was never used.
+    pub fn allot(&mut self) -> MessageId {
+        let id = self.next;
+        self.next += 1;
+        id
+    }
+
+    /// Puts a message into the proxy's hands. Returns what it may read of it, if anything.
+    pub fn hand_in(&mut self, delivery: &Delivery) -> Option<Message> {
+        self.put(delivery, self.shown(delivery))
+    }
+
+    /// Puts the answer to a request of the proxy's own into its hands.
+    pub fn hand_in_answer(&mut self, delivery: &Delivery) {
+        self.answered(delivery.id);
+        self.put(delivery, Some(delivery.message.clone()));
+    }
+
+    fn put(&mut self, delivery: &Delivery, shown: Option<Message>) -> Option<Message> {
+        let entry = Entry {
+            message: delivery.message.clone(),
+            shown: shown.clone(),
+            sender: delivery.sender,
+            method: delivery.method.clone(),
+            sealed: delivery.sealed,
+            own: false,
+            meta: Box::default(),
+            held: false,
+            session: delivery.session.as_ref().map_or(0, |session| session.len()),
+        };
+        self.messages.insert(delivery.id, entry);
+        shown
+    }
+
+    /// What of a message the proxy may read: all of it, all but what is hidden, or nothing.
+    fn shown(&self, delivery: &Delivery) -> Option<Message> {
+        let Delivery {
+            message,
+            sender,
+            method,
+            ..
+        } = delivery;
+        let subject = seen_subject(&self.grant, message, *sender, method);
+        if !self.grant.covers(Actions::READ, &subject) {
+            return None;
+        }
+        let hidden = self.grant.hidden(&subject);
+        if hidden.is_empty() || delivery.message.kind() == Kind::Error {
+            return Some(delivery.message.clone());
+        }
+        let body = delivery.message.body();
+        if !body.trim_start().starts_with('{') {
+            // Nobody knows what is where.
+            return Some(delivery.message.with_body(MASK));
+        }
+        let places = hidden.find(serde_json::from_str(body).ok()?);
+        let masks: Vec<_> = places.iter().map(|place| (&**place, Some(MASK))).collect();
+        let masked = rpc::edit_at_once(body, &masks).ok()??;
+        Some(delivery.message.with_body(&masked))
+    }
+
+    /// Puts a call of something that it has into the proxy's hands. Only the arguments can be read, and
+    /// what its caller said beside it by [`Ledger::meta`].
+    pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str, meta: &str) {
+        let message = Message::request(method, arguments);
+        let entry = Entry {
+            shown: Some(message.clone()),
+            message,
+            sender: Peer::Agent,
+            method: method.clone(),
+            sealed: false,
+            own: true,
+            meta: meta.into(),
+            held: false,
+            session: 0,
+        };
+        self.messages.insert(id, entry);
+    }
+
+    /// Notes that the answer to a request of the proxy's own is there.
+    pub fn answered(&mut self, id: MessageId) {
+        self.asked.remove(&id);
+    }
+
+    /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
+    /// action is checked against what the message can take.
+    pub fn take_back(&mut self, id: MessageId, decision: Decision) -> Result<Action, ChannelError> {
+        // Most messages go on as they are, whatever the powers.
+        if matches!(decision, Decision::Forward)
+            && self.messages.get(&id).is_some_and(|entry| !entry.own)
+        {
+            self.messages.remove(&id);
+            return Ok(Action::Forward);
+        }
+        let entry = self
+            .messages
+            .get_mut(&id)
+            .ok_or(ChannelError::UnknownMessage)?;
+        let rules = rules(&self.limits, &self.grant, entry);
+        let action = check(&entry.message, decision, rules, &mut self.work);
+        if matches!(action, Ok(Action::Hold)) {
+            let bytes = self.held_bytes + entry.cost();
+            if self.held < self.limits.held && bytes <= self.limits.held_bytes {
+                entry.held = true;
+                self.held += 1;
+                self.held_bytes = bytes;
+                return action;
+            }
+            self.messages.remove(&id);
+            return Err(ChannelError::Full);
+        }
+        self.messages.remove(&id);
+        action
+    }
+
+    /// Takes back a message that is not to be decided on, such as the answer to an own request.
+    pub fn close(&mut self, id: MessageId) {
+        self.messages.remove(&id);
+    }
+
+    /// What the proxy did since the last time, and the state that it saved.
+    pub fn take_effects(&mut self) -> (Vec<Effect>, Option<String>) {
+        self.effect_bytes = 0;
+        self.work = Work::default();
+        (std::mem::take(&mut self.effects), self.saved.take())
+    }
+
+    /// `channel.request`.
+    pub fn request(
+        &mut self,
+        to: Peer,
+        method: &str,
+        params: &str,
+    ) -> Result<MessageId, ChannelError> {
+        let message = self.outgoing(to, Message::request, method, params)?;
+        if self.asked.len() >= self.limits.requests {
+            return Err(ChannelError::Full);
+        }
+        let id = self.allot();
+        self.push(Effect::Request { id, to, message })?;
+        self.asked.insert(id);
+        Ok(id)
+    }
+
+    /// `channel.notify`.
+    pub fn notify(&mut self, to: Peer, method: &str, params: &str) -> Result<(), ChannelError> {
+        let message = self.outgoing(to, Message::notification, method, params)?;
+        self.push(Effect::Notify { to, message })
+    }
+
+    /// `channel.settle`.
+    pub fn settle(&mut self, id: MessageId, decision: Decision) -> Result<(), ChannelError> {
+        let entry = self.messages.get(&id).filter(|entry| entry.held);
+        let entry = entry.ok_or(ChannelError::UnknownMessage)?;
+        let rules = rules(&self.limits, &self.grant, entry);
+        let action = check(&entry.message, decision, rules, &mut self.work)?;
+        if matches!(action, Action::Hold) {
+            return Err(ChannelError::Invalid(
+                "the message is held already".to_owned(),
+            ));
+        }
+        self.push(Effect::Settle { id, action })?;
+        self.let_go(id);
+        Ok(())
+    }
+
+    /// `channel.fail`.
+    pub fn fail(&mut self, id: MessageId, reason: &str) -> Result<(), ChannelError> {
+        if !self.messages.get(&id).is_some_and(|entry| entry.held) {
+            return Err(ChannelError::UnknownMessage);
+        }
+        let reason = quote(reason, MAX_QUOTE);
+        self.push(Effect::Fail { id, reason })?;
+        self.let_go(id);
+        Ok(())
+    }
+
+    /// Settles a held request with an error in the proxy's place, whatever its bounds; nothing if
+    /// it is settled already.
+    pub fn refuse(&mut self, id: MessageId, error: rpc::Error) {
+        if self.messages.get(&id).is_some_and(|entry| entry.held) {
+            let action = Action::Answer(Message::error(&error));
+            self.effects.push(Effect::Settle { id, action });
+            self.let_go(id);
+        }
+    }
+
+    /// `channel.cancel`.
+    pub fn cancel(&mut self, id: MessageId) -> Result<(), ChannelError> {
+        if !self.asked.contains(&id) {
+            return Err(ChannelError::UnknownMessage);
+        }
+        self.push(Effect::Cancel { id })
+    }
+
+    /// `channel.progress`.
+    pub fn progress(&mut self, id: MessageId, progress: Progress) -> Result<(), ChannelError> {
+        let call = self.messages.get(&id).filter(|entry| entry.own);
+        call.ok_or(ChannelError::UnknownMessage)?;
+        let numbers = [Some(progress.progress), progress.total];
+        if !numbers.into_iter().flatten().all(f64::is_finite) {
+            return Err(ChannelError::Invalid(
+                "progress is measured in finite numbers".to_owned(),
+            ));
+        }
+        if progress
+            .message
+            .as_ref()
+            .is_some_and(|text| text.len() > LONGEST_PROGRESS)
+        {
+            return Err(ChannelError::Invalid(format!(
+                "a message about progress may have {LONGEST_PROGRESS} bytes"
+            )));
+        }
+        self.push(Effect::Progress { id, progress })
+    }
+
+    /// `channel.meta`.
+    pub fn meta(&mut self, call: MessageId) -> Result<&str, ChannelError> {
+        let entry = self.messages.get(&call).filter(|entry| entry.own);
+        let entry = entry.ok_or(ChannelError::UnknownMessage)?;
+        self.work.spend(entry.meta.len())?;
+        Ok(&entry.meta)
+    }
+
+    /// `channel.ask`.
+    pub fn ask(
+        &mut self,
+        call: MessageId,
+        method: &str,
+        params: &str,
+    ) -> Result<MessageId, ChannelError> {
+        let denied = |why: String| Err(ChannelError::Denied(why));
+        let entry = self.messages.get(&call).filter(|entry| entry.own);
+        let entry = entry.ok_or(ChannelError::UnknownMessage)?;
+        let Some(capability) = capability(method) else {
+            let method = quote(method, MAX_QUOTE);
+            return denied(format!("no caller is asked for {method}"));
+        };
+        if Offer::of(&entry.method) == Some(Offer::Completion) {
+            return denied("who completes an argument is asked nothing".to_owned());
+        }
+        let capable = member(&entry.meta, CAPABILITIES);
+        let capable = capable.and_then(|capable| member(capable, capability));
+        if !capable.is_some_and(|capable| capable.starts_with('{')) {
+            return denied(format!(
+                "the caller did not say that it has the capability `{capability}`"
+            ));
+        }
+        check_length(method.len() + params.len(), self.limits.message)?;
+        self.work.spend(params.len())?;
+        check_json(params)?;
+        check_readers(&self.grant, params, &mut self.work)?;
+        if self.asked.len() >= self.limits.requests {
+            return Err(ChannelError::Full);
+        }
+        let message = Message::request(method, params);
+        let id = self.allot();
+        self.push(Effect::Ask { id, call, message })?;
+        self.asked.insert(id);
+        Ok(id)
+    }
+
+    /// `channel.tools-changed` and its like.
+    pub fn changed(&mut self, change: Change) -> Result<(), ChannelError> {
+        self.may_speak()?;
+        if !self.grant.has("tools") {
+            return Err(ChannelError::Denied(
+                "no power of its covers it: that takes `tools`".to_owned(),
+            ));
+        }
+        if let Change::Resource(uri) = &change
+            && uri.len() > LONGEST_URI
+        {
+            let text = format!("the URI of a resource may have {LONGEST_URI} bytes");
+            return Err(ChannelError::Invalid(text));
+        }
+        self.push(Effect::Changed(change))
+    }
+
+    /// What a call returned instead of a message to act on: an object of the host's making.
+    pub fn vouch(&mut self, text: &str) -> Result<(), ChannelError> {
+        check_length(text.len(), self.limits.message)?;
+        self.work.spend(text.len())?;
+        check_json(text)
+    }
+
+    /// `channel.read`.
+    pub fn read(&mut self, id: MessageId, pointer: &str) -> Result<Option<&str>, ChannelError> {
+        let entry = self.messages.get(&id).ok_or(ChannelError::UnknownMessage)?;
+        let Some(shown) = &entry.shown else {
+            let subject = subject(&entry.message, entry.sender, &entry.method);
+            return Err(allow(&self.grant, Actions::READ, &subject)
+                .err()
+                .unwrap_or(ChannelError::UnknownMessage));
+        };
+        self.work.look_up(shown.body(), pointer)?;
+        rpc::resolve(shown.body(), pointer)
+            .map_err(|error| ChannelError::Invalid(error.to_string()))
+    }
+
+    /// `channel.save`.
+    pub fn save(&mut self, state: String) -> Result<(), ChannelError> {
+        if state.len() > self.limits.state {
+            return Err(ChannelError::Full);
+        }
+        self.saved = Some(state);
+        Ok(())
+    }
+
+    /// Strikes a held message out: it is settled, or the host took it away.
+    pub fn let_go(&mut self, id: MessageId) {
+        if let Some(entry) = self.messages.remove(&id).filter(|entry| entry.held) {
+            self.held -= 1;
+            self.held_bytes -= entry.cost();
+        }
+    }
+
+    fn may_speak(&self) -> Result<(), ChannelError> {
+        match self.started {
+            true => Ok(()),
+            false => Err(ChannelError::Denied(
+                "nothing can be sent from within init".to_owned(),
+            )),
+        }
+    }
+
+    /// A message of the proxy's own, if it may send it: in the place of whoever is on its other side.
+    fn outgoing(
+        &mut self,
+        to: Peer,
+        make: fn(&str, &str) -> Message,
+        method: &str,
+        params: &str,
+    ) -> Result<Message, ChannelError> {
+        self.may_speak()?;
+        if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
+            return Err(ChannelError::Invalid("no method is called that".to_owned()));
+        }
+        if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
+            return Err(ChannelError::Denied(format!(
+                "{method} is the host's to send"
+            )));
+        }
+        check_length(method.len() + params.len(), self.limits.message)?;
+        self.work.spend(params.len())?;
+        check_json(params)?;
+        let message = make(method, params);
+        let subject = subject(&message, to.opposite(), method);
+        allow(&self.grant, Actions::SEND, &subject)?;
+        check_readers(&self.grant, params, &mut self.work)?;
+        Ok(message)
+    }
+
+    fn push(&mut self, effect: Effect) -> Result<(), ChannelError> {
+        let bytes = self.effect_bytes + effect.size();
+        if self.effects.len() >= self.limits.emitted || bytes > self.limits.emitted_bytes {
+            return Err(ChannelError::Full);
+        }
+        self.effect_bytes = bytes;
+        self.effects.push(effect);
+        Ok(())
+    }
+}
+
+fn rules<'a>(limits: &Limits, grant: &'a Grant, entry: &'a Entry) -> Rules<'a> {
+    Rules {
+        grant,
+        subject: subject(&entry.message, entry.sender, &entry.method),
+        longest: limits.message,
+        own: entry.own,
+        sealed: entry.sealed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unstarted() -> Ledger {
+        let limits = Limits {
+            requests: 2,
+            held: 1,
+            held_bytes: 1000,
+            emitted: 4,
+            emitted_bytes: 1000,
+            state: 10,
+            ..Limits::default()
+        };
+        Ledger::new(1, limits.into(), Grant::unlimited().into())
+    }
+
+    fn ledger() -> Ledger {
+        let mut ledger = unstarted();
+        ledger.start();
+        ledger
+    }
+
+    fn deliver(ledger: &mut Ledger, message: Message) -> MessageId {
+        let id = ledger.allot();
+        ledger.hand_in(&Delivery {
+            id,
+            sender: Peer::Client,
+            method: message.method().clone(),
+            session: None,
+            message,
+            with_body: true,
+            sealed: false,
+        });
+        id
+    }
+
+    #[test]
+    fn a_message_is_settled_once_and_only_while_it_is_held() {
+        let mut ledger = ledger();
+        let id = deliver(&mut ledger, Message::request("m", "{}"));
+        assert_eq!(
+            ledger.settle(id, Decision::Forward),
+            Err(ChannelError::UnknownMessage)
+        );
+        ledger.take_back(id, Decision::Hold).unwrap();
+        assert!(matches!(
+            ledger.settle(id, Decision::Discard),
+            Err(ChannelError::Invalid(_))
+        ));
+        assert!(matches!(
+            ledger.settle(id, Decision::Replace("{".into())),
+            Err(ChannelError::Invalid(_))
+        ));
+        assert_eq!(ledger.settle(id, Decision::Forward), Ok(()));
+        assert_eq!(
+            ledger.settle(id, Decision::Forward),
+            Err(ChannelError::UnknownMessage)
+        );
+        assert_eq!(ledger.take_effects().0.len(), 1);
+    }
+
+    #[test]
+    fn a_message_can_be_read_while_it_is_in_hand() {
+        let mut ledger = ledger();
+        let id = deliver(&mut ledger, Message::request("m", r#"{"a":[1]}"#));
+        assert_eq!(ledger.read(id, "/a/0"), Ok(Some("1")));
+        assert_eq!(ledger.read(id, "/b"), Ok(None));
+        assert!(matches!(
+            ledger.read(id, "b"),
+            Err(ChannelError::Invalid(_))
+        ));
+        ledger.take_back(id, Decision::Forward).unwrap();
+        assert_eq!(ledger.read(id, ""), Err(ChannelError::UnknownMessage));
+    }
+
+    #[test]
+    fn nothing_is_sent_before_the_start_or_in_the_hosts_name() {
+        let mut ledger = unstarted();
+        assert!(matches!(
+            ledger.notify(Peer::Agent, "m", "{}"),
+            Err(ChannelError::Denied(_))
+        ));
+        ledger.start();
+        for method in ["initialize", "proxy/successor", "$/cancel_request"] {
+            let denied = ledger.request(Peer::Agent, method, "{}");
+            assert!(matches!(denied, Err(ChannelError::Denied(_))), "{method}");
+        }
+        assert!(matches!(
+            ledger.notify(Peer::Agent, "m", "x"),
+            Err(ChannelError::Invalid(_))
+        ));
+        assert_eq!(ledger.notify(Peer::Agent, "m", "null"), Ok(()));
+    }
+
+    #[test]
+    fn bounds_hold() {
+        let mut ledger = ledger();
+        let first = ledger.request(Peer::Client, "m", "{}").unwrap();
+        ledger.request(Peer::Client, "m", "{}").unwrap();
+        assert_eq!(
+            ledger.request(Peer::Client, "m", "{}"),
+            Err(ChannelError::Full)
+        );
+        ledger.answered(first);
+        assert_eq!(ledger.cancel(first), Err(ChannelError::UnknownMessage));
+        let one = deliver(&mut ledger, Message::notification("m", "{}"));
+        let two = deliver(&mut ledger, Message::notification("m", "{}"));
+        ledger.take_back(one, Decision::Hold).unwrap();
+        assert!(matches!(
+            ledger.take_back(two, Decision::Hold),
+            Err(ChannelError::Full)
+        ));
+        ledger.settle(one, Decision::Discard).unwrap();
+        ledger.take_effects();
+        let long = Message::notification("m", &format!("[{}]", "0,".repeat(500) + "0"));
+        let long = deliver(&mut ledger, long);
+        assert!(matches!(
+            ledger.take_back(long, Decision::Hold),
+            Err(ChannelError::Full)
+        ));
+        for _ in 0..3 {
+            ledger.notify(Peer::Client, "m", "{}").unwrap();
+        }
+        ledger.notify(Peer::Client, "m", "{}").unwrap();
+        assert_eq!(
+            ledger.notify(Peer::Client, "m", "{}"),
+            Err(ChannelError::Full)
+        );
+    }
+
+    #[test]
+    fn a_state_is_kept_until_the_next_one_and_within_its_limit() {
+        let mut ledger = ledger();
+        ledger.save("one".to_owned()).unwrap();
+        ledger.save("two".to_owned()).unwrap();
+        assert_eq!(ledger.save("x".repeat(11)), Err(ChannelError::Full));
+        assert_eq!(ledger.take_effects().1.as_deref(), Some("two"));
+        assert_eq!(ledger.take_effects().1, None);
+    }
+
+    #[test]
+    fn a_caller_is_asked_in_its_call_what_it_says_it_can_answer() {
+        let mut ledger = ledger();
+        let meta =
+            r#"{"x":1,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":7}}"#;
+        let mut call = |method: &str| {
+            let id = ledger.allot();
+            ledger.hand_in_call(id, &method.into(), "{}", meta);
+            id
+        };
+        let (tool, completion) = (call("tools/call"), call("completion/complete"));
+        let message = deliver(&mut ledger, Message::request("m", "{}"));
+        assert_eq!(ledger.meta(tool), Ok(meta));
+        assert_eq!(ledger.meta(message), Err(ChannelError::UnknownMessage));
+        assert!(ledger.ask(tool, "roots/list", "null").is_ok());
+        for (call, method) in [
+            (tool, "sampling/createMessage"),
+            (tool, "elicitation/create"),
+            (tool, "tools/list"),
+            (completion, "roots/list"),
+        ] {
+            let asked = ledger.ask(call, method, "{}");
+            assert!(matches!(asked, Err(ChannelError::Denied(_))), "{method}");
+        }
+        let asked = ledger.ask(message, "roots/list", "{}");
+        assert_eq!(asked, Err(ChannelError::UnknownMessage));
+        assert!(matches!(
+            ledger.ask(tool, "roots/list", "{"),
+            Err(ChannelError::Invalid(_))
+        ));
+        ledger.ask(tool, "roots/list", "{}").unwrap();
+        assert_eq!(
+            ledger.ask(tool, "roots/list", "{}"),
+            Err(ChannelError::Full)
+        );
+        assert_eq!(ledger.take_effects().0.len(), 2);
+        // With the call its caller is gone.
+        ledger
+            .take_back(tool, Decision::Respond("{}".into()))
+            .unwrap();
+        let asked = ledger.ask(tool, "roots/list", "{}");
+        assert_eq!(asked, Err(ChannelError::UnknownMessage));
+    }
+
+    #[test]
+    fn what_is_not_granted_is_not_sent() {
+        let mut ledger = Ledger::new(1, Limits::default().into(), Grant::default().into());
+        ledger.start();
+        let denied = ledger.notify(Peer::Client, "session/update", "{}");
+        assert!(matches!(denied, Err(ChannelError::Denied(_))));
+        let denied = ledger.request(Peer::Client, "fs/read_text_file", "{}");
+        assert!(matches!(denied, Err(ChannelError::Denied(_))));
+        assert!(ledger.take_effects().0.is_empty());
+    }
+
+    #[test]
+    fn a_call_may_have_only_so_much_read_for_it() {
+        let mut ledger = ledger();
+        let long = format!(r#"{{"a":{{"b":"{}"}}}}"#, "x".repeat(60 << 20));
+        let id = deliver(&mut ledger, Message::request("m", &long));
+        assert!(ledger.read(id, "/a/b").is_ok());
+        assert!(ledger.read(id, "/a/b").is_ok());
+        assert_eq!(ledger.read(id, "/a/b"), Err(ChannelError::Full));
+        ledger.take_effects();
+        assert!(ledger.read(id, "/a/b").is_ok());
+        let deep = "/a".repeat(63);
+        assert_eq!(ledger.read(id, &deep), Err(ChannelError::Full));
+        let pointer = "/".repeat(5000);
+        assert!(matches!(
+            ledger.read(id, &pointer),
+            Err(ChannelError::Invalid(_))
+        ));
+        let method = "m".repeat(257);
+        let told = ledger.notify(Peer::Agent, &method, "null");
+        assert!(matches!(told, Err(ChannelError::Invalid(_))));
+    }
+}

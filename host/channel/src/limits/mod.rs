@@ -1,0 +1,626 @@
+//! The limits of a proxy: every one that there is, in one table.
+//!
+//! Passing one hurts only the proxy that did it. The manifest may set each, up to a ceiling that is
+//! the user's; what cannot be set is in [`FIXED`].
+
+mod account;
+mod quantity;
+
+use std::time::Duration;
+
+pub use account::{Account, Charge};
+pub use quantity::{Amount, Quantity, about};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+const GIB: usize = 1 << 30;
+
+/// One row of the table: a limit, and what passing it does.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Its key in `[proxy.limits]`.
+    pub key: &'static str,
+    /// What it counts.
+    pub quantity: Quantity,
+    /// What it limits.
+    pub what: &'static str,
+    /// What happens to a proxy that passes it.
+    pub passing: &'static str,
+    get: fn(&Limits) -> u64,
+    set: fn(&mut Limits, u64),
+}
+
+impl Limit {
+    /// The row with a key.
+    #[must_use]
+    pub fn named(key: &str) -> Option<&'static Self> {
+        TABLE.iter().find(|limit| limit.key == key)
+    }
+
+    /// Its value among these, in bytes, milliseconds or as a number.
+    #[must_use]
+    pub fn of(&self, limits: &Limits) -> u64 {
+        (self.get)(limits)
+    }
+
+    /// Its value among these, as one writes it.
+    #[must_use]
+    pub fn show(&self, limits: &Limits) -> String {
+        self.quantity.show(self.of(limits))
+    }
+
+    /// Changes it among these.
+    pub fn put(&self, limits: &mut Limits, value: u64) {
+        (self.set)(limits, value);
+    }
+}
+
+/// Something that is limited in the same way for all proxies.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixed {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it counts.
+    pub quantity: Quantity,
+    /// The limit, in bytes, milliseconds or as a number.
+    pub value: u64,
+    /// What it limits.
+    pub what: &'static str,
+    /// What happens past it.
+    pub passing: &'static str,
+}
+
+macro_rules! limits {
+    ($($key:literal $field:ident: $amount:ty as $quantity:ident = $default:expr, up to $ceiling:expr;
+       $what:literal, past it $passing:literal.)+) => {
+        /// What one proxy may use.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Limits {
+            $(#[doc = $what] pub $field: $amount,)+
+        }
+
+        impl Default for Limits {
+            fn default() -> Self {
+                Self { $($field: $default,)+ }
+            }
+        }
+
+        impl Limits {
+            /// What a manifest may raise each limit to, unless the user says otherwise.
+            #[must_use]
+            pub fn ceilings() -> Self {
+                Self { $($field: $ceiling,)+ }
+            }
+        }
+
+        /// Every limit that a manifest may set.
+        pub const TABLE: &[Limit] = &[$(Limit {
+            key: $key,
+            quantity: Quantity::$quantity,
+            what: $what,
+            passing: $passing,
+            get: |limits| limits.$field.to_plain(),
+            set: |limits, value| limits.$field = <$amount>::from_plain(value),
+        },)+];
+    };
+}
+
+limits! {
+    "memory" memory: usize as Size = 64 * MIB, up to GIB;
+        "the linear memory of the component, of all its memories together", past it "it breaks".
+    "table-elements" table_elements: usize as Count = 100_000, up to 10_000_000;
+        "elements of all its tables", past it "it breaks".
+    "instances" instances: usize as Count = 1_000, up to 10_000;
+        "core instances, memories and tables, each", past it "it does not start".
+    "subscriptions" subscriptions: usize as Count = 256, up to 4096;
+        "its subscriptions", past it "it does not start".
+    "time" time: Duration as Time = Duration::from_secs(2), up to Duration::from_mins(1);
+        "time for one message, computing or waiting; every 10 ms it gives way to everybody else",
+        past it "it breaks".
+    "init-time" init_time: Duration as Time = Duration::from_secs(10), up to Duration::from_mins(2);
+        "time for its start", past it "it does not start".
+    "hold-time" hold_time: Duration as Time = Duration::from_mins(10), up to Duration::from_hours(24);
+        "time for which it may hold a message",
+        past it "the message is taken from it, and settled as if the proxy had failed on it".
+    "body" body: usize as Size = 16 * MIB, up to 64 * MIB;
+        "the longest message that is handed to it with its body",
+        past it "it has failed on the message".
+    "message" message: usize as Size = 64 * MIB, up to 64 * MIB;
+        "the longest message that it may send, or make of another", past it "the call gets `invalid`".
+    "call-bytes" call_bytes: usize as Size = 128 * MIB, up to 512 * MIB;
+        "what one call may carry from it to the host", past it "it breaks".
+    "requests" requests: usize as Count = 1024, up to 65_536;
+        "its own requests that are not answered yet", past it "the call gets `full`".
+    "request-bytes" request_bytes: usize as Size = 4 * MIB, up to 64 * MIB;
+        "bytes that are kept of those, and of those from before it broke: their methods and sessions, \
+         and the sessions that it gives to requests of others",
+        past it "it breaks, or has failed on the message".
+    "held" held: usize as Count = 1024, up to 65_536;
+        "messages that it holds", past it "it has failed on the message".
+    "held-bytes" held_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
+        "bytes of the messages that it holds, and of the copies of them that it is shown",
+        past it "it has failed on the message".
+    "emitted" emitted: usize as Count = 1024, up to 65_536;
+        "messages that it sends or settles for one that it gets", past it "the call gets `full`".
+    "emitted-bytes" emitted_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
+        "bytes of those messages", past it "the call gets `full`".
+    "in-flight" in_flight: usize as Size = 64 * MIB, up to 512 * MIB;
+        "bytes of what it sent or changed that wait for other proxies", past it "it breaks".
+    "behind" behind: usize as Size = 16 * MIB, up to 256 * MIB;
+        "bytes that wait behind a notification that it holds", past it "it breaks".
+    "log" log: usize as Size = MIB, up to 64 * MIB;
+        "what it may write to the log, standard output and error included; a line takes 100 bytes beside \
+         its text",
+        past it "the rest is left out".
+    "state" state: usize as Size = MIB, up to 64 * MIB;
+        "the state that it saves", past it "the call gets `full`".
+    "restarts" restarts: usize as Count = 3, up to 100;
+        "how often it is started again within `restart-window`", past it "it is given up".
+    "restart-window" restart_window: Duration as Time = Duration::from_mins(1), up to Duration::from_hours(24);
+        "the time in which `restarts` counts", past it "earlier failures are forgotten".
+}
+
+/// The stack of a component's code, in bytes.
+pub const WASM_STACK: usize = 512 * KIB;
+
+/// The largest component file, in bytes.
+pub const COMPONENT: usize = 256 * MIB;
+
+/// The longest lock file, in bytes.
+pub const LOCK: usize = MIB;
+
+/// The longest manifest of a project, in bytes.
+pub const PROJECT_MANIFEST: usize = MIB;
+
+/// The longest answer of a registry that is no component, in bytes.
+pub const REGISTRY_ANSWER: usize = 4 * MIB;
+
+/// The longest signature, in bytes.
+pub const SIGNATURE: usize = 4 * KIB;
+
+/// How many signatures of one extension are looked at.
+pub const SIGNATURES: usize = 8;
+
+/// The longest list of revocations, in bytes.
+pub const REVOCATIONS: usize = 4 * MIB;
+
+/// How much of the line tables of a component is kept, in bytes.
+pub const LINE_TABLES: usize = 2 * MIB;
+
+/// How much compiled code is kept between runs, in bytes.
+pub const CODE_CACHE: u64 = GIB as u64;
+
+/// The longest line of a client or an agent, in bytes.
+pub const LINE: usize = 64 * MIB;
+
+/// The longest id of a request, in bytes.
+pub const LONGEST_ID: usize = KIB;
+
+/// How many requests of one side may be open.
+pub const OPEN: usize = 1 << 16;
+
+/// How many bytes may be kept of them: ids, methods, names of sessions.
+pub const OPEN_KEPT: usize = 64 * MIB;
+
+/// How many bytes may be kept for one connection, on all accounts together.
+pub const KEPT: usize = GIB;
+
+/// While so many bytes wait for one side, or for proxies, nothing more is read that would add to
+/// them.
+pub const UNREAD: usize = MIB;
+
+/// While so many bytes wait for a side, that side itself is not read either, for it asks without
+/// taking answers; and no proxy is called, for it would only add to them.
+pub const FLOOD: usize = 16 * MIB;
+
+/// How many bytes of what the user is to be told wait for a turn.
+pub const NOTICES: usize = 64 * KIB;
+
+/// How many proxies of projects may stand in one connection at once.
+pub const PROJECT_PROXIES: usize = 256;
+
+/// How many MCP servers one session may have.
+pub const MCP_SERVERS: usize = 256;
+
+/// How many the client, or one proxy, may have in all sessions that are open.
+pub const MCP_SERVERS_OF_ONE: usize = 4096;
+
+/// How many requests to one MCP server may be open, and how many connections to it.
+pub const MCP_OPEN: usize = 1024;
+
+/// How many bytes of what callers and provider said are kept for one MCP server. One text alone may be
+/// longer.
+pub const MCP_KEPT: usize = 16 * MIB;
+
+/// How many bytes of that are kept for all MCP servers.
+pub const MCP_KEPT_OF_ALL: usize = 128 * MIB;
+
+/// The longest list of what a proxy has for the agent, in bytes.
+pub const MCP_LIST: usize = MIB;
+
+/// How much of a kind such a list may have.
+pub const MCP_LIST_COUNT: usize = 1000;
+
+/// The longest URI of a resource, in bytes.
+pub const LONGEST_URI: usize = 4 * KIB;
+
+/// The longest message of an MCP client of the agent's, and the longest body of its HTTP requests, in
+/// bytes.
+pub const MCP_MESSAGE: usize = 16 * MIB;
+
+/// While so many bytes of MCP clients' messages wait to be taken, more wait outside.
+pub const MCP_HEARD: usize = 32 * MIB;
+
+/// While so many bytes wait for an MCP client, nothing more may come for it.
+pub const MCP_UNREAD: usize = 16 * MIB;
+
+/// How many bytes of what was last sent in an HTTP session are kept for a client that lost a stream.
+pub const MCP_WINDOW: usize = 256 * KIB;
+
+/// So many bytes of each connection to the bridges, and for each MCP client, are not counted with
+/// those of all: the number of either is bounded.
+pub const MCP_FREE: usize = 16 * KIB;
+
+/// How many bytes of what MCP clients say may there be that was not taken in yet, past the first of
+/// each connection.
+pub const MCP_LOAD: usize = 64 * MIB;
+
+/// How many bytes may wait for all MCP clients, past the first of each.
+pub const MCP_UNREAD_OF_ALL: usize = 128 * MIB;
+
+/// How many bytes of MCP clients' messages may wait for connections to servers.
+pub const MCP_CONNECTING: usize = 32 * MIB;
+
+/// How many MCP clients there may be, beside requests that stand alone.
+pub const MCP_LINKS: usize = 256;
+
+/// How many MCP clients one server may have.
+pub const MCP_LINKS_OF_SERVER: usize = 64;
+
+/// How many connections there may be to the socket of the bridges, and to their HTTP port. Over HTTP
+/// each open request has one.
+pub const MCP_CONNECTIONS: usize = 1536;
+
+/// How many replaced versions of a proxy may have something to finish.
+pub const OLD_VERSIONS: usize = 4;
+
+/// Every limit that cannot be set.
+pub const FIXED: &[Fixed] = &[
+    Fixed {
+        name: "stack",
+        quantity: Quantity::Size,
+        value: WASM_STACK as u64,
+        what: "the stack of a component's code",
+        passing: "it breaks",
+    },
+    Fixed {
+        name: "old versions",
+        quantity: Quantity::Count,
+        value: OLD_VERSIONS as u64,
+        what: "replaced versions of a proxy that hold or ask something",
+        passing: "the oldest ends",
+    },
+    Fixed {
+        name: "component",
+        quantity: Quantity::Size,
+        value: COMPONENT as u64,
+        what: "the component file",
+        passing: "it is not loaded",
+    },
+    Fixed {
+        name: "lock",
+        quantity: Quantity::Size,
+        value: LOCK as u64,
+        what: "the lock beside a manifest",
+        passing: "it is not read",
+    },
+    Fixed {
+        name: "project",
+        quantity: Quantity::Size,
+        value: PROJECT_MANIFEST as u64,
+        what: "the manifest of a project",
+        passing: "it is not read",
+    },
+    Fixed {
+        name: "registry answer",
+        quantity: Quantity::Size,
+        value: REGISTRY_ANSWER as u64,
+        what: "what a registry says about an extension",
+        passing: "the extension is not installed",
+    },
+    Fixed {
+        name: "signature",
+        quantity: Quantity::Size,
+        value: SIGNATURE as u64,
+        what: "a signature of an extension",
+        passing: "the extension is not installed",
+    },
+    Fixed {
+        name: "signatures",
+        quantity: Quantity::Count,
+        value: SIGNATURES as u64,
+        what: "signatures of an extension",
+        passing: "the rest is not looked at",
+    },
+    Fixed {
+        name: "revocations",
+        quantity: Quantity::Size,
+        value: REVOCATIONS as u64,
+        what: "the list of extensions that must not run",
+        passing: "the list is not taken; the one before holds",
+    },
+    Fixed {
+        name: "line tables",
+        quantity: Quantity::Size,
+        value: LINE_TABLES as u64,
+        what: "what tells of the lines of a component's source (DWARF, `.debug_line`)",
+        passing: "the report of a failure has the names of functions only",
+    },
+    Fixed {
+        name: "code cache",
+        quantity: Quantity::Size,
+        value: CODE_CACHE,
+        what: "compiled code that is kept for the next time",
+        passing: "what was not used for longest goes",
+    },
+    Fixed {
+        name: "line",
+        quantity: Quantity::Size,
+        value: LINE as u64,
+        what: "a message of the client, the agent or a native proxy",
+        passing: "the message is lost; its sender is told, and so is whoever waits for it",
+    },
+    Fixed {
+        name: "id",
+        quantity: Quantity::Size,
+        value: LONGEST_ID as u64,
+        what: "the id of a request of the client, the agent or a native proxy",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "open",
+        quantity: Quantity::Count,
+        value: OPEN as u64,
+        what: "requests of the client, of the agent, or of a native proxy, that are not answered yet",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "open kept",
+        quantity: Quantity::Size,
+        value: OPEN_KEPT as u64,
+        what: "bytes that are kept of those: their ids, methods and sessions",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "kept",
+        quantity: Quantity::Size,
+        value: KEPT as u64,
+        what: "bytes that are kept for one connection, all together: of open requests, of messages that \
+               proxies hold, that wait behind those, and that proxies have between them, of notices, and \
+               of what is said over MCP",
+        passing: "whoever asks for more is treated as past the limit of that part",
+    },
+    Fixed {
+        name: "unread",
+        quantity: Quantity::Size,
+        value: UNREAD as u64,
+        what: "bytes that wait for one side, for the proxies, or for a native proxy",
+        passing: "the other side is not read for a while",
+    },
+    Fixed {
+        name: "flood",
+        quantity: Quantity::Size,
+        value: FLOOD as u64,
+        what: "bytes that proxies and answers pile up for one side, or for a native proxy",
+        passing: "that side is not read, and no proxy called, until it takes some; a native proxy that \
+                  takes nothing for 30 s breaks",
+    },
+    Fixed {
+        name: "notices",
+        quantity: Quantity::Size,
+        value: NOTICES as u64,
+        what: "what the user is to be told in the next turn",
+        passing: "the rest is left out, and the user is told how much that is",
+    },
+    Fixed {
+        name: "project proxies",
+        quantity: Quantity::Count,
+        value: PROJECT_PROXIES as u64,
+        what: "projects that have open sessions, each a native proxy with its components inside",
+        passing: "the session of a further project is refused",
+    },
+    Fixed {
+        name: "mcp servers",
+        quantity: Quantity::Count,
+        value: MCP_SERVERS as u64,
+        what: "MCP servers of one session",
+        passing: "the session is refused",
+    },
+    Fixed {
+        name: "mcp servers of one",
+        quantity: Quantity::Count,
+        value: MCP_SERVERS_OF_ONE as u64,
+        what: "MCP servers of the client, or of one proxy, in all open sessions",
+        passing: "further ones are not declared, and the user is told",
+    },
+    Fixed {
+        name: "mcp open",
+        quantity: Quantity::Count,
+        value: MCP_OPEN as u64,
+        what: "open requests to one MCP server, and connections to it",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "mcp kept",
+        quantity: Quantity::Size,
+        value: MCP_KEPT as u64,
+        what: "bytes of what waits for one MCP server",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "mcp kept of all",
+        quantity: Quantity::Size,
+        value: MCP_KEPT_OF_ALL as u64,
+        what: "bytes of what waits for all MCP servers, and of what components list and clients subscribe to",
+        passing: "the request is refused",
+    },
+    Fixed {
+        name: "mcp list",
+        quantity: Quantity::Size,
+        value: MCP_LIST as u64,
+        what: "a proxy's list of tools, of resources and templates, or of prompts",
+        passing: "it counts as none, and the error says so",
+    },
+    Fixed {
+        name: "mcp things of a list",
+        quantity: Quantity::Count,
+        value: MCP_LIST_COUNT as u64,
+        what: "tools, resources, templates or prompts in such a list",
+        passing: "the others are left out, and the user is told",
+    },
+    Fixed {
+        name: "mcp message",
+        quantity: Quantity::Size,
+        value: MCP_MESSAGE as u64,
+        what: "a message of an MCP client of the agent's, that comes over a bridge",
+        passing: "over HTTP it is refused; over stdio the client is disconnected",
+    },
+    Fixed {
+        name: "mcp heard",
+        quantity: Quantity::Size,
+        value: MCP_HEARD as u64,
+        what: "bytes of such messages that wait",
+        passing: "more wait outside",
+    },
+    Fixed {
+        name: "mcp unread",
+        quantity: Quantity::Size,
+        value: MCP_UNREAD as u64,
+        what: "bytes that wait for one MCP client",
+        passing: "the client is disconnected when more comes",
+    },
+    Fixed {
+        name: "mcp unread of all",
+        quantity: Quantity::Size,
+        value: MCP_UNREAD_OF_ALL as u64,
+        what: "bytes that wait for all MCP clients, past the first 16 KiB of each, and of each \
+               request that stands alone, which make 28 MiB",
+        passing: "a client is disconnected when more comes for it",
+    },
+    Fixed {
+        name: "mcp window",
+        quantity: Quantity::Size,
+        value: MCP_WINDOW as u64,
+        what: "bytes, and 256 events, of what was last sent in an HTTP session, for a client that lost a \
+               stream; they count as unread",
+        passing: "the oldest are not kept",
+    },
+    Fixed {
+        name: "mcp load",
+        quantity: Quantity::Size,
+        value: MCP_LOAD as u64,
+        what: "bytes of messages of MCP clients that are not whole yet, or wait outside, past the first \
+               16 KiB of each connection, which make 48 MiB",
+        passing: "over HTTP the message is refused; over stdio the client is disconnected",
+    },
+    Fixed {
+        name: "mcp connecting",
+        quantity: Quantity::Size,
+        value: MCP_CONNECTING as u64,
+        what: "bytes of messages of MCP clients that wait for connections to servers",
+        passing: "the client is disconnected",
+    },
+    Fixed {
+        name: "mcp clients",
+        quantity: Quantity::Count,
+        value: MCP_LINKS as u64,
+        what: "MCP clients on the bridges; a request of MCP 2026-07-28 over HTTP is none",
+        passing: "an HTTP session that nobody uses makes room, or the new client is refused",
+    },
+    Fixed {
+        name: "mcp clients of a server",
+        quantity: Quantity::Count,
+        value: MCP_LINKS_OF_SERVER as u64,
+        what: "MCP clients of one server",
+        passing: "the same",
+    },
+    Fixed {
+        name: "mcp connections",
+        quantity: Quantity::Count,
+        value: MCP_CONNECTIONS as u64,
+        what: "connections to the socket, or to the HTTP port, of the bridges",
+        passing: "one that has shown no secret makes room, or the new one is closed at once",
+    },
+];
+
+/// All limits as a table in Markdown, with these ceilings.
+#[must_use]
+pub fn markdown(ceilings: &Limits) -> String {
+    let mut rows = vec![
+        ["Key", "Default", "Ceiling", "What it limits", "Past it"].map(str::to_owned),
+        ["---"; 5].map(str::to_owned),
+    ];
+    let defaults = Limits::default();
+    for limit in TABLE {
+        rows.push([
+            format!("`{}`", limit.key),
+            limit.show(&defaults),
+            limit.show(ceilings),
+            limit.what.to_owned(),
+            limit.passing.to_owned(),
+        ]);
+    }
+    for fixed in FIXED {
+        rows.push([
+            format!("({})", fixed.name),
+            fixed.quantity.show(fixed.value),
+            "fixed".to_owned(),
+            fixed.what.to_owned(),
+            fixed.passing.to_owned(),
+        ]);
+    }
+    let lines = rows.iter().map(|row| format!("| {} |\n", row.join(" | ")));
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_default_is_over_its_ceiling_and_every_key_is_there_once() {
+        let (defaults, ceilings) = (Limits::default(), Limits::ceilings());
+        for limit in TABLE {
+            assert!(limit.of(&defaults) <= limit.of(&ceilings), "{}", limit.key);
+            let same = TABLE.iter().filter(|other| other.key == limit.key);
+            assert_eq!(same.count(), 1, "{}", limit.key);
+        }
+    }
+
+    #[test]
+    fn what_is_free_for_each_makes_what_the_table_says() {
+        // Over HTTP an open request has a connection of its own.
+        assert_eq!(MCP_FREE * (MCP_LINKS + MCP_CONNECTIONS), 28 * MIB);
+        // To the socket, and to the port.
+        assert_eq!(MCP_FREE * 2 * MCP_CONNECTIONS, 48 * MIB);
+    }
+
+    #[test]
+    fn a_limit_shows_what_was_put() {
+        for limit in TABLE {
+            let mut limits = Limits::default();
+            limit.put(&mut limits, 3000);
+            assert_eq!(limit.of(&limits), 3000, "{}", limit.key);
+            assert_eq!(limit.quantity.read(&limit.show(&limits)), Ok(3000));
+        }
+    }
+
+    #[test]
+    fn the_book_shows_this_table() {
+        let page = include_str!("../../../../docs/limits.md");
+        assert!(
+            page.contains(&markdown(&Limits::ceilings())),
+            "docs/limits.md is behind; put in what `acp-chain limits` prints"
+        );
+    }
+}

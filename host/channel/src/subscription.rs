@@ -1,0 +1,95 @@
+//! Which messages a proxy wants to see.
+
+use acp_chain_powers::Asked;
+
+use super::{FailurePolicy, Kinds, Offers, Pattern, Peer};
+use acp_chain_rpc::Kind;
+
+/// Messages that enter a proxy; all others pass by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// Their methods. Of a response, the request's method.
+    pub method: Pattern,
+    /// Whose messages; `None` means both neighbours'.
+    pub sender: Option<Peer>,
+    /// Which kinds of message.
+    pub kinds: Kinds,
+    /// Whether the body comes with the message.
+    pub with_body: bool,
+}
+
+impl Subscription {
+    /// Whether this subscription covers a message.
+    #[must_use]
+    pub fn covers(&self, kind: Kind, sender: Peer, method: &str) -> bool {
+        self.kinds.contains(kind)
+            && self.sender.is_none_or(|wanted| wanted == sender)
+            && self.method.covers(method)
+    }
+
+    /// What it asks for, as far as powers are concerned.
+    #[must_use]
+    pub fn asked(&self) -> Asked<'_> {
+        Asked {
+            methods: &self.method,
+            sender: self.sender,
+            kinds: self.kinds,
+            with_body: self.with_body,
+        }
+    }
+}
+
+impl std::fmt::Display for Subscription {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let kinds = [
+            (Kinds::REQUEST, "requests"),
+            (Kinds::NOTIFICATION, "notifications"),
+            (Kinds::RESPONSE, "responses"),
+        ];
+        let kinds: Vec<_> = kinds
+            .iter()
+            .filter(|(kinds, _)| self.kinds.meets(*kinds))
+            .map(|(_, name)| *name)
+            .collect();
+        write!(f, "{} {}", self.method, kinds.join(", "))?;
+        match self.sender {
+            Some(sender) => write!(f, " from the {}", sender.as_str()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a proxy says of itself when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registration {
+    /// Which messages it wants to see.
+    pub subscriptions: Vec<Subscription>,
+    /// What is to become of it when it breaks; the manifest has the last word.
+    pub on_failure: FailurePolicy,
+    /// What it has for the agent.
+    pub offers: Offers,
+    /// Whether others rely on it to decide, so that it stands next to the agent.
+    pub guard: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_covers_a_prefix_and_nothing_else_does() {
+        let mut all = Subscription {
+            method: Pattern::new("session/*").unwrap(),
+            sender: Some(Peer::Agent),
+            kinds: Kinds::NOTIFICATION.and(Kinds::RESPONSE),
+            with_body: true,
+        };
+        assert!(all.covers(Kind::Notification, Peer::Agent, "session/update"));
+        assert!(all.covers(Kind::Error, Peer::Agent, "session/prompt"));
+        assert!(!all.covers(Kind::Request, Peer::Agent, "session/prompt"));
+        assert!(!all.covers(Kind::Notification, Peer::Client, "session/cancel"));
+        assert!(!all.covers(Kind::Notification, Peer::Agent, "sessions"));
+        all.method = Pattern::new("session/update").unwrap();
+        assert!(!all.covers(Kind::Notification, Peer::Agent, "session/updates"));
+    }
+}

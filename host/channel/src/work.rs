@@ -1,0 +1,61 @@
+//! What the host reads on behalf of a proxy. It does so in one go, and nothing else moves meanwhile.
+
+use super::ChannelError;
+use acp_chain_rpc::MAX_POINTER;
+
+/// How many bytes may be read for one call.
+const MAX_BYTES: usize = 256 << 20;
+
+/// What may still be read for the current call.
+#[derive(Debug)]
+pub struct Work(usize);
+
+impl Default for Work {
+    fn default() -> Self {
+        Self(MAX_BYTES)
+    }
+}
+
+impl Work {
+    /// So many bytes are about to be read.
+    pub fn spend(&mut self, bytes: usize) -> Result<(), ChannelError> {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(0);
+        left.map(drop).ok_or(ChannelError::Full)
+    }
+
+    /// How many bytes may still be read, for who counts them as they go.
+    pub fn left(&mut self) -> &mut usize {
+        &mut self.0
+    }
+
+    /// Several places are about to be looked up in a text at once: it is read as often as the deepest of
+    /// them has parts.
+    pub fn look_up_at_once<'p>(
+        &mut self,
+        text: &str,
+        pointers: impl Iterator<Item = &'p str>,
+    ) -> Result<(), ChannelError> {
+        let mut deepest = 1;
+        for pointer in pointers {
+            deepest = deepest.max(parts(pointer)?);
+        }
+        self.spend(text.len().saturating_mul(deepest))
+    }
+
+    /// A place is about to be looked up in a text: each part of the pointer may read all of it.
+    pub fn look_up(&mut self, text: &str, pointer: &str) -> Result<(), ChannelError> {
+        self.look_up_at_once(text, std::iter::once(pointer))
+    }
+}
+
+/// How many parts a pointer has, if it is not too long.
+fn parts(pointer: &str) -> Result<usize, ChannelError> {
+    match pointer.len() <= MAX_POINTER {
+        true => Ok(pointer.matches('/').count()),
+        false => Err(ChannelError::Invalid(format!(
+            "a pointer of {} bytes is over the limit",
+            pointer.len()
+        ))),
+    }
+}

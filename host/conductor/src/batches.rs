@@ -1,0 +1,136 @@
+//! The batches of one end (JSON-RPC 2.0 §6), whose answers leave together.
+//!
+//! The messages of a batch go their ways one by one. What waits for the other answers is bounded:
+//! when it is too much, those that are there leave, and the others follow in another line.
+
+use std::collections::HashMap;
+
+use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::{Id, Kind, Message};
+
+/// How many bytes of answers wait for others at most.
+const WAIT: usize = 1024 * 1024;
+
+type BatchId = u64;
+
+#[derive(Debug, Default)]
+pub struct Batches {
+    /// Requests that came in a batch and have no answer yet.
+    requests: HashMap<Id, BatchId>,
+    open: HashMap<BatchId, Batch>,
+    /// That of which messages are just coming in.
+    current: Option<BatchId>,
+    last: BatchId,
+    /// How many bytes of answers wait for others.
+    waiting: usize,
+}
+
+#[derive(Debug, Default)]
+struct Batch {
+    /// How many requests have no answer.
+    unanswered: usize,
+    /// The beginning of the line with the others.
+    answers: Outbox,
+}
+
+impl Batches {
+    /// A batch comes in, with requests of these ids.
+    pub fn begin(&mut self, requests: impl Iterator<Item = Id>) {
+        self.last += 1;
+        let mut batch = Batch::default();
+        for id in requests {
+            // Of two with one id the second is refused, alone.
+            batch.unanswered += usize::from(self.requests.insert(id, self.last).is_none());
+        }
+        self.open.insert(self.last, batch);
+        self.current = Some(self.last);
+    }
+
+    /// All of it has come in.
+    pub fn end(&mut self, out: &mut Outbox) {
+        if let Some(id) = self.current.take() {
+            self.finish(id, out);
+        }
+    }
+
+    /// Writes an answer, when and where it is due.
+    pub fn answer(&mut self, message: &Message, id: &str, out: &mut Outbox) {
+        let request = Id::parse(id).and_then(|id| self.requests.remove(&id));
+        // What is refused at once need not have an id.
+        let is_refusal = message.kind() == Kind::Error;
+        let current = self.current.filter(|_| is_refusal);
+        let Some(batch) = request.or(current) else {
+            return message.write(Some(id), out);
+        };
+        let Some(open) = self.open.get_mut(&batch) else {
+            return message.write(Some(id), out);
+        };
+        open.unanswered -= usize::from(request.is_some());
+        let before = open.answers.len();
+        open.answers.push_str(if before == 0 { "[" } else { "," });
+        message.write_text(Some(id), &mut open.answers);
+        self.waiting += open.answers.len() - before;
+        if self.waiting > WAIT {
+            self.flush(batch, out);
+        }
+        self.finish(batch, out);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn finish(&mut self, id: BatchId, out: &mut Outbox) {
+        let is_over = |batch: &Batch| batch.unanswered == 0;
+        if self.current != Some(id) && self.open.get(&id).is_some_and(is_over) {
+            self.flush(id, out);
+            self.open.remove(&id);
+        }
+    }
+
+    /// Writes the answers that there are.
+    fn flush(&mut self, id: BatchId, out: &mut Outbox) {
+        let answers = self.open.get_mut(&id).map(|batch| &mut batch.answers);
+        if let Some(answers) = answers.filter(|answers| !answers.is_empty()) {
+            let answers = std::mem::take(answers);
+            self.waiting -= answers.len();
+            out.append(answers);
+            out.push_str("]\n");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Buf;
+
+    use super::*;
+
+    #[test]
+    fn what_waits_for_other_answers_is_bounded() {
+        let mut batches = Batches::default();
+        let mut out = Outbox::default();
+        let ids = ["1", "2", "3", "4"];
+        batches.begin(ids.into_iter().filter_map(Id::parse));
+        batches.end(&mut out);
+        let long = Message::result(&format!("\"{}\"", "x".repeat(WAIT / 2)));
+        for id in ["1", "2"] {
+            assert_eq!(out.len(), 0);
+            batches.answer(&long, id, &mut out);
+        }
+        assert!(out.len() > WAIT && batches.waiting == 0);
+        for id in ["3", "4"] {
+            batches.answer(&Message::result("0"), id, &mut out);
+        }
+        assert!(batches.is_empty() && batches.requests.is_empty());
+        let text = out.copy_to_bytes(out.remaining());
+        let text = std::str::from_utf8(&text).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(
+            lines[1],
+            r#"[{"jsonrpc":"2.0","id":3,"result":0},{"jsonrpc":"2.0","id":4,"result":0}]"#
+        );
+        assert!(lines.len() == 2 && lines[0].starts_with('[') && lines[0].ends_with(']'));
+    }
+}

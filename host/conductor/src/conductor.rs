@@ -1,0 +1,498 @@
+//! The conductor of one client's connection: reads, routes and writes until either end is gone. A parent is
+//! served as a client which has the agent, too.
+//!
+//! Memory stays bounded by what is read: while a side does not take what it is sent, nothing more
+//! is read from the other.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::hop::Member;
+use super::native_peer::Order;
+use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
+use super::router::{Finished, RUN};
+use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
+use crate::native::Process;
+use acp_chain_channel::limits::{FLOOD, UNREAD};
+use acp_chain_channel::{Failure, Peer};
+use acp_chain_mcp::bridge::Arrival;
+use acp_chain_rpc::transport::{Frame, Incoming, Outgoing, Transport};
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_rpc::{Error, MalformedLine, Message, code, read};
+
+/// Messages that proxies handle before input and output get their turn again.
+pub const BUDGET: usize = 256;
+
+/// How long they may take for that. A call that is under way goes on until it yields.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// How long the agent may work on open requests when the client has closed its side.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// What there was to do.
+enum Turn {
+    Wrote(Peer, std::io::Result<()>),
+    Read(Peer, std::io::Result<bool>),
+    Finished(Finished),
+    Arrived(Arrival),
+    Happened(Happened),
+    Word(Word),
+    Swap(Swap),
+    Exited,
+    More,
+}
+
+/// One end, and what became of it.
+pub struct Side {
+    incoming: Box<dyn Incoming>,
+    pub(super) outgoing: Box<dyn Outgoing>,
+    /// Whether it has said all.
+    pub(super) ended: bool,
+    /// What the client, the agent and the native proxies had taken when this was read last, in
+    /// bytes.
+    taken: [u64; 3],
+}
+
+impl Side {
+    fn new(transport: Transport) -> Self {
+        Self {
+            incoming: transport.incoming,
+            outgoing: transport.outgoing,
+            ended: false,
+            taken: [0; 3],
+        }
+    }
+}
+
+pub struct Conductor {
+    pub(super) router: Router,
+    pub(super) client: Side,
+    /// Of a chain that is a proxy it neither takes nor says anything.
+    pub(super) agent: Side,
+    pub(super) process: Option<Process>,
+    pub(super) pipes: Pipes,
+    /// What finds the projects of sessions.
+    projects: Option<Box<dyn Projects>>,
+    /// Newer versions of proxies, if somebody makes them.
+    swaps: Option<mpsc::Receiver<Swap>>,
+    /// Whether what happened last was that something was written.
+    wrote: bool,
+    /// Until when output of an agent is waited for that has exited or reads nothing any more.
+    last_output: Option<Instant>,
+}
+
+impl Conductor {
+    /// A connection whose first message is the client's `initialize`, or the parent's
+    /// `proxy/initialize`.
+    pub fn new(
+        client: Transport,
+        role: Role,
+        chain: Chain,
+        settings: Settings,
+        initialize: Message,
+    ) -> Self {
+        let mut members: Vec<Member> = chain.proxies;
+        let pipes = Pipes::of(&mut members);
+        let mut router = Router::new(members, settings.trace);
+        router.set_bridge(settings.program, chain.supervisor, chain.bridge);
+        router.set_log(settings.log);
+        // A parent has its own ways for the sessions of its client.
+        let projects = chain.projects.filter(|_| role == Role::Agent);
+        match role {
+            Role::Proxy(dialect) => router.set_parent(dialect),
+            Role::Agent if projects.is_some() => router.find_projects(),
+            Role::Agent => {}
+        }
+        for notice in chain.notices {
+            router.tell_user(&notice);
+        }
+        router.receive(Peer::Client, initialize);
+        let (agent, process) = match chain.agent {
+            Some(agent) => (agent.transport, agent.process),
+            None => (Transport::silent(), None),
+        };
+        let mut conductor = Self {
+            router,
+            client: Side::new(client),
+            agent: Side::new(agent),
+            process,
+            pipes,
+            projects,
+            swaps: settings.swaps,
+            wrote: false,
+            last_output: None,
+        };
+        // Requests may have come in one burst with it.
+        conductor.take_frames(Peer::Client);
+        conductor
+    }
+
+    /// Reads, routes and writes until either end is gone.
+    pub async fn run(mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Exit {
+        let mut drained = None;
+        let patience = loop {
+            let begun = Instant::now();
+            self.router.advance(begun);
+            for _ in 0..BUDGET / RUN {
+                self.router.pump(RUN);
+                if !self.router.is_ready() || begun.elapsed() > SLICE {
+                    break;
+                }
+            }
+            self.obey();
+            if self.router.is_ready() {
+                // Proxies may keep each other busy for ever; whoever else runs here has a turn.
+                tokio::task::yield_now().await;
+            }
+            if self.agent.ended {
+                return self.finish_after_agent(stop).await;
+            }
+            if !self.client.outgoing.is_open() {
+                break true;
+            }
+            if self.client.ended {
+                let owed = self.router.is_owed(Peer::Client) || !self.router.is_idle();
+                let both = [Peer::Client, Peer::Agent];
+                let all_taken = self.router.most_for_natives() == 0;
+                if !owed
+                    && all_taken
+                    && both.iter().all(|peer| self.router.outbox(*peer).is_empty())
+                {
+                    break true;
+                }
+                drained.get_or_insert_with(|| Instant::now() + DRAIN);
+            }
+            if self.last_output.is_some() && !self.reads(Peer::Agent) {
+                // It is the client that takes its time.
+                self.last_output = Some(Instant::now() + LAST_OUTPUT);
+            }
+            tokio::select! {
+                biased;
+                () = &mut stop => break false,
+                () = at(drained) => break true,
+                () = at(self.last_output) => self.agent.ended = true,
+                () = at(self.router.next_timer()) => {}
+                () = self.turn() => {}
+            }
+        };
+        self.close(patience).await
+    }
+
+    /// Waits for anything to do, and does it.
+    pub(super) async fn turn(&mut self) {
+        let read_client = self.reads(Peer::Client);
+        let read_agent = self.reads(Peer::Agent);
+        let hearing = self.hearing();
+        let more = self.router.is_ready();
+        let event = {
+            let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
+            let rest = async {
+                tokio::select! {
+                    filled = self.client.incoming.read(), if read_client => Turn::Read(Peer::Client, filled),
+                    filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
+                    happened = self.pipes.next(&mut natives, &hearing) => Turn::Happened(happened),
+                    word = next_word(&mut self.projects) => Turn::Word(word),
+                    swap = next_swap(&mut self.swaps) => Turn::Swap(swap),
+                    () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
+                    finished = busy => Turn::Finished(finished),
+                    arrival = arrival, if read_agent => Turn::Arrived(arrival),
+                    () = std::future::ready(()), if more => Turn::More,
+                }
+            };
+            let writes = async {
+                tokio::select! {
+                    written = self.client.outgoing.write(client_box) => Turn::Wrote(Peer::Client, written),
+                    written = self.agent.outgoing.write(agent_box) => Turn::Wrote(Peer::Agent, written),
+                }
+            };
+            // What came in leaves before a busy proxy has its time, and proxies that always have
+            // something to send leave time for all else.
+            match self.wrote {
+                false => tokio::select! { biased; turn = writes => turn, turn = rest => turn },
+                true => tokio::select! { biased; turn = rest => turn, turn = writes => turn },
+            }
+        };
+        // It may have been waited for, for long.
+        self.router.advance(Instant::now());
+        self.wrote = matches!(event, Turn::Wrote(..));
+        match event {
+            Turn::Wrote(_, Ok(())) | Turn::More => {}
+            Turn::Wrote(peer, Err(error)) => {
+                tracing::info!("the {} takes nothing any more: {error}", peer.as_str());
+                self.side(peer).outgoing.close();
+                let text = format!("acp-chain: the {} takes nothing any more", peer.as_str());
+                let error = Error::new(code::INTERNAL_ERROR, text);
+                self.router.stop_writing(peer, &error);
+                if peer == Peer::Agent {
+                    // It is as good as gone; what it said before is still read.
+                    let end = Instant::now() + LAST_OUTPUT;
+                    self.last_output.get_or_insert(end);
+                }
+            }
+            Turn::Read(peer, filled) => {
+                let taken = self.taken();
+                self.side(peer).taken = taken;
+                let more = filled.unwrap_or_else(|error| {
+                    tracing::warn!("the {} cannot be read: {error}", peer.as_str());
+                    false
+                });
+                self.take_frames(peer);
+                if !more {
+                    self.ended(peer);
+                }
+            }
+            Turn::Finished(finished) => self.router.finished(finished),
+            Turn::Happened(happened) => self.happened(happened),
+            Turn::Word(Word::Found(number, project)) => self.found(number, project),
+            Turn::Word(Word::Notice(text)) => self.router.tell_user(&text),
+            Turn::Swap(swap) => self.router.swap(swap),
+            Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
+            Turn::Exited => {
+                // What it started may keep its output open; what it wrote itself is still read.
+                self.last_output = Some(Instant::now() + LAST_OUTPUT);
+            }
+        }
+    }
+
+    /// Whether there is room for more of what a side says. Where too much waits for an end, a
+    /// little is read whenever that end has taken much more: else proxies that always have
+    /// something to send could keep a side from being heard.
+    fn reads(&mut self, peer: Peer) -> bool {
+        let limits = match peer {
+            Peer::Client => [FLOOD, UNREAD, UNREAD],
+            Peer::Agent => [UNREAD, FLOOD, UNREAD],
+        };
+        let (before, taken) = (self.side(peer).taken, self.taken());
+        let waits = self.waits().into_iter().zip(limits);
+        let has_room =
+            waits
+                .zip(before.into_iter().zip(taken))
+                .all(|((waits, limit), (before, taken))| {
+                    waits < limit || taken - before >= UNREAD as u64
+                });
+        has_room && self.router.waiting() < UNREAD && !self.side(peer).ended
+    }
+
+    /// Which native proxies are read. Looked at once, since there may be many.
+    fn hearing(&mut self) -> Hearing {
+        let [client, agent] =
+            [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len() < FLOOD);
+        Hearing {
+            is_room: client && agent,
+            waiting: self.router.waiting(),
+            flooded: self.router.flooded_natives(),
+        }
+    }
+
+    /// How much waits for the client, the agent, and a native proxy.
+    fn waits(&mut self) -> [usize; 3] {
+        let [client, agent] = [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len());
+        [client, agent, self.router.most_for_natives()]
+    }
+
+    fn taken(&mut self) -> [u64; 3] {
+        let [client, agent] =
+            [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).taken());
+        [client, agent, self.router.taken_by_natives()]
+    }
+
+    /// Does what the router wants done to the programs of native proxies, and looks for what it wants to
+    /// know.
+    pub(super) fn obey(&mut self) {
+        for order in self.router.take_orders() {
+            match order {
+                Order::End(hop) => self.pipes.end(hop),
+                Order::LetGo(hop) => self.pipes.dismiss(hop),
+                Order::Launch(hop) => {
+                    let launched = self.pipes.launch(hop);
+                    self.router.launched(hop, launched);
+                }
+            }
+        }
+        if let Some(projects) = &mut self.projects {
+            for (number, cwd) in self.router.take_lookups() {
+                projects.find(number, &cwd);
+            }
+        }
+    }
+
+    /// The project of a session was found, or is not there.
+    fn found(&mut self, number: u64, project: Option<Project>) {
+        let Some(Project { key, name, make }) = project else {
+            return self.router.found(number, None);
+        };
+        let joined = match self.router.lacks(number, &key) {
+            true => make().and_then(|members| self.join(&key, &name, members)),
+            false => Ok(()),
+        };
+        match joined {
+            Ok(()) => self.router.found(number, Some(&key)),
+            Err(failure) => {
+                tracing::error!("the project `{}`: {failure}", Untrusted::new(&name));
+                self.router.refuse_session(number, &name, &failure);
+            }
+        }
+    }
+
+    /// The proxies of a project join the chain.
+    fn join(
+        &mut self,
+        key: &Arc<str>,
+        name: &str,
+        mut members: Vec<Member>,
+    ) -> Result<(), Failure> {
+        // Of those that had the places before.
+        self.obey();
+        let programs = programs_of(&mut members);
+        // Without a place they are dropped, and end.
+        let places = self.router.join(key.clone(), name, members)?;
+        for (at, program) in programs {
+            self.pipes.add(places[at], program);
+        }
+        Ok(())
+    }
+
+    fn happened(&mut self, happened: Happened) {
+        match happened {
+            Happened::Wrote => {}
+            Happened::Read(hop) => {
+                while let Some(frame) = self.pipes.next_frame(hop) {
+                    match read(frame) {
+                        Ok(message) => self.router.receive_from_native(hop, message),
+                        Err(malformed) => self.router.take_malformed_from_native(
+                            hop,
+                            &malformed.error,
+                            malformed.answers(),
+                            malformed.id_for_sender(Peer::Agent).as_ref(),
+                        ),
+                    }
+                }
+            }
+            Happened::Stalled(hop) => self.router.native_stalled(hop),
+            Happened::Broke(hop, failure) => self.router.native_broke(hop, &failure),
+        }
+    }
+
+    fn side(&mut self, peer: Peer) -> &mut Side {
+        match peer {
+            Peer::Client => &mut self.client,
+            Peer::Agent => &mut self.agent,
+        }
+    }
+
+    fn take_frames(&mut self, peer: Peer) {
+        while let Some(frame) = self.side(peer).incoming.next_frame() {
+            match read(frame) {
+                Ok(message) => self.router.receive(peer, message),
+                Err(mut malformed) => match malformed.batch.take() {
+                    Some(batch) => self.take_batch(peer, &malformed, batch),
+                    None => self.take_malformed(peer, &malformed),
+                },
+            }
+        }
+    }
+
+    /// Takes the messages of a batch one by one. In version 1, which has none, that are those that
+    /// somebody waits for.
+    fn take_batch(&mut self, from: Peer, malformed: &MalformedLine, batch: Box<[Bytes]>) {
+        let members: Vec<_> = batch
+            .into_iter()
+            .map(|text| read(Frame::Line(text)))
+            .collect();
+        if !self.router.has_batches() {
+            let mut is_refused = false;
+            for member in members {
+                match member {
+                    Ok(answer) if answer.kind().is_response() => self.router.receive(from, answer),
+                    Err(malformed) if self.ends_wait(from, &malformed) => {}
+                    _ => is_refused = true,
+                }
+            }
+            if is_refused {
+                self.take_malformed(from, malformed);
+            }
+            return;
+        }
+        self.router.begin_batch(from, members.iter().flatten());
+        for member in members {
+            match member {
+                Ok(message) => self.router.receive(from, message),
+                Err(malformed) => self.take_malformed(from, &malformed),
+            }
+        }
+        self.router.end_batch(from);
+    }
+
+    fn take_malformed(&mut self, from: Peer, malformed: &MalformedLine) {
+        self.router
+            .note_discarded(from, &malformed.report(from.as_str()));
+        if !self.ends_wait(from, malformed)
+            && let Some(id) = malformed.id_for_sender(from)
+        {
+            self.router.tell(from, Some(&id), &malformed.error);
+        }
+    }
+
+    /// Tells whoever waits for an answer that it is lost. Whether anybody did.
+    fn ends_wait(&mut self, from: Peer, malformed: &MalformedLine) -> bool {
+        let Some(id) = malformed.answers() else {
+            return false;
+        };
+        let (from_whom, why) = (from.as_str(), &malformed.error.message);
+        let text = format!("acp-chain: the answer of the {from_whom} is lost: {why}");
+        let error = Error::new(code::INTERNAL_ERROR, text);
+        self.router.fail_answer(from, id, &error)
+    }
+
+    fn ended(&mut self, peer: Peer) {
+        self.side(peer).ended = true;
+        if peer == Peer::Client {
+            let text = "acp-chain: the client has closed its side";
+            tracing::info!("the client has closed its side");
+            // It still reads answers; but it will answer nothing any more.
+            self.router
+                .lose_answers(peer, &Error::new(code::REQUEST_CANCELLED, text));
+        }
+    }
+}
+
+/// What is said of projects, if somebody finds them. Cancel safe.
+async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
+    match projects {
+        Some(projects) => projects.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The next version of a proxy, if somebody makes them. Cancel safe.
+async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
+    let next = match swaps {
+        Some(swaps) => swaps.recv().await,
+        None => None,
+    };
+    match next {
+        Some(swap) => swap,
+        // Nobody makes any more.
+        None => std::future::pending().await,
+    }
+}
+
+/// Done when the process has ended. Cancel safe.
+async fn exited(process: &mut Option<Process>) {
+    match process {
+        Some(process) => drop(process.wait().await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,59 @@
+//! One of the two ends of a connection, as the router sees it.
+
+use std::collections::HashMap;
+
+use super::batches::Batches;
+use super::exchange::ExchangeId;
+use acp_chain_channel::limits::{Account, OPEN_KEPT};
+use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::{Error, Id, Message};
+
+/// The client or the agent; of a chain that is itself a proxy, the parent.
+#[derive(Debug)]
+pub struct Edge {
+    /// What waits to be written to it.
+    pub outbox: Outbox,
+    /// Its own requests that have no answer yet.
+    pub open: HashMap<Id, ExchangeId>,
+    /// What is kept of those.
+    pub kept: Account,
+    /// Why it answers nothing any more.
+    pub mute: Option<Error>,
+    /// Whether it reads nothing any more.
+    pub gone: bool,
+    /// How much of what it said came to nothing.
+    pub discarded: u64,
+    /// What it said several at a time.
+    pub batches: Batches,
+}
+
+impl Edge {
+    /// An end for which nothing is kept yet; what will be, is a part of this account.
+    pub fn new(kept: &Account) -> Self {
+        Self {
+            outbox: Outbox::default(),
+            open: HashMap::new(),
+            kept: kept.part(OPEN_KEPT),
+            mute: None,
+            gone: false,
+            discarded: 0,
+            batches: Batches::default(),
+        }
+    }
+
+    /// Queues a message under an id; what nobody can read any more is dropped.
+    pub fn send(&mut self, message: &Message, id: Option<&str>) {
+        match id.filter(|_| message.kind().is_response() && !self.batches.is_empty()) {
+            _ if self.gone => {}
+            Some(id) => self.batches.answer(message, id, &mut self.outbox),
+            None => message.write(id, &mut self.outbox),
+        }
+    }
+
+    /// The same, within the params of a call to this method.
+    pub fn send_within(&mut self, outer: &str, message: &Message, id: Option<&str>) {
+        if !self.gone {
+            message.write_within(outer, id, &mut self.outbox);
+        }
+    }
+}

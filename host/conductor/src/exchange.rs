@@ -1,0 +1,145 @@
+//! Open requests: where they came from, where they are, and whether they were withdrawn.
+
+use std::sync::Arc;
+
+use super::route::{HopIndex, Route};
+use super::start::INITIALIZE;
+use acp_chain_channel::limits::Charge;
+use acp_chain_channel::{MessageId, Peer};
+use acp_chain_mcp::declaration;
+use acp_chain_mcp::seat::Question;
+use acp_chain_mcp::{LinkId, ServerId};
+use acp_chain_rpc::{Id, Message};
+
+/// The number of an open request, and its id on the wire wherever it leaves the chain.
+pub type ExchangeId = u64;
+
+/// What a request begins or ends, by its method. It is looked up once, when the message comes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boundary {
+    /// Nothing: it belongs to what has begun.
+    #[default]
+    Inner,
+    /// It begins the connection.
+    Connection,
+    /// It sets up a session.
+    Session,
+    /// It ends a session.
+    End,
+}
+
+impl Boundary {
+    #[inline]
+    pub fn of(method: &str) -> Self {
+        // What comes most often first.
+        match method.strip_prefix("session/") {
+            Some("update") => Self::Inner,
+            Some("close" | "delete") => Self::End,
+            Some(_) if declaration::is_setup(method) => Self::Session,
+            None if method == INITIALIZE => Self::Connection,
+            _ => Self::Inner,
+        }
+    }
+}
+
+/// Who waits for the answer.
+#[derive(Debug)]
+pub enum Origin {
+    /// The client or the agent, under this id of its own.
+    Edge(Peer, Id),
+    /// A proxy, under this number of its own.
+    Hop(HopIndex, MessageId),
+    /// A native proxy, under this id of its own.
+    Native(HopIndex, Id),
+    /// The host, which tells a native proxy that was started again what the client said first.
+    Introduction,
+    /// The seat of an MCP server, under this number of its own.
+    Seat(ServerId, Question),
+    /// An MCP client of the agent's, under this id of its own.
+    Link(LinkId, Id),
+    /// The host, which connects an MCP client of the agent's.
+    Connecting(LinkId),
+    /// The host, which says good-bye for an MCP client of the agent's.
+    Leaving(LinkId),
+}
+
+/// Where a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Waiting for the project of its session to be found.
+    Waiting,
+    /// On its way to the far side, or in the hands of a proxy that is about to decide.
+    Moving,
+    /// Held by a proxy, under this number.
+    Held(HopIndex, MessageId),
+    /// With the client or the agent at the far side.
+    Out,
+    /// With a native proxy.
+    Native(HopIndex),
+    /// With an MCP client of the agent's.
+    Link(LinkId),
+    /// At the seat of an MCP server.
+    Seat(ServerId),
+    /// Answered; the answer is on its way back.
+    Returning,
+}
+
+/// One open request.
+#[derive(Debug)]
+pub struct Exchange {
+    pub origin: Origin,
+    /// The way that the request goes.
+    pub toward: Peer,
+    pub route: Route,
+    pub method: Arc<str>,
+    pub boundary: Boundary,
+    pub session: Option<Arc<str>>,
+    /// Where a proxy gave the request another session, by position, and which.
+    pub renamed: Vec<(usize, Option<Arc<str>>)>,
+    pub stage: Stage,
+    /// The proxies that saw the request, each with its number for it.
+    pub seen: Vec<(HopIndex, MessageId)>,
+    /// The `$/cancel_request` by which the sender withdrew it.
+    pub cancel: Option<Message>,
+    /// Whether it is a prompt of which the turn was stopped while a proxy held it.
+    pub stopped: bool,
+    /// On whose account it is kept, unless that is the host's own.
+    pub charge: Option<Charge>,
+    /// On whose account its further sessions are kept.
+    pub charges: Vec<Charge>,
+    /// A request of MCP's in the dialect in which it stands alone (see [`mcp::seat`](acp_chain_mcp::seat)).
+    pub stands_alone: bool,
+}
+
+impl Exchange {
+    /// What it takes to keep a request open that has this id, in bytes.
+    pub fn cost(id: Option<&Id>, request: &Message) -> usize {
+        /// What the maps take in which it is found, and a short cancellation.
+        const ENTRIES: usize = 512;
+        // The id is kept here and where its sender's are.
+        let id = id.map_or(0, |id| 2 * id.as_str().len());
+        let session = request.session().map_or(0, |session| session.len());
+        size_of::<Self>() + ENTRIES + id + request.method().len() + session
+    }
+
+    /// Whether so many bytes more may be kept for it.
+    pub fn may_grow(&mut self, bytes: usize) -> bool {
+        self.charge.as_mut().is_none_or(|charge| charge.grow(bytes))
+    }
+
+    /// The session of the request, as whoever has it knows it.
+    pub fn far_session(&self) -> Option<&Arc<str>> {
+        match self.renamed.last() {
+            Some((_, session)) => session.as_ref(),
+            None => self.session.as_ref(),
+        }
+    }
+
+    /// The number under which a proxy knows the request.
+    pub fn number_at(&self, hop: HopIndex) -> Option<MessageId> {
+        self.seen
+            .iter()
+            .find(|(seen, _)| *seen == hop)
+            .map(|(_, id)| *id)
+    }
+}

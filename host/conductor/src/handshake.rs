@@ -1,0 +1,57 @@
+//! Where a client is received before there is a chain: nothing but `initialize` gets past, or a
+//! parent's `proxy/initialize`.
+
+use super::start::Role;
+use acp_chain_channel::Peer;
+use acp_chain_rpc::transport::{Outbox, Transport};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, read};
+
+/// Where a client is received before there is a chain.
+pub struct Handshake {
+    pub client: Transport,
+    pub outbox: Outbox,
+}
+
+impl Handshake {
+    /// Waits for what begins a role; refuses everything else. `None` if the client leaves.
+    pub async fn wait(&mut self) -> Option<(Role, Message)> {
+        let mut more = true;
+        loop {
+            while let Some(frame) = self.client.incoming.next_frame() {
+                match read(frame) {
+                    Ok(message) if message.kind() == Kind::Request => {
+                        if let Some(role) = Role::of(message.method()) {
+                            return Some((role, message));
+                        }
+                        let text = format!("{} came before initialize", message.method());
+                        let id = message.id().unwrap_or_else(Id::null);
+                        self.tell(&id, &Error::new(code::INVALID_REQUEST, text))
+                            .await;
+                    }
+                    Ok(message) => {
+                        let method = quote(message.method(), MAX_QUOTE);
+                        tracing::warn!("dropped a message before initialize: {method}");
+                    }
+                    Err(malformed) => {
+                        tracing::warn!("{}", malformed.report("client"));
+                        let id = malformed
+                            .id_for_sender(Peer::Client)
+                            .unwrap_or_else(Id::null);
+                        self.tell(&id, &malformed.error).await;
+                    }
+                }
+            }
+            if !more {
+                return None;
+            }
+            more = self.client.incoming.read().await.unwrap_or(false);
+        }
+    }
+
+    pub async fn tell(&mut self, id: &Id, error: &Error) {
+        Message::error(error).write(Some(id.as_str()), &mut self.outbox);
+        // A client that cannot be written to will not be read from for long.
+        let _ = self.client.outgoing.write_all(&mut self.outbox).await;
+    }
+}

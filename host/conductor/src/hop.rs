@@ -1,0 +1,563 @@
+//! A proxy's place in the chain: what waits for it, what it holds, and what waits behind that.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
+use tokio::time::Instant;
+
+use super::breaker::Breaker;
+use super::exchange::ExchangeId;
+use super::native_peer::{Native, NativePeer};
+use super::queues::{OrderKey, Parked, Queues};
+use super::route::HopIndex;
+use super::routed::Routed;
+use super::versions::{Version, Versions};
+use acp_chain_channel::limits::{Account, Limits};
+use acp_chain_channel::{
+    Actions, Failure, FailurePolicy, Grant, Kinds, MessageId, Offers, Part, Pattern, Registration,
+    Source, Started, Subject, Subscription, seen_subject, subject,
+};
+use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// A proxy that is ready to work.
+pub struct Proxy {
+    /// Its id in the manifest.
+    pub name: String,
+    /// The proxy itself.
+    pub started: Started,
+    /// Where another comes from when it breaks.
+    pub source: Box<dyn Source>,
+    /// What it is allowed.
+    pub terms: Terms,
+}
+
+impl Proxy {
+    /// Starts a proxy on these terms; the source keeps to them by itself.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub async fn start(
+        name: &str,
+        source: impl Source + 'static,
+        terms: Terms,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            name: name.to_owned(),
+            started: source.start(1, None).await?,
+            source: Box::new(source),
+            terms,
+        })
+    }
+}
+
+/// A proxy of either sort.
+#[derive(Debug)]
+pub enum Member {
+    /// A component, which is called.
+    Component(Proxy),
+    /// A program, which reads and writes on its own.
+    Native(Native),
+}
+
+impl Member {
+    /// Its id in the manifest.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Component(proxy) => &proxy.name,
+            Self::Native(native) => &native.name,
+        }
+    }
+
+    /// Whether others rely on it to decide. A program is no guard, for nothing says so.
+    #[must_use]
+    pub fn is_guard(&self) -> bool {
+        match self {
+            Self::Component(proxy) => proxy.started.registration.guard,
+            Self::Native(_) => false,
+        }
+    }
+}
+
+impl From<Proxy> for Member {
+    fn from(proxy: Proxy) -> Self {
+        Self::Component(proxy)
+    }
+}
+
+impl From<Native> for Member {
+    fn from(native: Native) -> Self {
+        Self::Native(native)
+    }
+}
+
+/// Under which terms a proxy works.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// What it may use.
+    pub limits: Arc<Limits>,
+    /// What it may do.
+    pub grant: Arc<Grant>,
+    /// What becomes of it when it breaks.
+    pub on_failure: FailurePolicy,
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Proxy")
+            .field("name", &self.name)
+            .field("terms", &self.terms)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether a proxy can be called.
+pub enum Life {
+    /// It waits for something to do.
+    Idle(Box<dyn Part>),
+    /// It is being called or started, and will come back.
+    Busy,
+    /// A native proxy that runs: what waits for it is written to it.
+    Runs,
+    /// It broke, and is about to be started again. What comes for it waits.
+    Down,
+    /// It broke, for this reason, and is given up.
+    Ended(String),
+}
+
+/// What waits for a proxy.
+#[derive(Debug)]
+pub enum Item {
+    Message(Routed),
+    /// The sender of a held request has withdrawn it.
+    Cancel(MessageId),
+    /// A message was held for too long.
+    Expired(MessageId),
+}
+
+/// A message that a proxy holds.
+#[derive(Debug)]
+pub struct Held {
+    pub routed: Routed,
+    /// When it is taken from the proxy.
+    pub until: Instant,
+    /// The version of the proxy that holds it.
+    pub version: Version,
+}
+
+impl Held {
+    /// Whether a response must wait for it.
+    pub fn holds_up(&self, response: &Routed) -> bool {
+        let held = &self.routed;
+        held.exchange.is_none() && held.arrival < response.arrival && held.shares_queue(response)
+    }
+}
+
+/// What a proxy is made of, as far as it matters on the way.
+pub enum Runtime {
+    /// A component, and where another instance of it comes from.
+    Component(Box<dyn Source>),
+    /// A program.
+    Native(Box<NativePeer>),
+    /// Nothing: the proxy has left, and its place is free.
+    Gone,
+}
+
+pub struct Hop {
+    pub name: String,
+    /// The project that it belongs to, if it is not the user's own.
+    pub project: Option<Arc<str>>,
+    /// Whether it ever began its work: a project's program may have yet to.
+    pub has_begun: bool,
+    pub terms: Terms,
+    pub runtime: Runtime,
+    pub life: Life,
+    pub versions: Versions,
+    /// Why it is to be ended as soon as it comes back.
+    pub ending: Option<Failure>,
+    pub breaker: Breaker,
+    /// Whether the user knows that it broke once.
+    pub told: bool,
+    /// What it says of itself.
+    registration: Registration,
+    /// Waits for the proxy, in the order of arrival.
+    pub inbox: VecDeque<Item>,
+    /// What the proxy did not ask for, and may not overtake what is in the inbox or in its hands.
+    queues: Queues,
+    /// Bytes in the inbox and behind it that the client or the agent is to be slowed down for. What
+    /// proxies have among themselves is not theirs, and would keep them from being read for as long
+    /// as proxies like; it is limited by `in_flight`.
+    pub waiting: usize,
+    /// What is of its own making in the inboxes of proxies, and behind them.
+    pub in_flight: Account,
+    /// What the proxy is being called with.
+    pub in_hand: Option<(MessageId, Routed)>,
+    /// The key of the message that it was handed last, while it is not done with it.
+    key_in_hand: Option<OrderKey>,
+    pub held: HashMap<MessageId, Held>,
+    /// Responses that wait for a held notification, and what came behind them.
+    pub parked: Parked,
+    /// Its own requests that have no answer yet.
+    pub asked: HashMap<MessageId, ExchangeId>,
+    /// What is kept of those, also of earlier instances', and of sessions that it gave to others'.
+    pub kept: Account,
+    /// The state that it saved last.
+    pub saved: Option<String>,
+    /// Where the numbers of the next instance begin.
+    pub next_number: MessageId,
+    /// Messages that were refused for its failures.
+    pub refused: u64,
+    /// Whether it is in the router's queue.
+    pub queued: bool,
+    arrivals: u64,
+}
+
+impl Hop {
+    /// A proxy for which nothing is kept yet; what will be, is a part of this account.
+    pub fn new(member: Member, kept: &Account) -> Self {
+        match member {
+            Member::Component(proxy) => {
+                let Started { part, registration } = proxy.started;
+                let mut hop = Self::of(
+                    proxy.name,
+                    proxy.terms,
+                    Runtime::Component(proxy.source),
+                    Life::Idle(part),
+                    kept,
+                );
+                hop.registration = registration;
+                hop
+            }
+            Member::Native(native) => {
+                let limits = Limits {
+                    body: usize::MAX,
+                    ..Limits::default()
+                };
+                let terms = Terms {
+                    limits: limits.into(),
+                    grant: Grant::unlimited().into(),
+                    on_failure: native.on_failure,
+                };
+                let runtime = Runtime::Native(Box::new(NativePeer::new(native.dialect, kept)));
+                let mut hop = Self::of(native.name, terms, runtime, Life::Runs, kept);
+                hop.registration.subscriptions = everything();
+                hop
+            }
+        }
+    }
+
+    /// A proxy of this project, which joins when the connection has long begun.
+    pub fn of_project(member: Member, project: Arc<str>, kept: &Account) -> Self {
+        let mut hop = Self::new(member, kept);
+        hop.project = Some(project);
+        if hop.native().is_some() {
+            hop.has_begun = false;
+            hop.life = Life::Busy;
+        }
+        hop
+    }
+
+    /// The place of a proxy that has left.
+    pub fn gone(kept: &Account) -> Self {
+        let life = Life::Ended("it has left".to_owned());
+        Self::of(String::new(), Terms::default(), Runtime::Gone, life, kept)
+    }
+
+    fn of(name: String, terms: Terms, runtime: Runtime, life: Life, kept: &Account) -> Self {
+        Self {
+            name,
+            project: None,
+            has_begun: true,
+            breaker: Breaker::new(&terms.limits),
+            kept: kept.part(terms.limits.request_bytes),
+            in_flight: kept.part(terms.limits.in_flight),
+            parked: Parked::new(kept.part(terms.limits.behind)),
+            terms,
+            runtime,
+            life,
+            versions: Versions::default(),
+            ending: None,
+            told: false,
+            registration: Registration {
+                subscriptions: Vec::new(),
+                on_failure: FailurePolicy::default(),
+                offers: Offers::default(),
+                guard: false,
+            },
+            inbox: VecDeque::new(),
+            queues: Queues::default(),
+            waiting: 0,
+            in_hand: None,
+            key_in_hand: None,
+            held: HashMap::new(),
+            asked: HashMap::new(),
+            saved: None,
+            next_number: 1,
+            refused: 0,
+            queued: false,
+            arrivals: 0,
+        }
+    }
+
+    /// The program, if it is one.
+    pub fn native(&self) -> Option<&NativePeer> {
+        match &self.runtime {
+            Runtime::Native(native) => Some(native),
+            Runtime::Component(_) | Runtime::Gone => None,
+        }
+    }
+
+    /// The program, if it is one.
+    pub fn native_mut(&mut self) -> Option<&mut NativePeer> {
+        match &mut self.runtime {
+            Runtime::Native(native) => Some(native),
+            Runtime::Component(_) | Runtime::Gone => None,
+        }
+    }
+
+    /// What people call it.
+    pub fn title(&self) -> String {
+        let of = self.project.as_ref();
+        let of = of.map_or_else(String::new, |project| {
+            format!(" of the project `{}`", quote(project, MAX_QUOTE))
+        });
+        format!("the proxy `{}`{of}", self.name)
+    }
+
+    /// Whether it has nothing to do, and nothing of it is open.
+    pub fn is_at_rest(&self) -> bool {
+        let is_done = self.native().is_none_or(|native| {
+            native.introduction.is_none() && native.open.is_empty() && native.outbox.is_empty()
+        });
+        let waits = self.queued || self.ending.is_some() || self.in_hand.is_some();
+        is_done
+            && !waits
+            && self.takes_messages()
+            && self.inbox.is_empty()
+            && self.held.is_empty()
+            && self.asked.is_empty()
+            && self.parked.is_empty()
+    }
+
+    /// The subscription by which the proxy sees a message, if a power lets it do anything with it.
+    pub fn subscription(&self, routed: &Routed) -> Option<&Subscription> {
+        self.wanted(&self.registration, routed)
+    }
+
+    /// The same, by what one of its versions says of itself.
+    #[inline]
+    pub fn wanted<'r>(
+        &self,
+        registration: &'r Registration,
+        routed: &Routed,
+    ) -> Option<&'r Subscription> {
+        let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
+        registration
+            .subscriptions
+            .iter()
+            .find(|wanted| wanted.covers(kind, sender, &routed.method))
+            .filter(|_| self.may_touch(routed))
+    }
+
+    /// Whether a power lets the proxy do anything with a message.
+    fn may_touch(&self, routed: &Routed) -> bool {
+        let (grant, sender) = (&self.terms.grant, routed.toward.opposite());
+        let subject = seen_subject(grant, &routed.message, sender, &routed.method);
+        grant.covers(Actions::TOUCH, &subject)
+    }
+
+    /// Whether others rely on it to decide.
+    pub fn is_guard(&self) -> bool {
+        self.registration.guard
+    }
+
+    /// What it has for the agent.
+    pub fn offers(&self) -> Offers {
+        self.registration.offers
+    }
+
+    /// Whether it has something for the agent, and can be called for that.
+    pub fn is_server(&self) -> bool {
+        !self.offers().is_empty()
+            && self.terms.grant.has("tools")
+            && !matches!(self.life, Life::Ended(_))
+    }
+
+    pub fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
+        self.registration.subscriptions = subscriptions;
+    }
+
+    /// What it says of itself.
+    pub fn registration(&self) -> &Registration {
+        &self.registration
+    }
+
+    /// It says this of itself from now on. Gives what it said before.
+    pub fn register(&mut self, registration: Registration) -> Registration {
+        std::mem::replace(&mut self.registration, registration)
+    }
+
+    /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
+    /// it has no say in it anyway.
+    pub fn lets_pass(&self, routed: &Routed) -> bool {
+        // Without what a project relies on, its sessions do not begin.
+        if routed.is_bound() || !self.has_begun {
+            return false;
+        }
+        let policy = self.terms.on_failure;
+        let given_up = matches!(self.life, Life::Ended(_));
+        policy == FailurePolicy::Bypass
+            || given_up && policy.ends_open()
+            || routed.sealed && !self.is_guard()
+            || !self
+                .terms
+                .grant
+                .covers(Actions::DECIDE, &subject_of(routed))
+    }
+
+    /// Whether something can become of what waits for it.
+    pub fn takes_messages(&self) -> bool {
+        matches!(self.life, Life::Idle(_) | Life::Runs | Life::Ended(_))
+    }
+
+    /// Whether it can be called with something.
+    pub fn is_ready(&self) -> bool {
+        !self.inbox.is_empty() && self.takes_messages()
+    }
+
+    pub fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    pub fn push(&mut self, item: Item) {
+        if let Item::Message(routed) = &item {
+            self.waiting += slowing(routed);
+            self.queues.add(routed);
+        }
+        self.inbox.push_back(item);
+    }
+
+    /// Takes out what waits first. The proxy has it until it is [`done`](Self::done).
+    pub fn pop(&mut self) -> Option<Item> {
+        let mut item = self.inbox.pop_front()?;
+        if let Item::Message(routed) = &mut item {
+            routed.charge = None;
+            self.waiting -= slowing(routed);
+            self.key_in_hand = Some(self.queues.take(routed));
+        }
+        Some(item)
+    }
+
+    /// Whether something of its queue that waits for the proxy, or is in its hands, must leave before
+    /// this.
+    pub fn is_behind(&self, routed: &Routed) -> bool {
+        self.queues.holds_up(routed)
+    }
+
+    /// Lets a message wait that is [behind](Self::is_behind) others.
+    pub fn follow(&mut self, routed: Routed) {
+        self.waiting += slowing(&routed);
+        self.queues.follow(routed);
+    }
+
+    /// The proxy is done with what it had in hand, if it had something. Gives the messages that
+    /// waited for this only.
+    pub fn done(&mut self) -> Vec<Routed> {
+        let Some(key) = self.key_in_hand.take() else {
+            return Vec::new();
+        };
+        let free = self.queues.done(key);
+        self.waiting -= free.iter().map(slowing).sum::<usize>();
+        free
+    }
+
+    /// Whether what begins the connection waits here, or is in the proxy's hands, and goes the same
+    /// way: nothing passes it, for not every client waits for the answer.
+    pub fn is_to_begin(&self, routed: &Routed) -> bool {
+        let in_hand = self.in_hand.as_ref();
+        in_hand.is_some_and(|(_, first)| first.is_beginning() && first.toward == routed.toward)
+            || self.queues.has_beginning(routed)
+    }
+
+    /// Whether a message that is done here must still wait: a response for the held
+    /// notifications of its queue that came before it, and everything for such a response.
+    pub fn must_wait(&self, routed: &Routed) -> bool {
+        // Most proxies hold nothing; then the session need not even be looked for.
+        if self.held.is_empty() && self.parked.is_empty() {
+            return false;
+        }
+        let mut held = self.held.values();
+        self.parked.holds_up(routed)
+            || routed.is_response() && held.any(|held| held.holds_up(routed))
+    }
+
+    /// How many bytes wait here that nothing more should be read for.
+    pub fn backlog(&self) -> usize {
+        self.waiting + self.parked.excess()
+    }
+
+    /// Whether more waits behind what the proxy holds than can be kept.
+    pub fn is_jammed(&self) -> bool {
+        self.parked.is_too_much()
+    }
+
+    /// The parked messages that need wait no longer, in order.
+    pub fn release(&mut self) -> Vec<Routed> {
+        match self.parked.is_empty() {
+            true => Vec::new(),
+            false => self
+                .parked
+                .release(self.held.values().map(|held| &held.routed)),
+        }
+    }
+
+    /// Everything that the proxy has, when it is to decide about nothing more, in order.
+    pub fn give_up(&mut self) -> Vec<Routed> {
+        let mut all: Vec<_> = self.held.drain().map(|(_, held)| held.routed).collect();
+        all.extend(self.in_hand.take().map(|(_, routed)| routed));
+        all.sort_by_key(|routed| routed.arrival);
+        all
+    }
+}
+
+/// What powers tell a message apart by.
+fn subject_of(routed: &Routed) -> Subject<'_> {
+    subject(&routed.message, routed.toward.opposite(), &routed.method)
+}
+
+/// What a native proxy sees.
+fn everything() -> Vec<Subscription> {
+    let all = Pattern::new("*").map(|method| Subscription {
+        method,
+        sender: None,
+        kinds: Kinds::ALL,
+        with_body: true,
+    });
+    all.into_iter().collect()
+}
+
+/// For how much of a message the client and the agent are to be slowed down, in bytes.
+fn slowing(routed: &Routed) -> usize {
+    match routed.internal {
+        true => 0,
+        false => routed.cost(),
+    }
+}
+
+/// What waits for native proxies, by their places.
+pub struct ForNatives<'r>(pub(super) &'r mut [Hop]);
+
+impl ForNatives<'_> {
+    /// What waits to be written to the program of this one; none for a component.
+    pub fn outbox(&mut self, index: HopIndex) -> Option<&mut Outbox> {
+        Some(&mut self.0.get_mut(index)?.native_mut()?.outbox)
+    }
+
+    /// How much waits for this proxy that is not written yet.
+    pub(super) fn backlog(&self, index: HopIndex) -> usize {
+        self.0.get(index).map_or(0, Hop::backlog)
+    }
+}

@@ -1,0 +1,43 @@
+//! The conductor: who stands where in a chain, and how messages get from one to the next.
+//!
+//! What always holds:
+//! - A message that nobody changes leaves with the very bytes of its body that it came with.
+//! - Per direction and session, messages leave in the order in which they came, and a response
+//!   never overtakes a notification that was sent before it. Only a proxy that holds a message
+//!   takes it out of the line.
+//! - Every request gets exactly one answer, whatever dies.
+
+#![forbid(unsafe_code)]
+
+mod batches;
+mod breaker;
+mod conductor;
+mod edge;
+mod ending;
+mod exchange;
+mod handshake;
+mod hop;
+pub mod native;
+mod native_peer;
+mod order;
+mod pipes;
+mod projects;
+mod queues;
+mod route;
+mod routed;
+mod router;
+mod serve;
+mod start;
+mod swap;
+mod timers;
+pub mod trace;
+mod versions;
+
+pub use hop::{ForNatives, Member, Proxy, Terms};
+pub use native_peer::{Launch, Native, Order, Program};
+pub use order::{OutOfOrder, check_order};
+pub use projects::{Make, PATIENCE, Project, Projects, Word};
+pub use router::Router;
+pub use serve::{Exit, Settings, serve};
+pub use start::{Agent, Chain, ChildIo, Role, StartError};
+pub use swap::Swap;

@@ -1,0 +1,174 @@
+//! A child process that speaks ACP on its standard input and output.
+
+use std::io;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+
+use super::stderr::Tail;
+use acp_chain_rpc::untrusted::Untrusted;
+use acp_chain_system::supervisor::{Input, Output, Started};
+use acp_chain_system::tree::{self, Tree};
+use acp_chain_system::{CommandLine, Startable};
+
+/// How long a process gets to react to the end of its input.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the last of the standard error is waited for when a process has ended.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+/// Why a process could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error(
+        "the {part} command `{}` was not found; give a full path, or add its folder to PATH",
+        Untrusted::new(command)
+    )]
+    NotFound {
+        /// `agent` or `proxy`.
+        part: &'static str,
+        /// The program.
+        command: String,
+    },
+    /// It is there, but cannot be run.
+    #[error(
+        "the {part} command `{}` cannot be run: {error}",
+        Untrusted::new(command)
+    )]
+    NotRunnable {
+        /// `agent` or `proxy`.
+        part: &'static str,
+        /// The program.
+        command: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl SpawnError {
+    /// What the system says of a program that is the agent, or a proxy.
+    #[must_use]
+    pub fn new(part: &'static str, program: &CommandLine, error: io::Error) -> Self {
+        let command = program.program.to_string_lossy().into_owned();
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { part, command },
+            _ => Self::NotRunnable {
+                part,
+                command,
+                error,
+            },
+        }
+    }
+
+    /// The exit code that shells give for it.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::NotFound { .. } => 127,
+            Self::NotRunnable { .. } => 126,
+        }
+    }
+}
+
+/// A running process and all that it started.
+#[derive(Debug)]
+pub struct Process {
+    tree: Tree,
+    stderr: Tail,
+    drain: JoinHandle<()>,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its exit code or signal.
+    pub status: ExitStatus,
+    /// Whether it ended before it was told to.
+    pub by_itself: bool,
+}
+
+impl Ended {
+    /// Whether its status is its own word. Ended by us, it did not fail.
+    #[must_use]
+    pub fn meant_it(&self) -> bool {
+        self.by_itself || (Tree::CAN_BE_ASKED && self.status.code().is_some())
+    }
+}
+
+impl Process {
+    /// Starts a process; gives it with its standard input and output. A proxy has its id for a
+    /// name, the agent none.
+    pub fn start(
+        program: &Startable,
+        proxy: Option<&str>,
+    ) -> Result<(Self, Input, Output), SpawnError> {
+        let part = proxy.map_or("agent", |_| "proxy");
+        let who = proxy.map_or("the agent".to_owned(), |id| format!("the proxy `{id}`:"));
+        let command = program.command();
+        let started = program.start();
+        let started = started.map_err(|error| SpawnError::new(part, command, error))?;
+        let Started {
+            tree,
+            stdin,
+            stdout,
+            stderr,
+        } = started;
+        let command = command.program.display();
+        tracing::info!("{who} `{command}` runs as process {}", tree.id());
+        let tail = Tail::default();
+        let process = Self {
+            tree,
+            drain: tokio::spawn(tail.clone().drain(proxy.unwrap_or(part).to_owned(), stderr)),
+            stderr: tail,
+        };
+        Ok((process, stdin, stdout))
+    }
+
+    /// Waits for the end of the process. Cancel safe.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.tree.wait().await
+    }
+
+    /// Ends the process, whose standard input is closed: it gets a while to go by itself if it is
+    /// to be ended with patience, then it is asked to, which may take another while. Where the system
+    /// has no way to ask, the end of its input says it all. What it started is ended behind it.
+    pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
+        let at_once = !patience && Tree::CAN_BE_ASKED;
+        let grace = if at_once { Duration::ZERO } else { GRACE };
+        let early = tokio::time::timeout(grace, self.wait()).await;
+        let by_itself = early.is_ok();
+        let status = match early {
+            Ok(status) => status?,
+            Err(_) => {
+                self.tree.end();
+                self.wait().await?
+            }
+        };
+        Ok(Ended { status, by_itself })
+    }
+
+    /// The last that the process printed on its standard error, once it has ended.
+    pub async fn last_words(&mut self) -> String {
+        let _ = tokio::time::timeout(LAST_WORDS, &mut self.drain).await;
+        self.stderr.text()
+    }
+}
+
+/// An exit status in words.
+pub fn describe(status: ExitStatus) -> String {
+    match (status.code(), tree::signal(status)) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (_, Some(signal)) => format!("was ended by signal {signal}"),
+        _ => "ended".to_owned(),
+    }
+}
+
+/// An exit status as the code that shells give for it.
+pub fn exit_code(status: ExitStatus) -> u8 {
+    let code = status
+        .code()
+        .or_else(|| tree::signal(status).map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}

@@ -1,0 +1,420 @@
+//! The programs of native proxies: their streams are read and written here.
+//!
+//! A program that has ended, or takes nothing any more, is ended as a whole before anybody hears
+//! that it broke; what it said before is read first.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use futures_util::task::AtomicWaker;
+use tokio::time::{Sleep, sleep, timeout};
+
+use super::ChildIo;
+use super::hop::{ForNatives, Member};
+use super::native_peer::{Launch, Program};
+use super::route::HopIndex;
+use crate::native::{self, Process};
+use acp_chain_channel::Failure;
+use acp_chain_channel::limits::{FLOOD, LINE};
+use acp_chain_rpc::transport::{Frame, Outbox, Transport};
+
+/// How long the output of a program may take to end that has exited or reads nothing any more; also
+/// that of the agent.
+pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
+
+/// How long a program may take nothing while too much waits for it.
+const STALL: Duration = Duration::from_secs(30);
+
+/// What happened to a native proxy.
+pub enum Happened {
+    /// It took something.
+    Wrote,
+    /// There is more of what it says.
+    Read(HopIndex),
+    /// It takes nothing, though much waits for it.
+    Stalled(HopIndex),
+    /// Its program has ended.
+    Broke(HopIndex, Failure),
+}
+
+/// Which native proxies are read. What they say goes either way, so only what could not wait any longer keeps
+/// them from being heard: not what waits for themselves, or they might never come to take it.
+pub struct Hearing {
+    /// Whether there is room for more at both ends.
+    pub is_room: bool,
+    /// How much waits for proxies.
+    pub waiting: usize,
+    /// Native proxies for which so much waits that nobody may add to it.
+    pub flooded: Vec<HopIndex>,
+}
+
+impl Hearing {
+    fn includes(&self, index: HopIndex, backlog: usize) -> bool {
+        self.is_room
+            && self.flooded.iter().all(|flooded| *flooded == index)
+            && self.waiting - backlog < FLOOD
+    }
+}
+
+/// What became of which program, by its place and its count.
+type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
+
+/// The programs of a chain, the client's neighbour first.
+pub struct Pipes {
+    all: Vec<Pipe>,
+    /// Programs that are being ended, and why, if anybody is to hear of it.
+    endings: FuturesUnordered<Ending>,
+    /// Whose turn it is.
+    turn: usize,
+    /// How many programs there ever were.
+    count: u64,
+    /// Who waits for anything to happen.
+    waits: Arc<AtomicWaker>,
+}
+
+struct Pipe {
+    hop: HopIndex,
+    launch: Launch,
+    program: Option<Running>,
+    /// Which one it is, of all that there ever were.
+    count: u64,
+    bell: Arc<Bell>,
+    /// How many bytes were ever queued for it, and whether it was read, when it was last looked at.
+    seen: (u64, bool),
+}
+
+/// Tells which of many pipes there is something to do for.
+struct Bell {
+    is_rung: AtomicBool,
+    waits: Arc<AtomicWaker>,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ring();
+        self.waits.wake();
+    }
+}
+
+impl Bell {
+    fn ring(&self) {
+        self.is_rung.store(true, Ordering::Release);
+    }
+
+    fn silence(&self) -> bool {
+        self.is_rung.swap(false, Ordering::Acquire)
+    }
+}
+
+struct Running {
+    transport: Transport,
+    /// Whether it has said all.
+    ended: bool,
+    /// Whether it is to go when it has taken what waits for it, and nobody is to hear of it.
+    leaves: bool,
+    process: Option<Process>,
+    /// Until when its last output is waited for.
+    last_output: Option<Pin<Box<Sleep>>>,
+    /// Until when it has to take something.
+    stall: Option<Pin<Box<Sleep>>>,
+}
+
+impl Pipes {
+    /// Takes the programs from the native proxies among these.
+    pub fn of(members: &mut [Member]) -> Self {
+        let mut pipes = Self {
+            all: Vec::new(),
+            endings: FuturesUnordered::new(),
+            turn: 0,
+            count: 0,
+            waits: Arc::default(),
+        };
+        for (hop, program) in programs_of(members) {
+            pipes.add(hop, program);
+        }
+        pipes
+    }
+
+    /// Adds the program of a native proxy that joins.
+    pub fn add(&mut self, hop: HopIndex, program: Program) {
+        self.all.push(Pipe {
+            hop,
+            launch: program.launch,
+            program: Some(Running::new(program.io)),
+            count: self.count,
+            bell: Arc::new(Bell {
+                is_rung: AtomicBool::new(true),
+                waits: Arc::clone(&self.waits),
+            }),
+            seen: (0, false),
+        });
+        self.count += 1;
+    }
+
+    /// Starts another program in the place of one that ended.
+    pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
+        if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
+            pipe.count = self.count;
+            self.count += 1;
+            pipe.program = Some(Running::new((pipe.launch)()?));
+            pipe.bell.ring();
+        }
+        Ok(())
+    }
+
+    /// Ends a program of which nobody wants to hear any more.
+    pub fn end(&mut self, hop: HopIndex) {
+        let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
+        let Some(pipe) = pipe else { return };
+        // What is known of it from before does not matter any more.
+        pipe.count = self.count;
+        self.count += 1;
+        if let Some(program) = pipe.program.take() {
+            self.endings.push(Box::pin(async move {
+                program.end().await;
+                (hop, 0, None)
+            }));
+        }
+    }
+
+    /// Lets a program go: its input ends when it has taken what waits for it.
+    pub fn let_go(&mut self, hop: HopIndex) {
+        let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
+        if let Some(pipe) = pipe
+            && let Some(program) = &mut pipe.program
+        {
+            program.leaves = true;
+            pipe.bell.ring();
+        }
+    }
+
+    /// Lets a program go for good, which has taken all that waited for it: its place is another's.
+    pub fn dismiss(&mut self, hop: HopIndex) {
+        let Some(at) = self.all.iter().position(|pipe| pipe.hop == hop) else {
+            return;
+        };
+        let pipe = self.all.remove(at);
+        if let Some(program) = pipe.program {
+            self.endings.push(Box::pin(async move {
+                program.end_gently().await;
+                (hop, pipe.count, None)
+            }));
+        }
+    }
+
+    /// Whether there is more to be read of a program.
+    pub fn is_running(&self, hop: HopIndex) -> bool {
+        let pipe = self.all.iter().find(|pipe| pipe.hop == hop);
+        pipe.is_some_and(|pipe| pipe.program.is_some())
+    }
+
+    /// Ends all programs.
+    pub async fn close(&mut self) {
+        let hops: Vec<_> = self.all.iter().map(|pipe| pipe.hop).collect();
+        for hop in hops {
+            self.end(hop);
+        }
+        while self.endings.next().await.is_some() {}
+    }
+
+    /// What a native proxy has said.
+    pub fn next_frame(&mut self, hop: HopIndex) -> Option<Frame> {
+        let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop)?;
+        let program = pipe.program.as_mut()?;
+        program.transport.incoming.next_frame()
+    }
+
+    /// Waits for anything that happens to a native proxy. Cancel safe.
+    pub async fn next(&mut self, natives: &mut ForNatives<'_>, hearing: &Hearing) -> Happened {
+        std::future::poll_fn(|context| self.poll(natives, hearing, context)).await
+    }
+
+    fn poll(
+        &mut self,
+        natives: &mut ForNatives,
+        hearing: &Hearing,
+        context: &mut Context,
+    ) -> Poll<Happened> {
+        self.waits.register(context.waker());
+        while let Poll::Ready(Some((hop, count, failure))) = self.endings.poll_next_unpin(context) {
+            let mut pipes = self.all.iter();
+            let is_last = pipes.any(|pipe| pipe.hop == hop && pipe.count == count);
+            if let Some(failure) = failure.filter(|_| is_last) {
+                return Poll::Ready(Happened::Broke(hop, failure));
+            }
+        }
+        let count = self.all.len();
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            let pipe = &mut self.all[at];
+            let hop = pipe.hop;
+            let Some(program) = &mut pipe.program else {
+                continue;
+            };
+            let reads = hearing.includes(hop, natives.backlog(hop));
+            let Some(outbox) = natives.outbox(hop) else {
+                continue;
+            };
+            // There may be many, and most of the time nothing happens to most of them.
+            let seen = (outbox.queued(), reads);
+            if !pipe.bell.silence() && pipe.seen == seen {
+                continue;
+            }
+            pipe.seen = seen;
+            let waker = Waker::from(Arc::clone(&pipe.bell));
+            let polled = program.poll(outbox, reads, &mut Context::from_waker(&waker));
+            let Poll::Ready(done) = polled else {
+                continue;
+            };
+            // There may be more.
+            pipe.bell.ring();
+            self.turn = at + 1;
+            return Poll::Ready(match done {
+                Done::Wrote => Happened::Wrote,
+                Done::Read => Happened::Read(hop),
+                Done::Stalled => Happened::Stalled(hop),
+                Done::Ended => {
+                    if let Some(program) = pipe.program.take() {
+                        let (count, leaves) = (pipe.count, program.leaves);
+                        self.endings.push(Box::pin(async move {
+                            let failure = program.into_failure().await;
+                            (hop, count, Some(failure).filter(|_| !leaves))
+                        }));
+                    }
+                    Happened::Wrote
+                }
+            });
+        }
+        Poll::Pending
+    }
+}
+
+/// Takes the programs from the native proxies among these, each with where that stands among them.
+pub fn programs_of(members: &mut [Member]) -> Vec<(usize, Program)> {
+    let natives = members.iter_mut().enumerate();
+    let programs = natives.filter_map(|(at, member)| match member {
+        Member::Native(native) => Some((at, native.program.take()?)),
+        Member::Component(_) => None,
+    });
+    programs.collect()
+}
+
+enum Done {
+    Wrote,
+    Read,
+    Stalled,
+    Ended,
+}
+
+impl Running {
+    fn new(io: ChildIo) -> Self {
+        Self {
+            transport: Transport::lines(io.output, io.input, LINE),
+            ended: false,
+            leaves: false,
+            process: io.process,
+            last_output: None,
+            stall: None,
+        }
+    }
+
+    fn poll(&mut self, outbox: &mut Outbox, reads: bool, context: &mut Context) -> Poll<Done> {
+        if self.ended {
+            return Poll::Ready(Done::Ended);
+        }
+        if let Poll::Ready(written) = self.transport.outgoing.poll_write(outbox, context) {
+            self.stall = None;
+            if let Err(error) = written {
+                tracing::debug!("a proxy takes nothing any more: {error}");
+                self.transport.outgoing.close();
+                self.wait_for_last_output();
+            }
+            return Poll::Ready(Done::Wrote);
+        }
+        if self.leaves && outbox.is_empty() {
+            self.transport.outgoing.close();
+        }
+        if outbox.len() >= FLOOD {
+            let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(STALL)));
+            if stall.as_mut().poll(context).is_ready() {
+                self.stall = None;
+                return Poll::Ready(Done::Stalled);
+            }
+        }
+        if reads && let Poll::Ready(read) = self.transport.incoming.poll_read(context) {
+            return Poll::Ready(match read {
+                Ok(more) => {
+                    // What is left then is half a line.
+                    self.ended = !more;
+                    Done::Read
+                }
+                Err(_) => Done::Ended,
+            });
+        }
+        if self.last_output.is_none()
+            && let Some(process) = &mut self.process
+            && pin!(process.wait()).poll(context).is_ready()
+        {
+            // What it started may keep its output open.
+            self.wait_for_last_output();
+        }
+        match &mut self.last_output {
+            // Otherwise it is others that take their time with what it said.
+            Some(last_output) if reads => last_output.as_mut().poll(context).map(|()| Done::Ended),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn wait_for_last_output(&mut self) {
+        self.last_output
+            .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
+    }
+
+    /// Ends it when it has said all, or has had time to.
+    async fn end_gently(mut self) {
+        self.transport.outgoing.close();
+        let incoming = &mut self.transport.incoming;
+        let rest = async {
+            while incoming.read().await.is_ok_and(|more| more) {
+                while incoming.next_frame().is_some() {}
+            }
+        };
+        let _ = timeout(LAST_OUTPUT, rest).await;
+        self.end().await;
+    }
+
+    async fn end(self) {
+        drop(self.transport);
+        if let Some(mut process) = self.process {
+            let _ = process.end(false).await;
+        }
+    }
+
+    /// Ends what is left of the program; says what became of it.
+    async fn into_failure(self) -> Failure {
+        let reads = self.transport.outgoing.is_open();
+        drop(self.transport.outgoing);
+        let mut how = match reads {
+            true => "closed its output".to_owned(),
+            false => "closed its input".to_owned(),
+        };
+        let Some(mut process) = self.process else {
+            return Failure::new(format!("it {how}"));
+        };
+        if let Ok(ended) = process.end(true).await
+            && ended.by_itself
+        {
+            how = native::describe(ended.status);
+        }
+        let printed = process.last_words().await;
+        Failure::new(format!("it {how}")).with_details(printed)
+    }
+}

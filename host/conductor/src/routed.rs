@@ -1,0 +1,162 @@
+//! A message on its way through a chain.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use super::exchange::{Boundary, ExchangeId};
+use super::route::{HopIndex, Route, Target, Via};
+use super::versions::Version;
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::Charge;
+use acp_chain_rpc::Message;
+
+/// A message, where it is, and where it goes. It is handed on many times, so it is as small as a
+/// pointer.
+#[derive(Debug)]
+pub struct Routed(Box<Content>);
+
+/// What there is to know of it.
+#[derive(Debug)]
+pub struct Content {
+    pub message: Message,
+    pub toward: Peer,
+    pub route: Route,
+    pub target: Target,
+    /// By which way it comes from the agent, or leaves to it.
+    pub via: Via,
+    /// Its position on the route.
+    pub at: usize,
+    /// The position of the part that touched it last.
+    pub from: usize,
+    /// The open request that it is or answers.
+    pub exchange: Option<ExchangeId>,
+    /// The method; of a response, the request's.
+    pub method: Arc<str>,
+    /// What it begins or ends; a response, what the request does.
+    pub boundary: Boundary,
+    /// The proxy that this is the answer for.
+    pub home: Option<HopIndex>,
+    /// The proxy that sent it, or changed it last.
+    pub maker: Option<HopIndex>,
+    /// Whether a guard has decided about it, so that only guards may still alter it.
+    pub sealed: bool,
+    /// Whether it was found that readers do not differ about it.
+    pub canonical: bool,
+    /// Whether proxies have it among themselves: no client or agent sent it, or is waiting for it.
+    pub internal: bool,
+    /// On whose account it waits, if it is on one.
+    pub charge: Option<Charge>,
+    /// When it came to the proxy where it is, in the order of that proxy.
+    pub arrival: u64,
+    /// The replaced version of the proxy where it is that has seen it last, if one has.
+    pub seen: Option<Version>,
+    /// The session of the request that this answers.
+    pub request_session: Option<Arc<str>>,
+    /// Where the request that this answers got another session, from the proxy next to whoever
+    /// answers.
+    pub renamed: Vec<(usize, Option<Arc<str>>)>,
+}
+
+impl Deref for Routed {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        &self.0
+    }
+}
+
+impl DerefMut for Routed {
+    fn deref_mut(&mut self) -> &mut Content {
+        &mut self.0
+    }
+}
+
+impl Routed {
+    /// A message that sets out from a position; no answer, and part of no open request.
+    pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
+        Self(Box::new(Content {
+            method: message.method().clone(),
+            boundary: Boundary::of(message.method()),
+            toward,
+            route,
+            target: Target::End,
+            via: Via::Agent,
+            at,
+            from: at,
+            exchange: None,
+            home: None,
+            maker: None,
+            sealed: false,
+            canonical: false,
+            internal: false,
+            charge: None,
+            arrival: 0,
+            seen: None,
+            request_session: None,
+            renamed: Vec::new(),
+            message,
+        }))
+    }
+
+    /// The session that the message belongs to.
+    pub fn session(&self) -> Option<&Arc<str>> {
+        self.request_session
+            .as_ref()
+            .or_else(|| self.message.session())
+    }
+
+    /// Arrives at the next position; an answer gets the session that its request had on this leg.
+    pub fn step(&mut self) {
+        match self.toward {
+            Peer::Client => self.at -= 1,
+            Peer::Agent => self.at += 1,
+        }
+        // The last change to the request was the nearest to its far end, where the answer sets out.
+        while let [.., (_, before), (at, _)] = &self.renamed[..]
+            && self.has_passed(*at)
+        {
+            let before = before.clone();
+            self.request_session = before;
+            self.renamed.pop();
+        }
+    }
+
+    /// Whether the part at a position lies behind.
+    fn has_passed(&self, at: usize) -> bool {
+        match self.toward {
+            Peer::Client => self.at < at,
+            Peer::Agent => self.at > at,
+        }
+    }
+
+    /// What it costs to keep it, in bytes: also short ones take room.
+    pub fn cost(&self) -> usize {
+        let session = self.session().map_or(0, |session| session.len());
+        self.message.cost() + session + size_of::<Content>()
+    }
+
+    /// Whether its way ends at a proxy, whatever that does with it.
+    pub fn is_bound(&self) -> bool {
+        let is_provided = matches!(self.target, Target::Provider(_));
+        (is_provided || self.is_for_component()) && !self.is_response()
+    }
+
+    /// Whether it is for what a component has for the agent.
+    pub fn is_for_component(&self) -> bool {
+        matches!(self.target, Target::List(_) | Target::Call)
+    }
+
+    pub fn is_response(&self) -> bool {
+        self.message.kind().is_response()
+    }
+
+    /// Whether the two belong to one session, or both to none, and go the same way.
+    pub fn shares_queue(&self, other: &Self) -> bool {
+        self.toward == other.toward && self.session() == other.session()
+    }
+
+    /// Whether it begins the connection, or answers what does.
+    pub fn is_beginning(&self) -> bool {
+        self.boundary == Boundary::Connection
+    }
+}

@@ -1,0 +1,104 @@
+//! Answers: how one sets out, and who gets it.
+
+use super::core::{Core, returning};
+use super::mcp::Mcp;
+use super::steps::{Answer, Back, Step, Steps};
+use super::{native, setup, work};
+use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::routed::Routed;
+use crate::versions::version_of;
+use acp_chain_channel::Event;
+
+/// The answer to an open request sets out. Nothing if its way is over already.
+pub(super) fn set_out(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    answer: Answer,
+    steps: &mut Steps,
+) -> Option<Routed> {
+    let exchange = core.exchanges.get_mut(answer.number)?;
+    exchange.stage = Stage::Returning;
+    let home = match exchange.origin {
+        Origin::Hop(hop, _) | Origin::Native(hop, _) => Some(hop),
+        // Only a proxy that broke leaves it unanswered, and that is known.
+        Origin::Introduction => {
+            core.exchanges.remove(answer.number);
+            return None;
+        }
+        Origin::Seat(server, question) => {
+            mcp.seat_answered(core, server, question, answer, steps);
+            return None;
+        }
+        Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => None,
+    };
+    let mut routed = returning(exchange, &core.hops, answer);
+    routed.home = home;
+    routed.internal = home.is_some() && routed.maker.is_some();
+    Some(routed)
+}
+
+/// An answer is back where its request came from.
+#[inline]
+pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
+    let Some(number) = routed.exchange else {
+        return;
+    };
+    let Some(exchange) = core.exchanges.remove(number) else {
+        return;
+    };
+    if exchange.boundary == Boundary::Session {
+        // What it declared may have to end before.
+        setup::is_over(mcp, number, steps);
+        return steps.push(Step::HandOver(Box::new(Back {
+            number,
+            exchange,
+            routed,
+        })));
+    }
+    hand_over(core, mcp, number, &exchange, &routed, steps);
+}
+
+/// The answer to a request that set up a session is handed over, now that nothing is left of what may have to
+/// end before.
+pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &Back, steps: &mut Steps) {
+    hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
+    core.sessions.setups.settle(back.number);
+}
+
+/// Gives an answer to whoever asked.
+#[inline]
+fn hand_over(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    number: ExchangeId,
+    exchange: &Exchange,
+    routed: &Routed,
+    steps: &mut Steps,
+) {
+    match &exchange.origin {
+        Origin::Edge(peer, id) => {
+            let instead = setup::told(core, *peer, exchange, &routed.message);
+            let message = instead.as_ref().unwrap_or(&routed.message);
+            let edge = core.edge(*peer);
+            edge.open.remove(id);
+            edge.send(message, Some(id.as_str()));
+        }
+        Origin::Link(link, id) => {
+            let alone = exchange.stands_alone;
+            mcp.answer_link(*link, id, number, alone, &routed.message);
+        }
+        Origin::Connecting(link) => mcp.link_connected(core, *link, &routed.message, steps),
+        Origin::Leaving(link) => mcp.drop_connections(*link, steps),
+        Origin::Native(index, id) => native::answer(core, *index, id, routed),
+        // An earlier instance may have asked.
+        Origin::Hop(index, id) => {
+            if core.hops[*index].asked.remove(id).is_some() {
+                core.trace(routed);
+                let delivery = work::delivery(routed, *id, true);
+                let version = version_of(*id);
+                work::call(core, mcp, *index, version, Event::Answer(delivery), steps);
+            }
+        }
+        Origin::Introduction | Origin::Seat(..) => {}
+    }
+}

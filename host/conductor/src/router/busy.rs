@@ -1,0 +1,52 @@
+//! The work of proxies, as futures.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use crate::route::HopIndex;
+use acp_chain_channel::{Call, Failure, Part, Reply, Started, Starting};
+
+/// What a proxy is busy with.
+pub(super) enum Work {
+    Call(Call),
+    Start(Starting),
+}
+
+/// A proxy at work that was not done when it was first polled.
+pub(super) struct Busy {
+    pub hop: HopIndex,
+    pub work: Work,
+}
+
+/// What came of a proxy's work.
+pub(super) enum Done {
+    Called(Box<dyn Part>, Reply),
+    Started(Result<Started, Failure>),
+}
+
+impl Future for Work {
+    type Output = Done;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Done> {
+        match &mut *self {
+            Self::Call(call) => {
+                let called = call.as_mut().poll(context);
+                called.map(|(part, reply)| Done::Called(part, reply))
+            }
+            Self::Start(starting) => starting.as_mut().poll(context).map(Done::Started),
+        }
+    }
+}
+
+impl Future for Busy {
+    type Output = Finished;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<Finished> {
+        let hop = self.hop;
+        let done = Pin::new(&mut self.work).poll(context);
+        done.map(|done| Finished(hop, done))
+    }
+}
+
+/// A busy proxy that has come to an end with its work.
+pub struct Finished(pub(super) HopIndex, pub(super) Done);

@@ -1,0 +1,52 @@
+//! Cancellation: `$/cancel_request` names an id of one hop only, so the host translates it at every
+//! hop, and no proxy sees it (RFD request-cancellation).
+
+use std::collections::HashMap;
+
+use crate::exchange::ExchangeId;
+use acp_chain_rpc::{Id, Message, member};
+
+/// The method that withdraws a request.
+pub(super) const CANCEL: &str = "$/cancel_request";
+
+/// The longest cancellation that keeps what it says beside the id, in bytes.
+const LONGEST: usize = 4096;
+
+/// A cancellation that names no request.
+pub(super) struct NamesNone;
+
+/// Which of somebody's open requests is withdrawn, and what is passed on; nothing if it is answered
+/// already.
+pub(super) fn withdrawn(
+    open: &HashMap<Id, ExchangeId>,
+    message: &Message,
+) -> Result<Option<(ExchangeId, Message)>, NamesNone> {
+    let id = cancelled_id(message).ok_or(NamesNone)?;
+    // It is kept as long as the request is open.
+    let cancel = Some(message).filter(|message| message.len() <= LONGEST);
+    let cancel = cancel.cloned().unwrap_or_else(new_cancel);
+    Ok(open.get(&id).map(|number| (*number, cancel)))
+}
+
+/// A cancellation of the host's own.
+pub(super) fn new_cancel() -> Message {
+    Message::notification(CANCEL, r#"{"requestId":null}"#)
+}
+
+fn cancelled_id(cancel: &Message) -> Option<Id> {
+    let id = member(cancel.body(), "requestId")?;
+    Id::parse(id)
+}
+
+/// The same cancellation for the next hop: only the id is exchanged.
+pub(super) fn with_cancelled_id(cancel: &Message, number: ExchangeId) -> Message {
+    let body = cancel.body();
+    match member(body, "requestId") {
+        Some(id) => {
+            let start = id.as_ptr().addr() - body.as_ptr().addr();
+            let end = start + id.len();
+            cancel.with_body(&format!("{}{number}{}", &body[..start], &body[end..]))
+        }
+        None => new_cancel(),
+    }
+}

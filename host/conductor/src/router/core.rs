@@ -1,0 +1,338 @@
+//! What there is of a connection, and what can be done to it that decides nothing. Nothing here calls a
+//! handler, so any of them may call it.
+
+use std::collections::VecDeque;
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use futures_util::stream::FuturesUnordered;
+use tokio::time::Instant;
+
+use super::busy::Busy;
+use super::cancel::{CANCEL, with_cancelled_id};
+use super::exchanges::Exchanges;
+use super::joined::Joined;
+use super::lookups::Lookups;
+use super::notices::Notices;
+use super::sessions::{Sessions, shown};
+use super::steps::Answer;
+use crate::PATIENCE;
+use crate::edge::Edge;
+use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::hop::{Held, Hop, Item, Life, Member};
+use crate::native::Dialect;
+use crate::native_peer::{NativePeer, Order};
+use crate::route::{HopIndex, Route};
+use crate::routed::Routed;
+use crate::timers::{Timer, Timers};
+use crate::trace::Trace;
+use acp_chain_channel::limits::{Account, FLOOD, KEPT};
+use acp_chain_channel::{Failure, MessageId, Peer};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::{Error, Id, Message};
+
+/// What a proxy hears that speaks where it may not: in a session which goes another way, or, if it is a
+/// project's, in none.
+pub(super) fn not_of_session(message: &Message) -> &'static str {
+    match message.session() {
+        Some(_) => "the session does not pass this proxy",
+        None => {
+            "a proxy of a project speaks in the sessions of its project; the message names none"
+        }
+    }
+}
+
+pub(super) struct Core {
+    pub client: Edge,
+    pub agent: Edge,
+    /// How the parent speaks of a chain that is itself a proxy.
+    pub parent: Option<Dialect>,
+    pub hops: Vec<Hop>,
+    /// Those of them that are programs.
+    pub natives: Vec<HopIndex>,
+    pub exchanges: Exchanges,
+    pub sessions: Sessions,
+    /// What waits for its project.
+    pub lookups: Lookups,
+    /// The proxies of projects.
+    pub joined: Joined,
+    /// Proxies with something in their inbox.
+    pub ready: VecDeque<HopIndex>,
+    pub busy: FuturesUnordered<Busy>,
+    /// Proxies that are to be ended.
+    pub due_to_end: Vec<HopIndex>,
+    /// Proxies of which a newer version is to take the place.
+    pub due_to_swap: Vec<HopIndex>,
+    /// What is to be done to the programs of native proxies.
+    pub orders: Vec<Order>,
+    /// All that is kept: what others have are parts of it.
+    pub kept: Account,
+    pub timers: Timers,
+    pub now: Instant,
+    /// What the user is to be told in the next turn.
+    pub notices: Notices,
+    /// How many messages of MCP over ACP were for nobody.
+    pub dropped: u64,
+    /// How many notices there were.
+    pub told: u64,
+    /// The version of ACP that was agreed on with the client.
+    pub version: u64,
+    /// Where the user finds more.
+    pub log: Option<PathBuf>,
+    pub trace: Option<Trace>,
+}
+
+impl Core {
+    /// With these proxies, the client's neighbour first.
+    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
+        let members = proxies.into_iter().map(P::into);
+        let kept = Account::new(KEPT);
+        let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
+        let (count, joined) = (hops.len(), Joined::new(&hops));
+        let natives = (0..hops.len()).filter(|index| hops[*index].native().is_some());
+        Self {
+            client: Edge::new(&kept),
+            agent: Edge::new(&kept),
+            parent: None,
+            natives: natives.collect(),
+            hops,
+            exchanges: Exchanges::new(),
+            sessions: Sessions::new(count, &kept),
+            lookups: Lookups::new(&kept),
+            joined,
+            ready: VecDeque::new(),
+            busy: FuturesUnordered::new(),
+            due_to_end: Vec::new(),
+            due_to_swap: Vec::new(),
+            orders: Vec::new(),
+            timers: Timers::default(),
+            now: Instant::now(),
+            notices: Notices::new(&kept),
+            kept,
+            dropped: 0,
+            told: 0,
+            version: 1,
+            log: None,
+            trace,
+        }
+    }
+
+    /// Whether so much waits for an end, or a native proxy, that no proxy may add to it.
+    pub fn is_flooded(&self) -> bool {
+        self.client.outbox.len() >= FLOOD
+            || self.agent.outbox.len() >= FLOOD
+            || self.most_for_natives() >= FLOOD
+    }
+
+    /// By which an end is reached.
+    ///
+    /// A chain that is itself a proxy (RFD proxy-chains) has a parent that stands for both ends: what it
+    /// says plainly comes from the client's side, and what it carries in `proxy/successor` from the
+    /// agent's; what it is told goes likewise. Answers and cancellations are plain either way. All ids are
+    /// the parent's own, of which no two are open at once, so one edge serves both.
+    pub fn edge(&mut self, peer: Peer) -> &mut Edge {
+        match peer {
+            Peer::Agent if self.parent.is_none() => &mut self.agent,
+            _ => &mut self.client,
+        }
+    }
+
+    /// Queues a message for an end, as a call under this id if it wants an answer.
+    pub fn send(&mut self, to: Peer, message: &Message, id: Option<&str>) {
+        let is_plain =
+            to == Peer::Client || message.kind().is_response() || &**message.method() == CANCEL;
+        match self.parent {
+            Some(dialect) if !is_plain => {
+                self.client.send_within(dialect.successor(), message, id);
+            }
+            _ => self.edge(to).send(message, id),
+        }
+    }
+
+    /// Answers one end directly, past all proxies; without an id, with the id null.
+    pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
+        let id = id.map_or("null", Id::as_str);
+        self.send(to, &Message::error(error), Some(id));
+    }
+
+    /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
+    /// of the others.
+    pub fn note_discarded(&mut self, from: Peer, why: &str) {
+        const ALL: u64 = 100;
+        let edge = self.edge(from);
+        edge.discarded += 1;
+        let count = edge.discarded;
+        if count <= ALL || count.is_power_of_two() {
+            tracing::warn!(count, "{}", quote(why, MAX_QUOTE));
+        }
+    }
+
+    pub fn make_ready(&mut self, index: HopIndex) {
+        let hop = &mut self.hops[index];
+        if hop.is_ready() && !hop.queued {
+            hop.queued = true;
+            self.ready.push_back(index);
+        }
+    }
+
+    /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
+    pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
+        let hop = &mut self.hops[index];
+        if hop.ending.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
+            hop.ending = Some(Failure::new(reason));
+            self.due_to_end.push(index);
+        }
+    }
+
+    /// Opens a request of a proxy's own, on its account. One that has no room there breaks.
+    pub fn open_own(
+        &mut self,
+        index: HopIndex,
+        id: MessageId,
+        to: Peer,
+        route: &Route,
+        message: &Message,
+    ) -> Option<ExchangeId> {
+        let charge = self.hops[index].kept.charge(Exchange::cost(None, message));
+        if charge.is_none() {
+            let reason = "more is kept of its open requests than its limit `request-bytes`, or that of \
+                          all that is kept, lets";
+            self.end_soon(index, reason);
+            return None;
+        }
+        let number =
+            self.exchanges
+                .open(Origin::Hop(index, id), to, route.clone(), message, charge);
+        self.hops[index].asked.insert(id, number);
+        Some(number)
+    }
+
+    /// The way of a proxy's own message to one side, and where on it the proxy stands; nothing if the
+    /// session goes another way. The session has the name that it has on that side.
+    pub fn stand(&self, index: HopIndex, to: Peer, message: &Message) -> Option<(Route, usize)> {
+        let route = self.sessions.route_from_within(to, message.session());
+        let at = route.position(index)?;
+        Some((route, at))
+    }
+
+    /// The way of what a proxy does beside sessions, and where on it the proxy stands.
+    pub fn home(&self, index: HopIndex) -> (Route, usize) {
+        let route = self.joined.route_of(index);
+        let route = route.unwrap_or(self.sessions.main()).clone();
+        let at = route.position(index).unwrap_or_default();
+        (route, at)
+    }
+
+    /// What is to be looked for, from when on it is waited for: not before the connection has begun.
+    pub fn take_lookups(&mut self) -> Vec<(ExchangeId, PathBuf)> {
+        let begins = |exchange: &Exchange| {
+            let is_clients = matches!(exchange.origin, Origin::Edge(Peer::Client, _));
+            is_clients && exchange.boundary == Boundary::Connection
+        };
+        let mut open = self.exchanges.iter();
+        if !self.lookups.has_unsaid() || open.any(|(_, exchange)| begins(exchange)) {
+            return Vec::new();
+        }
+        let due = self.now + PATIENCE;
+        let unsaid = self.lookups.take_unsaid(due);
+        for (number, _) in &unsaid {
+            self.timers.set(due, Timer::Lookup(*number));
+        }
+        unsaid
+    }
+
+    /// Takes a held message from its proxy.
+    pub fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
+        self.take_held(index, id).map(|held| held.routed)
+    }
+
+    /// The same, with what is known of it there.
+    pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
+        let held = self.hops[index].held.remove(&id)?;
+        self.timers.clear(held.until, Timer::Expire(index, id));
+        Some(held)
+    }
+
+    /// Tells whoever has a request that it is withdrawn, if it is: the far side, or a native proxy.
+    pub fn send_cancel(&mut self, number: ExchangeId) {
+        let Some(exchange) = self.exchanges.get(number) else {
+            return;
+        };
+        let Some(cancel) = &exchange.cancel else {
+            return;
+        };
+        let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
+        match exchange.stage {
+            // Plain on every hop, whichever way the request went.
+            Stage::Native(index) => {
+                if let Some(native) = self.hops[index].native_mut() {
+                    cancel.write(None, &mut native.outbox);
+                }
+            }
+            _ => self.send(toward, &cancel, None),
+        }
+    }
+
+    /// Lets something wait for a proxy.
+    pub fn enqueue(&mut self, index: HopIndex, item: Item) {
+        self.hops[index].push(item);
+        self.make_ready(index);
+    }
+
+    /// A proxy that is to be ended and can be, and why.
+    pub fn next_due_to_end(&mut self) -> Option<(HopIndex, Failure)> {
+        while let Some(index) = self.due_to_end.pop() {
+            let hop = &mut self.hops[index];
+            if (!matches!(hop.life, Life::Busy) || hop.native().is_some())
+                && let Some(failure) = hop.ending.take()
+            {
+                return Some((index, failure));
+            }
+        }
+        None
+    }
+
+    /// Counts a message of MCP over ACP that is for nobody; the log gets the first, and ever fewer of
+    /// the others.
+    pub fn note_dropped(&mut self, why: &dyn Display) {
+        self.dropped += 1;
+        let count = self.dropped;
+        if count.is_power_of_two() {
+            let why = Untrusted::within(why, MAX_QUOTE);
+            tracing::warn!(count, "dropped a message: {why}");
+        }
+    }
+
+    /// How many bytes wait for native proxies: the most that wait for one of them.
+    pub fn most_for_natives(&self) -> usize {
+        let waits = self.peers().map(|(_, native)| native.outbox.len());
+        waits.max().unwrap_or_default()
+    }
+
+    pub fn peers(&self) -> impl Iterator<Item = (HopIndex, &NativePeer)> {
+        let all = self.natives.iter();
+        all.filter_map(|index| Some((*index, self.hops[*index].native()?)))
+    }
+}
+
+/// An answer to an open request, on its way back through these proxies.
+pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Routed {
+    let Answer {
+        number,
+        at,
+        message,
+        maker,
+    } = answer;
+    let toward = exchange.toward.opposite();
+    let message = shown(exchange.boundary, toward, message);
+    let mut routed = Routed::new(message, exchange.route.clone(), at, toward);
+    routed.exchange = Some(number);
+    routed.method = exchange.method.clone();
+    routed.boundary = exchange.boundary;
+    routed.request_session = exchange.far_session().cloned();
+    routed.renamed.clone_from(&exchange.renamed);
+    routed.maker = maker;
+    // A guard's answer, or what the host says in its place.
+    routed.sealed = maker.is_some_and(|maker| hops[maker].is_guard());
+    routed
+}

@@ -1,0 +1,296 @@
+//! What drives the router: whatever happens to it is done by the one loop, until nothing is left to be
+//! done. Nothing of what happens next is looked at before.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::busy::{Done, Finished};
+use super::core::Core;
+use super::mcp::Mcp;
+use super::steps::{Step, Steps};
+use super::{
+    Router, answers, effects, failure, intake, native, projects, swaps, waiting, way, withdraw,
+    work,
+};
+use crate::Swap;
+use crate::hop::{Item, Life, Member};
+use crate::route::HopIndex;
+use crate::timers::Timer;
+use acp_chain_channel::{Event, Failure, Peer};
+use acp_chain_mcp::bridge::Arrival;
+use acp_chain_rpc::{Error, Id, Message};
+
+/// How many messages a proxy may handle before it is another's turn.
+pub const RUN: usize = 16;
+
+impl Router {
+    /// Lets something be done, and takes all steps that come of it.
+    fn with(&mut self, act: impl FnOnce(&mut Core, &mut Mcp, &mut Steps)) {
+        let Self { core, mcp, steps } = self;
+        debug_assert!(steps.mark() == 0, "the loop is entered from here only");
+        act(core, mcp, steps);
+        steps.in_order_since(0);
+        while let Some(step) = steps.pop() {
+            let mark = steps.mark();
+            take(core, mcp, step, steps);
+            steps.in_order_since(mark);
+        }
+    }
+
+    /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
+    /// go on in [`Router::finished`].
+    pub fn pump(&mut self, mut budget: usize) {
+        self.between_calls();
+        while budget > 0
+            && !self.core.is_flooded()
+            && let Some(index) = self.core.ready.pop_front()
+        {
+            self.core.hops[index].queued = false;
+            // Several in a row: the code and the memory of one are far from those of another.
+            let mut run = RUN.min(budget);
+            while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
+                (run, budget) = (run - 1, budget - 1);
+                self.handle_next(index);
+                self.between_calls();
+            }
+            self.core.make_ready(index);
+        }
+        if !self.core.joined.is_empty() {
+            projects::part(&mut self.core);
+        }
+    }
+
+    /// Lets a proxy handle what waits for it first.
+    fn handle_next(&mut self, index: HopIndex) {
+        let Some(item) = self.core.hops[index].pop() else {
+            return;
+        };
+        self.with(|core, mcp, steps| match item {
+            Item::Cancel(id) => {
+                // Settled in the meantime: then there is nothing to tell.
+                let version = core.hops[index].held.get(&id).map(|held| held.version);
+                if let Some(version) = version {
+                    work::call(core, mcp, index, version, Event::Cancel(id), steps);
+                }
+            }
+            Item::Expired(id) => failure::expire(core, index, id, steps),
+            Item::Message(routed) if routed.home == Some(index) => {
+                answers::arrived(core, mcp, routed, steps);
+            }
+            Item::Message(routed) => work::deliver(core, mcp, index, routed, steps),
+        });
+        self.follow_up(index);
+    }
+
+    /// A proxy that is not called any more is done with what it had in hand, and what waited for that only
+    /// goes on.
+    fn follow_up(&mut self, index: HopIndex) {
+        if matches!(self.core.hops[index].life, Life::Busy) {
+            return;
+        }
+        self.core.hops[index].dismiss();
+        let free = self.core.hops[index].done();
+        // Most proxies have nothing behind them.
+        if !free.is_empty() {
+            let free = free.into_iter().map(|routed| Step::Depart(index, routed));
+            self.with(|_, _, steps| steps.extend(free));
+        }
+    }
+
+    /// Goes on with what came of a busy proxy's work.
+    pub fn finished(&mut self, Finished(index, done): Finished) {
+        let is_called = matches!(done, Done::Called(..));
+        self.with(|core, mcp, steps| work::done(core, mcp, index, done, steps));
+        if is_called {
+            self.follow_up(index);
+        }
+        self.core.make_ready(index);
+        self.between_calls();
+    }
+
+    /// Does what is to be done to proxies that are not being called.
+    fn between_calls(&mut self) {
+        self.end_due();
+        while let Some(index) = self.core.next_due_to_swap() {
+            self.with(|core, mcp, steps| work::swap(core, mcp, index, steps));
+        }
+    }
+
+    /// Ends the proxies that are to be ended and can be.
+    fn end_due(&mut self) {
+        while let Some((index, failure)) = self.core.next_due_to_end() {
+            self.with(|core, _, steps| failure::break_down(core, index, &failure, steps));
+        }
+    }
+
+    /// Does what is due by now.
+    pub fn advance(&mut self, now: Instant) {
+        self.core.now = now;
+        while let Some(timer) = self.core.timers.due(now) {
+            self.with(|core, mcp, steps| match timer {
+                Timer::Restart(index) => work::restart(core, mcp, index, steps),
+                Timer::Retire(index, version) => swaps::is_over(core, index, version, steps),
+                Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
+                Timer::Lookup(number) => projects::late(core, number, steps),
+                Timer::Expire(index, id) => {
+                    // In its turn, for the proxy may be about to settle it.
+                    core.hops[index].inbox.push_front(Item::Expired(id));
+                    core.make_ready(index);
+                }
+            });
+        }
+    }
+
+    /// Puts a newer version of a proxy in its place, between two messages: with the state that the old one saved
+    /// last. What the old one holds and asks stays with it until it is settled, for its `hold-time` at most.
+    ///
+    /// Of several versions that are wished for meanwhile the last one comes.
+    pub fn swap(&mut self, swap: Swap) {
+        swaps::wish(&mut self.core, swap);
+        self.between_calls();
+    }
+
+    /// The proxies of a project join the chain. Gives their places, in the order in which they come.
+    ///
+    /// # Errors
+    /// If there is no room for them.
+    pub fn join(
+        &mut self,
+        key: Arc<str>,
+        project: &str,
+        members: Vec<Member>,
+    ) -> Result<Vec<HopIndex>, Failure> {
+        let places = projects::join(&mut self.core, key, project, members)?;
+        for index in &places {
+            if self.core.hops[*index].native().is_some() {
+                self.launched(*index, Ok(()));
+            }
+        }
+        Ok(places)
+    }
+
+    /// What was looked for under this number was found: the key of a project that has joined, or that there
+    /// is none.
+    pub fn found(&mut self, number: u64, key: Option<&str>) {
+        self.with(|core, _, steps| projects::found(core, number, Ok(key), steps));
+    }
+
+    /// The project that was looked for under this number cannot begin its proxies: its session does not
+    /// begin.
+    pub fn refuse_session(&mut self, number: u64, project: &str, failure: &Failure) {
+        let error = projects::refusal(project, failure);
+        self.with(|core, _, steps| projects::found(core, number, Err(error), steps));
+    }
+
+    /// Takes in a message from one end; from a parent, as if it were the client.
+    pub fn receive(&mut self, from: Peer, message: Message) {
+        self.with(|core, mcp, steps| intake::receive(core, mcp, from, message, steps));
+    }
+
+    /// Takes in a message from a native proxy.
+    pub fn receive_from_native(&mut self, index: HopIndex, message: Message) {
+        self.with(|core, mcp, steps| native::receive(core, mcp, index, message, steps));
+    }
+
+    /// A line of a native proxy is no message. `answers` is the id of what it may have been the
+    /// answer to, `own` that of a request which it may have been.
+    pub fn take_malformed_from_native(
+        &mut self,
+        index: HopIndex,
+        error: &Error,
+        answers: Option<&Id>,
+        own: Option<&Id>,
+    ) {
+        self.with(|core, _, steps| native::take_malformed(core, index, error, answers, own, steps));
+    }
+
+    /// Takes in what came by the bridge.
+    pub fn receive_from_bridge(&mut self, arrival: Arrival) {
+        self.with(|core, mcp, steps| mcp.receive_from_bridge(core, arrival, steps));
+    }
+
+    /// The program of a native proxy runs again, or does not.
+    pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
+        self.with(|core, _, steps| native::launched(core, index, launched, steps));
+    }
+
+    /// The program of a native proxy has ended.
+    pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
+        if matches!(self.core.hops[index].life, Life::Runs | Life::Busy) {
+            self.with(|core, _, steps| failure::break_down(core, index, failure, steps));
+        }
+        self.end_due();
+    }
+
+    /// Ends a native proxy that does not keep up.
+    pub fn native_stalled(&mut self, index: HopIndex) {
+        self.core
+            .end_soon(index, "it does not read what it is sent");
+        self.end_due();
+    }
+
+    /// Gives up a request whose answer was lost on the way in. Says whether there was one.
+    pub fn fail_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
+        let mut was_awaited = false;
+        self.with(|core, _, steps| was_awaited = intake::fail_answer(core, from, id, error, steps));
+        was_awaited
+    }
+
+    /// An end can no longer be reached: what it was asked is answered with this error, and so is
+    /// whatever it would be asked from now on.
+    pub fn lose(&mut self, peer: Peer, error: &Error) {
+        self.stop_writing(peer, error);
+        self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
+    }
+
+    /// An end takes nothing any more, though it may still speak: new requests to it are answered
+    /// with this error.
+    pub fn stop_writing(&mut self, peer: Peer, error: &Error) {
+        intake::stop_writing(&mut self.core, peer, error);
+    }
+
+    /// An end will answer nothing any more, though it may still read: what it was asked is
+    /// answered with this error.
+    pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
+        self.core.edge(peer).mute = Some(error.clone());
+        self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
+    }
+
+    /// Answers all open requests of one end at once, past the proxies that keep them.
+    pub fn answer_all_open(&mut self, peer: Peer, error: &Error) {
+        intake::answer_all_open(&mut self.core, peer, error);
+    }
+}
+
+/// Takes a step.
+fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
+    match step {
+        Step::Send(routed) => way::carry(core, mcp, routed, steps),
+        Step::Depart(index, routed) => waiting::depart(core, index, routed, steps),
+        Step::Answer(answer) => {
+            if let Some(routed) = answers::set_out(core, mcp, answer, steps) {
+                way::carry(core, mcp, routed, steps);
+            }
+        }
+        Step::HandOver(back) => {
+            answers::settle(core, mcp, &back, steps);
+        }
+        Step::Withdraw(number, cancel) => withdraw::withdraw(core, mcp, number, cancel, steps),
+        Step::Effects(did) => effects::apply(core, mcp, did, steps),
+        Step::SetOut(routed) => intake::set_out(core, mcp, routed, steps),
+        Step::GoOn(said) => intake::go_on(core, mcp, *said, steps),
+        Step::Release(index) => waiting::release(core, index, steps),
+        Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
+        Step::TellTaken(index, version, id) => {
+            work::call(core, mcp, index, version, Event::Cancel(id), steps);
+        }
+        Step::Deliver(index, routed) => work::deliver(core, mcp, index, routed, steps),
+        Step::Fail(index, routed, reason) => failure::fail(core, index, routed, &reason, steps),
+        Step::Break(index, failure) => failure::break_down(core, index, &failure, steps),
+        Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),
+        Step::Broken(index, given_up) => failure::broken(core, index, given_up),
+        Step::ClientAsked(method, session) => core.note_request(&method, &session),
+        Step::Mcp(task) => mcp.go_on(core, task, steps),
+    }
+}

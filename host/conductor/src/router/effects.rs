@@ -1,0 +1,139 @@
+//! What a proxy did in a call, carried out in order. What it asks the callers of its calls comes last, all
+//! at once.
+
+use super::cancel::new_cancel;
+use super::core::{Core, not_of_session};
+use super::mcp::{Mcp, Provider, is_mcp};
+use super::steps::{Did, Step, Steps};
+use super::{failure, setup, verdict, withdraw};
+use crate::route::HopIndex;
+use crate::routed::Routed;
+use acp_chain_channel::{Effect, MessageId, Peer};
+use acp_chain_rpc::{Error, Message, code};
+
+/// Carries out what comes next of what a proxy did.
+pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<Did>, steps: &mut Steps) {
+    let Some(effect) = did.effects.next() else {
+        return mcp.component_asks(core, did.hop, did.asks, steps);
+    };
+    let index = did.hop;
+    match effect {
+        Effect::Ask { id, call, message } => did.asks.push((id, call, message)),
+        Effect::Request { id, to, message } if is_mcp(message.method()) => {
+            speak_mcp(core, mcp, index, Some(id), to, &message, steps);
+        }
+        Effect::Notify { to, message } if is_mcp(message.method()) => {
+            speak_mcp(core, mcp, index, None, to, &message, steps);
+        }
+        Effect::Request { id, to, message } => ask(core, mcp, index, id, to, message, steps),
+        Effect::Notify { to, message } => tell(core, index, to, message, steps),
+        Effect::Progress { id, progress } => mcp.call_progress(core, index, id, &progress, steps),
+        Effect::Changed(change) => mcp.component_changed(index, change, steps),
+        Effect::Settle { id, action } => {
+            if let Some(routed) = core.let_go(index, id) {
+                verdict::act(core, mcp, index, id, routed, action, steps);
+            }
+        }
+        Effect::Fail { id, reason } => {
+            if let Some(routed) = core.let_go(index, id) {
+                failure::fail(core, index, routed, &reason, steps);
+            }
+        }
+        Effect::Cancel { id } => {
+            if let Some(&number) = core.hops[index].asked.get(&id) {
+                withdraw::withdraw(core, mcp, number, new_cancel(), steps);
+            }
+        }
+    }
+    steps.push(Step::Effects(did));
+}
+
+fn ask(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    id: MessageId,
+    to: Peer,
+    message: Message,
+    steps: &mut Steps,
+) {
+    let Some((route, at)) = core.stand(index, to, &message) else {
+        return refuse(core, index, id, to, &message, steps);
+    };
+    let Some(number) = core.open_own(index, id, to, &route, &message) else {
+        return;
+    };
+    let mut routed = Routed::new(message, route, at, to);
+    routed.exchange = Some(number);
+    made_by(core, index, &mut routed);
+    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
+    steps.extend(routed.map(Step::Send));
+}
+
+fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {
+    let Some((route, at)) = core.stand(index, to, &message) else {
+        return core.note_dropped(&not_of_session(&message));
+    };
+    let mut routed = Routed::new(message, route, at, to);
+    made_by(core, index, &mut routed);
+    steps.push(Step::Send(routed));
+}
+
+/// Answers a request of a proxy's own in a session that goes another way.
+fn refuse(
+    core: &mut Core,
+    index: HopIndex,
+    id: MessageId,
+    to: Peer,
+    message: &Message,
+    steps: &mut Steps,
+) {
+    let (route, at) = core.home(index);
+    if let Some(number) = core.open_own(index, id, to, &route, message) {
+        let text = format!("acp-chain: {}", not_of_session(message));
+        let error = Error::new(code::INVALID_PARAMS, text);
+        // From next to it: nobody else hears of it.
+        let next = match to {
+            Peer::Client => at - 1,
+            Peer::Agent => at + 1,
+        };
+        steps.answer_at(number, next, Message::error(&error));
+    }
+}
+
+fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
+    routed.maker = Some(index);
+    routed.sealed = core.hops[index].is_guard();
+    routed.internal = true;
+}
+
+/// A proxy speaks for a server that it has declared. To call the servers of others is not its part.
+fn speak_mcp(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    id: Option<MessageId>,
+    to: Peer,
+    message: &Message,
+    steps: &mut Steps,
+) {
+    let (route, at) = core.home(index);
+    let number = match id {
+        Some(id) => match core.open_own(index, id, to, &route, message) {
+            Some(number) => Some(number),
+            None => return,
+        },
+        None => None,
+    };
+    if to == Peer::Agent {
+        return mcp.hear_provider(core, Provider::Proxy(index), number, message, steps);
+    }
+    let text = "acp-chain: a proxy provides MCP servers to the agent, and calls none itself";
+    match number {
+        Some(number) => {
+            let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
+            steps.answer_at(number, at - 1, error);
+        }
+        None => core.note_dropped(&text),
+    }
+}

@@ -1,0 +1,144 @@
+//! The requests that are open, by number. Numbers are given in the order in which requests are opened, and
+//! never twice: they are the ids of what leaves.
+
+use std::collections::HashMap;
+
+use foldhash::HashMapExt;
+
+use super::steps::{Answer, Step};
+use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::route::{HopIndex, Route};
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
+use acp_chain_rpc::{Error, Id, Message, code};
+
+pub(super) struct Exchanges {
+    open: foldhash::HashMap<ExchangeId, Exchange>,
+    next: ExchangeId,
+}
+
+impl Exchanges {
+    pub fn new() -> Self {
+        Self {
+            open: foldhash::HashMap::new(),
+            next: 1,
+        }
+    }
+
+    /// Opens a request, which is kept on somebody's account, or on the host's own.
+    pub fn open(
+        &mut self,
+        origin: Origin,
+        toward: Peer,
+        route: Route,
+        message: &Message,
+        charge: Option<Charge>,
+    ) -> ExchangeId {
+        let number = self.next;
+        self.next += 1;
+        let exchange = Exchange {
+            origin,
+            toward,
+            route,
+            method: message.method().clone(),
+            boundary: Boundary::of(message.method()),
+            session: message.session().cloned(),
+            renamed: Vec::new(),
+            stage: Stage::Moving,
+            seen: Vec::new(),
+            cancel: None,
+            stopped: false,
+            charge,
+            charges: Vec::new(),
+            stands_alone: false,
+        };
+        self.open.insert(number, exchange);
+        number
+    }
+
+    pub fn get(&self, number: ExchangeId) -> Option<&Exchange> {
+        self.open.get(&number)
+    }
+
+    pub fn get_mut(&mut self, number: ExchangeId) -> Option<&mut Exchange> {
+        self.open.get_mut(&number)
+    }
+
+    pub fn remove(&mut self, number: ExchangeId) -> Option<Exchange> {
+        self.open.remove(&number)
+    }
+
+    /// Where a request is now.
+    pub fn stage(&mut self, number: ExchangeId, stage: Stage) {
+        if let Some(exchange) = self.open.get_mut(&number) {
+            exchange.stage = stage;
+        }
+    }
+
+    /// A request goes another way than it was opened on.
+    pub fn lead(&mut self, number: ExchangeId, route: &Route) {
+        if let Some(exchange) = self.open.get_mut(&number) {
+            exchange.route = route.clone();
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (ExchangeId, &Exchange)> {
+        self.open
+            .iter()
+            .map(|(number, exchange)| (*number, exchange))
+    }
+
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The answer of one end to an open request; nothing if it is not open.
+    pub fn answer_of_end(&self, number: ExchangeId, end: Peer, message: Message) -> Option<Step> {
+        let at = self.get(number)?.route.edge(end);
+        Some(Step::Answer(Answer::new(number, at, message)))
+    }
+
+    /// The same of a proxy.
+    pub fn answer_of_proxy(
+        &self,
+        number: ExchangeId,
+        index: HopIndex,
+        message: Message,
+    ) -> Option<Step> {
+        let at = self.get(number)?.route.position(index)?;
+        Some(Step::Answer(Answer::new(number, at, message)))
+    }
+}
+
+/// What a request is to be charged for that somebody opens who has these open, and is kept on this
+/// account. An error if it cannot be taken.
+pub(super) fn admit(
+    id: &Id,
+    request: &Message,
+    open: &HashMap<Id, ExchangeId>,
+    kept: &Account,
+) -> Result<Charge, Error> {
+    let refused = |reason| Error::new(code::INVALID_REQUEST, reason);
+    if id.as_str().len() > LONGEST_ID {
+        return Err(refused(format!("an id may have {LONGEST_ID} bytes")));
+    }
+    if open.len() >= OPEN {
+        return Err(refused(format!("{OPEN} requests are open already")));
+    }
+    if open.contains_key(id) {
+        let id = id.as_str();
+        let reason = format!("the id {id} belongs to a request that is still open");
+        return Err(refused(reason));
+    }
+    let cost = Exchange::cost(Some(id), request);
+    kept.charge(cost).ok_or_else(|| {
+        let show = |limit| Quantity::Size.show(limit as u64);
+        refused(match kept.kept() + cost > OPEN_KEPT {
+            true => {
+                let limit = show(OPEN_KEPT);
+                format!("the requests that are open have ids, methods and sessions of {limit}")
+            }
+            false => format!("{} are kept for the connection already", show(KEPT)),
+        })
+    })
+}

@@ -1,0 +1,188 @@
+//! Proxies that fail: what becomes of the message, of all else that they had, and of them.
+
+use std::sync::Arc;
+
+use super::cancel::new_cancel;
+use super::core::Core;
+use super::steps::{Step, Steps};
+use super::{native, waiting};
+use crate::exchange::Stage;
+use crate::hop::Life;
+use crate::route::HopIndex;
+use crate::routed::Routed;
+use crate::timers::Timer;
+use acp_chain_channel::{Failure, MessageId};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Kind, Message, code};
+
+/// Ends a message that its proxy could not decide. What the proxy was to guard does not pass
+/// it unguarded, unless the user wants that.
+pub(super) fn fail(
+    core: &mut Core,
+    index: HopIndex,
+    mut routed: Routed,
+    reason: &str,
+    steps: &mut Steps,
+) {
+    routed.from = routed.at;
+    core.trace_failure(index, &routed, reason);
+    let hop = &mut core.hops[index];
+    let name = hop.title();
+    let method = quote(&routed.method, MAX_QUOTE);
+    let text = format!("{name} failed on {method}: {reason}");
+    let passes = hop.lets_pass(&routed);
+    hop.refused += 1;
+    if hop.refused.is_power_of_two() {
+        let fate = if passes {
+            "goes on unchanged"
+        } else {
+            "is refused"
+        };
+        let count = hop.refused;
+        tracing::error!(count, "{text}; it {fate}: {}", describe(&routed));
+    }
+    if passes {
+        if let Some(number) = routed.exchange
+            && !routed.is_response()
+        {
+            core.exchanges.stage(number, Stage::Moving);
+        }
+        return waiting::depart(core, index, routed, steps);
+    }
+    let error = Message::error(&Error::new(
+        code::INTERNAL_ERROR,
+        format!("acp-chain: {text}"),
+    ));
+    if routed.is_response() {
+        routed.message = error;
+        waiting::depart(core, index, routed, steps);
+    } else {
+        steps.answer_here(&routed, error);
+    }
+}
+
+/// A proxy broke: what it had goes the way of its policy, what it asked is withdrawn, and it is
+/// started again or given up.
+pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, steps: &mut Steps) {
+    report(core, index, failure);
+    let hop = &mut core.hops[index];
+    if let Life::Idle(part) = &mut hop.life {
+        hop.next_number = part.allot();
+    }
+    let restart = match hop.terms.on_failure.restarts() {
+        true => hop.breaker.trip(core.now),
+        false => None,
+    };
+    hop.life = Life::Down;
+    core.tell_failure(index, &failure.reason, restart.is_some());
+    if let Some(at) = restart {
+        core.timers.set(at, Timer::Restart(index));
+    }
+
+    let hop = &mut core.hops[index];
+    for (id, held) in &hop.held {
+        core.timers.clear(held.until, Timer::Expire(index, *id));
+    }
+    // What older versions had was its own, too.
+    hop.versions.retired.clear();
+    let had = hop.give_up();
+    let asked = hop.asked.drain();
+    steps.extend(asked.map(|(_, number)| Step::Withdraw(number, new_cancel())));
+    let why: Arc<str> = failure.to_string().into();
+    if core.hops[index].native().is_some() {
+        let first = native::cut(core, index, steps);
+        steps.push(Step::CutOff(index, first, why.clone()));
+    }
+    let fail = |routed| Step::Fail(index, routed, why.clone());
+    steps.extend(had.into_iter().map(fail));
+    let given_up = restart.is_none().then(|| failure.reason.clone());
+    steps.extend([Step::Release(index), Step::Broken(index, given_up)]);
+}
+
+/// Answers what a native proxy that broke was asked, but for the message that it began with: that went
+/// no further, so it may go on if the user wants that.
+pub(super) fn cut_off(
+    core: &mut Core,
+    index: HopIndex,
+    mut first: Option<Routed>,
+    why: &Arc<str>,
+    steps: &mut Steps,
+) {
+    let staged = core.exchanges.iter();
+    let mut staged: Vec<_> = staged
+        .filter(|(_, exchange)| exchange.stage == Stage::Native(index))
+        .collect();
+    staged.sort_unstable_by_key(|(number, _)| *number);
+    for (number, exchange) in staged {
+        if let Some(routed) = first.take_if(|routed| routed.exchange == Some(number)) {
+            steps.push(Step::Fail(index, routed, why.clone()));
+            continue;
+        }
+        let name = core.hops[index].title();
+        let method = quote(&exchange.method, MAX_QUOTE);
+        let text = format!("acp-chain: {name} failed on {method}: {why}");
+        let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+        steps.extend(core.exchanges.answer_of_proxy(number, index, error));
+    }
+}
+
+/// All that a proxy had when it broke is settled. It is given up, if there is a reason for that: only
+/// now, so that what it had is settled as when it broke before.
+pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>) {
+    if let Some(reason) = given_up {
+        let hop = &mut core.hops[index];
+        hop.life = Life::Ended(reason);
+        if hop.terms.on_failure.ends_open() && hop.has_begun {
+            hop.subscribe(Vec::new());
+        }
+    }
+    core.make_ready(index);
+}
+
+/// Writes down all that is known of a failure.
+fn report(core: &Core, index: HopIndex, failure: &Failure) {
+    let hop = &core.hops[index];
+    let at = match &hop.in_hand {
+        Some((_, routed)) => format!(" at {}", describe(routed)),
+        None => String::new(),
+    };
+    let (name, reason, details) = (&hop.name, &failure.reason, failure.details());
+    tracing::error!("the proxy `{name}` broke{at}: {reason}{details}");
+    if let Life::Idle(part) = &hop.life {
+        tracing::info!("the proxy `{name}` until then: {:?}", part.tally());
+    }
+}
+
+/// Takes a message from a proxy that has held it for too long.
+pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mut Steps) {
+    let Some(held) = core.take_held(index, id) else {
+        return;
+    };
+    let (routed, version) = (held.routed, held.version);
+    if let Some(part) = core.hops[index].part_mut(version) {
+        part.take_away(id);
+    }
+    fail(core, index, routed, "it held it for too long", steps);
+    // What it has asked for it, it withdraws.
+    steps.extend([Step::Release(index), Step::TellTaken(index, version, id)]);
+}
+
+/// What a message is, without what it says.
+fn describe(routed: &Routed) -> String {
+    let kind = match routed.message.kind() {
+        Kind::Request => "the request",
+        Kind::Notification => "the notification",
+        Kind::Result => "the answer to",
+        Kind::Error => "the error for",
+    };
+    let session = match routed.session() {
+        Some(session) => format!(r#" of session "{}""#, quote(session, MAX_QUOTE)),
+        None => String::new(),
+    };
+    let (method, sender) = (
+        quote(&routed.method, MAX_QUOTE),
+        routed.toward.opposite().as_str(),
+    );
+    let size = routed.message.len();
+    format!(r#"{kind} "{method}" of {size} bytes from the {sender}{session}"#)
+}

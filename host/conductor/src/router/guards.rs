@@ -1,0 +1,62 @@
+//! What passes a guard is the same to every reader: a message about which readers may differ is
+//! refused before it gets there, for the guard might read it in one way, and whoever it is for in
+//! another.
+
+use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
+
+use std::ops::ControlFlow;
+
+use super::core::Core;
+use super::steps::Steps;
+use crate::route::HopIndex;
+use crate::routed::Routed;
+use acp_chain_channel::subject;
+use acp_chain_rpc::{Error, Message, canonical, code};
+
+/// Lets a message come to a proxy; to a guard as it is or as an error, unless it is refused.
+pub(super) fn admit(
+    core: &mut Core,
+    index: HopIndex,
+    mut routed: Routed,
+    steps: &mut Steps,
+) -> ControlFlow<(), Routed> {
+    if !core.hops[index].is_guard() {
+        return ControlFlow::Continue(routed);
+    }
+    let Err(why) = judge(core, index, &mut routed) else {
+        return ControlFlow::Continue(routed);
+    };
+    let name = &core.hops[index].name;
+    let method =
+        acp_chain_rpc::untrusted::quote(&routed.method, acp_chain_rpc::untrusted::MAX_QUOTE);
+    let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
+    core.note_discarded(routed.toward.opposite(), &text);
+    let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
+    if routed.is_response() {
+        routed.message = error;
+        return ControlFlow::Continue(routed);
+    }
+    steps.answer_here(&routed, error);
+    ControlFlow::Break(())
+}
+
+fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String> {
+    if routed.canonical {
+        return Ok(());
+    }
+    let sender = routed.toward.opposite();
+    if !is_of_protocol(&subject(&routed.message, sender, &routed.method)) {
+        return Err(format!(
+            "the protocol has no such message from the {}",
+            sender.as_str()
+        ));
+    }
+    if let Some(known) = is_like_one_of_protocol(&routed.method) {
+        return Err(format!("some readers take its name for `{known}`"));
+    }
+    if routed.message.is_ambiguous() || core.hops[index].subscription(routed).is_some() {
+        canonical(&routed.message).map_err(|why| why.to_string())?;
+        routed.canonical = true;
+    }
+    Ok(())
+}

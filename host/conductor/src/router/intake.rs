@@ -1,0 +1,273 @@
+//! Messages that come in at the ends, and ends that fall silent.
+
+use std::ops::ControlFlow;
+
+use super::cancel::CANCEL;
+use super::core::Core;
+use super::exchanges::admit;
+use super::lookups::Said;
+use super::mcp::{Mcp, Provider, is_mcp};
+use super::sides::{of_an_end, of_the_parent};
+use super::steps::{Step, Steps};
+use super::turns::PROMPT;
+use super::{projects, setup, way, withdraw};
+use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::routed::Routed;
+use acp_chain_channel::Peer;
+use acp_chain_rpc::{Error, Id, Kind, Message};
+
+/// Takes in a message from one end; from a parent, as if it were the client.
+pub(super) fn receive(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    from: Peer,
+    message: Message,
+    steps: &mut Steps,
+) {
+    let kind = message.kind();
+    if kind.is_response() {
+        return answer(core, mcp, from, message, steps);
+    }
+    let id = message.id().filter(|_| kind == Kind::Request);
+    let said = match core.parent {
+        None => of_an_end(from, message),
+        Some(_) => of_the_parent(message),
+    };
+    match (said, id) {
+        (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message, steps),
+        (Ok((from, message)), None) if &**message.method() == CANCEL => {
+            withdraw::receive(core, mcp, from, &message, steps);
+        }
+        (Ok((from, message)), None) => notification(core, mcp, from, message, steps),
+        (Err(error), Some(id)) => refuse(core, from, &id, &error),
+        (Err(error), None) => {
+            let text = format!("dropped a notification from the {}", from.as_str());
+            core.note_discarded(from, &format!("{text}: {}", error.message));
+        }
+    }
+}
+
+fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {
+    let is_mcp = is_mcp(message.method());
+    if is_mcp && from == Peer::Client {
+        return mcp.hear_provider(core, Provider::Client, None, &message, steps);
+    }
+    if from == Peer::Client
+        && let Some(behind) = core.lookups.behind(message.session())
+    {
+        return behind.other(message);
+    }
+    let toward = from.opposite();
+    let route = core.sessions.route(from, toward, message.session());
+    let at = route.edge(from);
+    let mut routed = Routed::new(message, route, at, toward);
+    if is_mcp {
+        match mcp.target(&routed.message) {
+            Ok(target) => mcp.head_for(core, target, &mut routed),
+            Err(error) => return core.note_dropped(&error),
+        }
+    }
+    way::carry(core, mcp, routed, steps);
+}
+
+fn request(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    from: Peer,
+    id: Id,
+    message: Message,
+    steps: &mut Steps,
+) {
+    let edge = core.edge(from);
+    let charge = match admit(&id, &message, &edge.open, &edge.kept) {
+        Ok(charge) => charge,
+        Err(error) => return refuse(core, from, &id, &error),
+    };
+    let toward = from.opposite();
+    let route = core.sessions.route(from, toward, message.session());
+    let at = route.edge(from);
+    let number = core.exchanges.open(
+        Origin::Edge(from, id.clone()),
+        toward,
+        route.clone(),
+        &message,
+        Some(charge),
+    );
+    core.edge(from).open.insert(id, number);
+    let mut routed = Routed::new(message, route, at, toward);
+    routed.exchange = Some(number);
+    if is_mcp(&routed.method) {
+        return request_of_mcp(core, mcp, from, number, routed, steps);
+    }
+    if from == Peer::Client && core.lookups.are_on {
+        match projects::wait(core, routed) {
+            ControlFlow::Continue(goes_on) => routed = goes_on,
+            ControlFlow::Break(()) => return,
+        }
+    }
+    set_out(core, mcp, routed, steps);
+}
+
+/// A request sets out that is none of MCP's.
+#[inline]
+pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
+    let asked = match routed.session() {
+        Some(session) if routed.toward == Peer::Agent && is_of_turns(&routed) => {
+            Some((routed.method.clone(), session.clone()))
+        }
+        _ => None,
+    };
+    if let Some(routed) = setup::sets_out(core, mcp, routed, Provider::Client, steps) {
+        way::carry(core, mcp, routed, steps);
+    }
+    // Behind it: a prompt that is answered at once opens no turn.
+    steps.extend(asked.map(|(method, session)| Step::ClientAsked(method, session)));
+}
+
+/// What the client said in a session goes on, which had to wait in it.
+pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Said, steps: &mut Steps) {
+    let mut routed = match said {
+        Said::Request(routed) => routed,
+        Said::Other(message, charge) => {
+            drop(charge);
+            return receive(core, mcp, Peer::Client, message, steps);
+        }
+    };
+    // At the end of the connection it has its answer.
+    let Some(number) = routed
+        .exchange
+        .filter(|number| core.exchanges.get(*number).is_some())
+    else {
+        return;
+    };
+    routed.charge = None;
+    routed.route = core
+        .sessions
+        .route(Peer::Client, Peer::Agent, routed.session());
+    core.exchanges.lead(number, &routed.route);
+    if let ControlFlow::Continue(routed) = projects::wait(core, routed) {
+        set_out(core, mcp, routed, steps);
+    }
+}
+
+/// Whether a request may open a turn, or end a session that has turns.
+fn is_of_turns(routed: &Routed) -> bool {
+    routed.boundary == Boundary::End || &*routed.method == PROMPT
+}
+
+/// A request of MCP over ACP goes to the seat of a server: it is there already if it comes from
+/// the client, whose servers' seats are at its own end.
+fn request_of_mcp(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    from: Peer,
+    number: ExchangeId,
+    mut routed: Routed,
+    steps: &mut Steps,
+) {
+    if from == Peer::Client {
+        return mcp.hear_provider(core, Provider::Client, Some(number), &routed.message, steps);
+    }
+    match mcp.target(&routed.message) {
+        Ok(target) => {
+            mcp.head_for(core, target, &mut routed);
+            steps.push(Step::Send(routed));
+        }
+        Err(error) => {
+            // Past all proxies: it was for none of them.
+            core.exchanges.remove(number);
+            let id = routed.message.id().unwrap_or_else(Id::null);
+            core.edge(from).open.remove(&id);
+            core.tell(from, Some(&id), &error);
+        }
+    }
+}
+
+fn refuse(core: &mut Core, from: Peer, id: &Id, error: &Error) {
+    let text = format!("refused a request from the {}", from.as_str());
+    core.note_discarded(from, &format!("{text}: {}", error.message));
+    core.tell(from, Some(id), error);
+}
+
+fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {
+    let id = message.id();
+    let awaited = id.as_ref().and_then(|id| awaited(core, from, id));
+    let Some((number, asked)) = awaited else {
+        let id = id.as_ref().map_or("null", Id::as_str);
+        let text = format!("dropped a response of the {}", from.as_str());
+        return core.note_discarded(from, &format!("{text} to no open request: id {id}"));
+    };
+    if asked == Peer::Client
+        && core.lookups.are_on
+        && let Some(exchange) = core.exchanges.get(number)
+        && let Some(behind) = core.lookups.behind(exchange.far_session())
+    {
+        return behind.other(message);
+    }
+    let message = match asked {
+        Peer::Agent => setup::answered(core, mcp, number, message, steps),
+        Peer::Client => message,
+    };
+    steps.extend(core.exchanges.answer_of_end(number, asked, message));
+}
+
+/// The request that an id belongs to, and which end was asked.
+fn awaited(core: &Core, from: Peer, id: &Id) -> Option<(ExchangeId, Peer)> {
+    let number = id.as_str().parse().ok()?;
+    let exchange = core.exchanges.get(number)?;
+    is_out_at(core, from, exchange).then_some((number, exchange.toward))
+}
+
+/// Whether it is this end that has a request; a parent has those of both.
+fn is_out_at(core: &Core, peer: Peer, exchange: &Exchange) -> bool {
+    exchange.stage == Stage::Out && (exchange.toward == peer || core.parent.is_some())
+}
+
+/// Gives up a request whose answer was lost on the way in. Says whether there was one.
+pub(super) fn fail_answer(
+    core: &Core,
+    from: Peer,
+    id: &Id,
+    error: &Error,
+    steps: &mut Steps,
+) -> bool {
+    let Some((number, asked)) = awaited(core, from, id) else {
+        return false;
+    };
+    steps.extend(
+        core.exchanges
+            .answer_of_end(number, asked, Message::error(error)),
+    );
+    true
+}
+
+/// An end takes nothing any more, though it may still speak: new requests to it are answered
+/// with this error.
+pub(super) fn stop_writing(core: &mut Core, peer: Peer, error: &Error) {
+    let edge = core.edge(peer);
+    edge.outbox.clear();
+    edge.gone = true;
+    edge.mute = Some(error.clone());
+}
+
+pub(super) fn fail_outstanding(core: &Core, peer: Peer, error: &Error, steps: &mut Steps) {
+    let all = core.exchanges.iter();
+    let lost = all.filter(|(_, exchange)| is_out_at(core, peer, exchange));
+    let mut lost: Vec<_> = lost.map(|(id, exchange)| (id, exchange.toward)).collect();
+    lost.sort_unstable_by_key(|(number, _)| *number);
+    for (number, asked) in lost {
+        steps.extend(
+            core.exchanges
+                .answer_of_end(number, asked, Message::error(error)),
+        );
+    }
+}
+
+/// Answers all open requests of one end at once, past the proxies that keep them.
+pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
+    let open: Vec<_> = core.edge(peer).open.drain().collect();
+    for (id, number) in open {
+        core.exchanges.remove(number);
+        core.tell(peer, Some(&id), error);
+    }
+}

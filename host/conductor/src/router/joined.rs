@@ -1,0 +1,92 @@
+//! The proxies of projects that stand in the chain beside the user's own, and the ways that lead through them.
+//!
+//! A project's proxies stand in front of the first guard of the user's. They leave when nobody has their way
+//! any more; then their places are free for others.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::hop::Hop;
+use crate::route::{HopIndex, Route};
+use acp_chain_channel::limits::PROJECT_PROXIES;
+
+pub(super) struct Joined {
+    /// How many proxies are the user's own.
+    own: usize,
+    /// How many of those stand in front of proxies that join.
+    pub front: usize,
+    /// By key. A key comes from outside, so the hash has a secret of its own.
+    chains: HashMap<Arc<str>, Chain, foldhash::quality::RandomState>,
+    /// Places that proxies have left.
+    free: Vec<HopIndex>,
+}
+
+/// The proxies of a project.
+struct Chain {
+    route: Route,
+    hops: Vec<HopIndex>,
+}
+
+impl Joined {
+    /// None yet, beside these proxies of the user's.
+    pub fn new(own: &[Hop]) -> Self {
+        let guard = own.iter().position(Hop::is_guard);
+        Self {
+            own: own.len(),
+            front: guard.unwrap_or(own.len()),
+            chains: HashMap::default(),
+            free: Vec::new(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.chains.is_empty()
+    }
+
+    /// Whether there is room for so many more.
+    pub fn have_room(&self, more: usize) -> bool {
+        let all: usize = self.chains.values().map(|chain| chain.hops.len()).sum();
+        all + more <= PROJECT_PROXIES
+    }
+
+    /// The way of the sessions with this key.
+    pub fn route(&self, key: &str) -> Option<&Route> {
+        self.chains.get(key).map(|chain| &chain.route)
+    }
+
+    /// The way on which a proxy stands that is none of the user's own.
+    pub fn route_of(&self, index: HopIndex) -> Option<&Route> {
+        let mut chains = self.chains.values();
+        let chain = chains.find(|chain| index >= self.own && chain.hops.contains(&index));
+        chain.map(|chain| &chain.route)
+    }
+
+    /// A place for one more, if there is one that was left.
+    pub fn take_place(&mut self) -> Option<HopIndex> {
+        self.free.pop()
+    }
+
+    /// The proxies of a project stand at these places, in this order.
+    pub fn insert(&mut self, key: Arc<str>, hops: Vec<HopIndex>) {
+        let (front, rest) = (0..self.front, self.front..self.own);
+        let route = Route::new(front.chain(hops.iter().copied()).chain(rest));
+        self.chains.insert(key, Chain { route, hops });
+    }
+
+    /// Takes out the chains that may leave, by what is said of their proxies; their places are free.
+    pub fn take_free(&mut self, is_at_rest: impl Fn(HopIndex) -> bool) -> Vec<HopIndex> {
+        let free = self.chains.extract_if(|_, chain| {
+            chain.route.is_free() && chain.hops.iter().all(|index| is_at_rest(*index))
+        });
+        let left: Vec<_> = free.flat_map(|(_, chain)| chain.hops).collect();
+        self.free.extend(&left);
+        left
+    }
+
+    /// Where a program that joins stands among all, so that they are in the order of the chain.
+    pub fn among(&self, natives: &[HopIndex]) -> usize {
+        let rest = self.front..self.own;
+        let behind = natives.iter().position(|index| rest.contains(index));
+        behind.unwrap_or(natives.len())
+    }
+}

@@ -1,0 +1,144 @@
+//! Sessions of which the projects are looked for: what the client has said to set them up, and in them since.
+//!
+//! What waits here is kept on an account, and counts as what the client is not read any more for.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::exchange::{Boundary, ExchangeId};
+use crate::routed::Routed;
+use acp_chain_channel::limits::{Account, Charge, KEPT};
+use acp_chain_rpc::{Message, member};
+
+pub(super) struct Lookups {
+    /// Whether there is anybody who finds projects.
+    pub are_on: bool,
+    /// By the request that waits.
+    open: HashMap<ExchangeId, Lookup>,
+    /// What waits in a session, if that has a name. It comes from outside, so the hash has a secret of its
+    /// own.
+    sessions: HashMap<Arc<str>, ExchangeId, foldhash::quality::RandomState>,
+    /// What nobody was told yet to look for.
+    unsaid: Vec<(ExchangeId, PathBuf)>,
+    kept: Account,
+}
+
+/// A request that waits, and what the client said later in its session.
+pub(super) struct Lookup {
+    pub routed: Routed,
+    /// When it waits no longer, once its project is looked for.
+    pub due: Option<Instant>,
+    pub behind: Vec<Said>,
+}
+
+/// What the client has said.
+pub(super) enum Said {
+    /// A request that is open already.
+    Request(Routed),
+    /// A notification, or an answer.
+    Other(Message, Charge),
+}
+
+impl Lookups {
+    /// None, and nobody who finds projects; what will wait is kept on a part of this account.
+    pub fn new(kept: &Account) -> Self {
+        Self {
+            are_on: false,
+            open: HashMap::new(),
+            sessions: HashMap::default(),
+            unsaid: Vec::new(),
+            kept: kept.part(KEPT),
+        }
+    }
+
+    /// How many bytes wait.
+    pub fn waiting(&self) -> usize {
+        self.kept.kept()
+    }
+
+    /// The folder whose project has to be known before a request may go on.
+    pub fn wanted(&self, routed: &Routed) -> Option<String> {
+        let wants = self.are_on && routed.boundary == Boundary::Session;
+        wants.then(|| cwd(&routed.message)).flatten()
+    }
+
+    /// Lets a request wait for the project of this folder.
+    pub fn wait(&mut self, number: ExchangeId, cwd: String, mut routed: Routed) {
+        routed.charge = Some(self.kept.charge_anyway(routed.cost() + cwd.len()));
+        self.unsaid.push((number, cwd.into()));
+        if let Some(session) = routed.session() {
+            self.sessions.insert(session.clone(), number);
+        }
+        let lookup = Lookup {
+            routed,
+            due: None,
+            behind: Vec::new(),
+        };
+        self.open.insert(number, lookup);
+    }
+
+    /// What the client says behind in this session, if anything waits in it.
+    #[inline]
+    pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<Behind<'_>> {
+        if self.sessions.is_empty() {
+            return None;
+        }
+        let lookup = self.open.get_mut(self.sessions.get(session?)?)?;
+        Some(Behind(lookup, &self.kept))
+    }
+
+    pub fn has(&self, number: ExchangeId) -> bool {
+        self.open.contains_key(&number)
+    }
+
+    /// What is to be looked for; it is waited for until then.
+    pub fn take_unsaid(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
+        let mut unsaid = std::mem::take(&mut self.unsaid);
+        unsaid.retain(|(number, _)| match self.open.get_mut(number) {
+            Some(lookup) => {
+                lookup.due = Some(due);
+                true
+            }
+            None => false,
+        });
+        unsaid
+    }
+
+    pub fn has_unsaid(&self) -> bool {
+        !self.unsaid.is_empty()
+    }
+
+    /// A request waits no longer, nor does anything in its session.
+    pub fn take(&mut self, number: ExchangeId) -> Option<Lookup> {
+        let mut lookup = self.open.remove(&number)?;
+        lookup.routed.charge = None;
+        if let Some(session) = lookup.routed.session() {
+            self.sessions.remove(session);
+        }
+        Some(lookup)
+    }
+}
+
+/// Where the client's further words in a session wait.
+pub(super) struct Behind<'l>(&'l mut Lookup, &'l Account);
+
+impl Behind<'_> {
+    pub fn request(self, mut routed: Routed) {
+        routed.charge = Some(self.1.charge_anyway(routed.cost()));
+        self.0.behind.push(Said::Request(routed));
+    }
+
+    pub fn other(self, message: Message) {
+        let charge = self.1.charge_anyway(message.cost());
+        self.0.behind.push(Said::Other(message, charge));
+    }
+}
+
+/// The working directory that a request gives its session.
+pub(super) fn cwd(request: &Message) -> Option<String> {
+    let text = member(request.body(), "cwd")?;
+    serde_json::from_str(text).ok()
+}

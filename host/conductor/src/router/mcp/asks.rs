@@ -1,0 +1,67 @@
+//! What components ask the callers of calls: it goes to the seat by which they were called.
+
+use std::collections::BTreeMap;
+
+use super::Mcp;
+use super::providers::{called_by, position};
+use super::servers::Provider;
+use crate::exchange::Stage;
+use crate::route::HopIndex;
+use crate::router::core::Core;
+use crate::router::steps::{Step, Steps, Task};
+use acp_chain_channel::{MessageId, Peer};
+use acp_chain_mcp::ServerId;
+use acp_chain_mcp::seat::{Ask, Input, Question};
+use acp_chain_rpc::{Error, Message};
+
+impl Mcp {
+    /// A component asks, each under a number of its own, and in a call. What it asks for one call at
+    /// once goes to the seat at once: a client that has to come again with the answers comes once.
+    pub(in crate::router) fn component_asks(
+        &mut self,
+        core: &mut Core,
+        index: HopIndex,
+        asks: Vec<(MessageId, MessageId, Message)>,
+        steps: &mut Steps,
+    ) {
+        let mut by_call = BTreeMap::<_, Vec<_>>::new();
+        for (id, call, message) in asks {
+            let called = called_by(core, index, call);
+            let server = called.and_then(|(server, _)| self.servers.all.get(&server));
+            let route = match server {
+                Some(server) => server.route.clone(),
+                None => core.home(index).0,
+            };
+            let Some(ask) = core.open_own(index, id, Peer::Agent, &route, &message) else {
+                return;
+            };
+            let Some((server, question)) = called else {
+                // It has settled the call in the same breath.
+                let at = position(&route, Provider::Component(index)).unwrap_or_default();
+                let error = Message::error(&Error::cancelled());
+                steps.answer_at(ask, at + 1, error);
+                continue;
+            };
+            core.exchanges.stage(ask, Stage::Seat(server));
+            self.asks(server, ask, None);
+            let asks = by_call.entry((server, question)).or_default();
+            asks.push(Ask { ask, message });
+        }
+        let calls = by_call.into_iter();
+        let asks = calls.map(|((server, call), asks)| Task::GiveAsks(server, call, asks));
+        steps.extend(asks.map(Step::Mcp));
+    }
+
+    /// What a component asks the caller in a call is at the seat.
+    pub(super) fn give_asks(
+        &mut self,
+        server: ServerId,
+        call: Question,
+        asks: Vec<Ask>,
+        steps: &mut Steps,
+    ) {
+        let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
+        self.give(server, Input::Asks { call, asks }, steps);
+        steps.extend(numbers.into_iter().map(|ask| Step::Mcp(Task::CatchUp(ask))));
+    }
+}

@@ -1,0 +1,327 @@
+//! What callers say, until it is at the seat of the server that they say it to.
+
+use std::sync::Arc;
+
+use super::Mcp;
+use super::servers::Connection;
+use super::{CONNECT, DISCONNECT, MESSAGE, seats, unavailable};
+use crate::exchange::{Origin, Stage};
+use crate::route::{Target, Via};
+use crate::routed::Routed;
+use crate::router::cancel::new_cancel;
+use crate::router::core::Core;
+use crate::router::steps::{Step, Steps, Task};
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::LONGEST_ID;
+use acp_chain_mcp::protocol::{OPEN, code};
+use acp_chain_mcp::seat::{Asked, Caller, ConnectionId, Input};
+use acp_chain_mcp::wire::{self, Wrapped};
+use acp_chain_mcp::{ServerId, declaration};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Message, code as rpc_code};
+
+impl Mcp {
+    /// Where a message of a caller's goes: the seat of the server, or of the connection, that it names.
+    pub(in crate::router) fn target(&self, message: &Message) -> Result<Target, Error> {
+        let wrapped = Wrapped::read(message.body());
+        let connection = wrapped.connection.as_deref();
+        let id = match (connection, wrapped.server.as_deref()) {
+            (Some(connection), _) => {
+                let open = connection.parse().ok();
+                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
+                open.map(|open| open.server).ok_or_else(|| {
+                    let connection = quote(connection, MAX_QUOTE);
+                    let text = format!("acp-chain: no MCP connection `{connection}` is open");
+                    Error::new(rpc_code::INVALID_PARAMS, text)
+                })?
+            }
+            (None, Some(server)) => {
+                declaration::server_of(server).ok_or_else(|| unavailable(server))?
+            }
+            (None, None) => {
+                let text = "acp-chain: the message names neither an MCP server nor a connection";
+                return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+            }
+        };
+        match self.servers.all.get(&id) {
+            Some(server) => Ok(Target::Seat(id, server.at)),
+            None => Err(unavailable(&declaration::chain_id(id))),
+        }
+    }
+
+    /// Sets a message of the agent's off on the way of the server that it is for.
+    pub(in crate::router) fn head_for(&self, core: &mut Core, target: Target, routed: &mut Routed) {
+        routed.target = target;
+        let Target::Seat(id, _) = target else { return };
+        let Some(server) = self.servers.all.get(&id) else {
+            return;
+        };
+        if server.route.is(&routed.route) {
+            return;
+        }
+        routed.route = server.route.clone();
+        routed.at = routed.route.edge(Peer::Agent);
+        routed.from = routed.at;
+        if let Some(number) = routed.exchange {
+            core.exchanges.lead(number, &routed.route);
+        }
+    }
+
+    /// Takes a message off its way at the seat that it is for.
+    pub(in crate::router) fn arrive(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        mut routed: Routed,
+        steps: &mut Steps,
+    ) {
+        core.trace(&routed);
+        let message = routed.message.clone();
+        if routed.is_response() {
+            // A caller's answer to the seat.
+            let exchange = routed
+                .exchange
+                .and_then(|number| core.exchanges.remove(number));
+            if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
+                self.seat_is_answered(server, question, message, steps);
+            }
+            return;
+        }
+        let Some(number) = routed.exchange else {
+            return self.arrive_notification(core, id, &routed, steps);
+        };
+        // Whoever answers stands where the seat is.
+        routed.from = routed.at;
+        core.exchanges.stage(number, Stage::Seat(id));
+        if let Err(error) = self.ask_seat(core, id, number, &routed, steps) {
+            steps.answer_at(number, routed.at, Message::error(&error));
+        } else {
+            steps.push(Step::Mcp(Task::CatchUp(number)));
+        }
+    }
+
+    fn ask_seat(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        ask: Asked,
+        routed: &Routed,
+        steps: &mut Steps,
+    ) -> Result<(), Error> {
+        let message = routed.message.clone();
+        let wrapped = Wrapped::read(message.body());
+        let connection = wrapped.connection.as_deref();
+        let connection = connection.and_then(|connection| connection.parse().ok());
+        let Some(server) = self.servers.all.get(&id) else {
+            return Err(unavailable(&declaration::chain_id(id)));
+        };
+        if server.asked.len() >= OPEN {
+            let text = format!("acp-chain: {OPEN} requests to the MCP server are open already");
+            return Err(Error::new(code::LIMIT, text));
+        }
+        match &*routed.method {
+            CONNECT => {
+                let of = self.servers.connections.values();
+                if of.filter(|connection| connection.server == id).count() >= OPEN {
+                    let text = format!("acp-chain: the MCP server has {OPEN} connections already");
+                    return Err(Error::new(code::LIMIT, text));
+                }
+                let connection = self.servers.number();
+                let new = Connection {
+                    server: id,
+                    via: routed.via,
+                    open: [ask].into(),
+                };
+                self.servers.connections.insert(connection, new);
+                let caller = Some(Caller::Connection(connection));
+                self.asks(id, ask, caller);
+                let meta = wrapped.meta;
+                let input = Input::Connect {
+                    ask,
+                    connection,
+                    meta,
+                };
+                self.give(id, input, steps);
+            }
+            DISCONNECT => {
+                let connection = self.own_connection(id, connection, routed.via)?;
+                self.disconnect(connection, Some(ask), Some(&message), steps);
+            }
+            _ => {
+                if !self.servers.have_room(routed.message.len()) {
+                    return Err(seats::full());
+                }
+                let method = wrapped.method.as_deref().ok_or_else(no_method)?;
+                let caller = match (connection, wrapped.request.as_deref()) {
+                    (Some(_), _) => {
+                        let connection = self.own_connection(id, connection, routed.via)?;
+                        if let Some(connection) = self.servers.connections.get_mut(&connection) {
+                            connection.open.insert(ask);
+                        }
+                        Caller::Connection(connection)
+                    }
+                    (None, Some(request)) => {
+                        self.stand_alone(core, id, ask, request, routed.via)?
+                    }
+                    (None, None) => {
+                        let text =
+                            "acp-chain: the message has neither a connectionId nor a requestId";
+                        return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+                    }
+                };
+                self.asks(id, ask, Some(caller.clone()));
+                let own = callers_id(core, ask, wrapped.request.as_deref());
+                let input = Input::Request {
+                    ask,
+                    caller,
+                    id: &own,
+                    method,
+                    params: wrapped.params,
+                    falls_back: matches!(routed.via, Via::Link(_)),
+                    meta: wrapped.meta,
+                };
+                self.give(id, input, steps);
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters a request that stands alone.
+    fn stand_alone(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        ask: Asked,
+        request: &str,
+        via: Via,
+    ) -> Result<Caller, Error> {
+        if request.len() > LONGEST_ID {
+            let text = format!("acp-chain: a requestId may have {LONGEST_ID} bytes");
+            return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+        }
+        let request: Arc<str> = request.into();
+        let key = (id, request.clone());
+        if self.servers.alone.contains_key(&key) {
+            let text = format!(
+                "acp-chain: the requestId {request:?} belongs to a request that is still open"
+            );
+            return Err(Error::new(rpc_code::INVALID_PARAMS, text));
+        }
+        self.servers.alone.insert(key, via);
+        if let Some(exchange) = core.exchanges.get_mut(ask) {
+            exchange.stands_alone = true;
+        }
+        Ok(Caller::Request(request))
+    }
+
+    /// The connection that a caller names, if it is one of its own to this server.
+    fn own_connection(
+        &self,
+        id: ServerId,
+        connection: Option<u64>,
+        via: Via,
+    ) -> Result<u64, Error> {
+        let open = connection.and_then(|id| self.servers.connections.get(&id));
+        let own = open.filter(|open| open.server == id && open.via == via);
+        connection.filter(|_| own.is_some()).ok_or_else(|| {
+            let text = "acp-chain: the MCP connection is closed, or another's";
+            Error::new(rpc_code::INVALID_PARAMS, text)
+        })
+    }
+
+    /// Ends a connection, by this message if somebody says so. What is open on it is withdrawn.
+    pub(super) fn disconnect(
+        &mut self,
+        connection: ConnectionId,
+        ask: Option<Asked>,
+        said: Option<&Message>,
+        steps: &mut Steps,
+    ) {
+        let Some(gone) = self.servers.connections.remove(&connection) else {
+            return;
+        };
+        if gone.open.is_empty() {
+            return self.disconnected(gone.server, connection, ask, said, steps);
+        }
+        let open = gone.open.into_iter();
+        steps.extend(open.map(|open| Step::Withdraw(open, new_cancel())));
+        steps.push(Step::Mcp(Task::Disconnected {
+            server: gone.server,
+            connection,
+            ask,
+            said: said.cloned(),
+        }));
+    }
+
+    /// Nothing is open any more on a connection that is over: its seat is told.
+    pub(super) fn disconnected(
+        &mut self,
+        server: ServerId,
+        connection: ConnectionId,
+        ask: Option<Asked>,
+        said: Option<&Message>,
+        steps: &mut Steps,
+    ) {
+        if let Some(ask) = ask {
+            self.asks(server, ask, None);
+        }
+        let input = Input::Disconnect {
+            ask,
+            connection,
+            meta: said.and_then(|said| wire::meta(said.body())),
+        };
+        self.give(server, input, steps);
+    }
+
+    fn arrive_notification(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        routed: &Routed,
+        steps: &mut Steps,
+    ) {
+        let wrapped = Wrapped::read(routed.message.body());
+        let connection = wrapped.connection.as_deref();
+        let connection = connection.and_then(|connection| connection.parse().ok());
+        let connection = self.own_connection(id, connection, routed.via);
+        match (connection, wrapped.method.as_deref(), &*routed.method) {
+            (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
+                core.note_dropped(&seats::full());
+            }
+            (Ok(connection), Some(method), MESSAGE) => {
+                let input = Input::Notification {
+                    connection,
+                    method,
+                    params: wrapped.params,
+                    meta: wrapped.meta,
+                };
+                self.give(id, input, steps);
+            }
+            (Ok(connection), _, DISCONNECT) => {
+                self.disconnect(connection, None, Some(&routed.message), steps);
+            }
+            _ => core.note_dropped(&"a caller tells it on no MCP connection of its own"),
+        }
+    }
+}
+
+/// The id by which whoever asks knows the request.
+fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> String {
+    let origin = core.exchanges.get(ask).map(|exchange| &exchange.origin);
+    match (origin, request) {
+        (Some(Origin::Edge(..) | Origin::Native(..)), Some(request)) => {
+            serde_json::json!(request).to_string()
+        }
+        (Some(Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id)), _) => {
+            id.as_str().to_owned()
+        }
+        _ => "null".to_owned(),
+    }
+}
+
+fn no_method() -> Error {
+    Error::new(
+        rpc_code::INVALID_PARAMS,
+        "acp-chain: the MCP message has no method",
+    )
+}

@@ -1,0 +1,361 @@
+//! Servers are declared: taken over on the way in, and made fit for the agent on the way out.
+//!
+//! What always holds: no declaration reaches an agent by a transport that it does not have; of two
+//! servers with one name, the client's keeps it.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::Mcp;
+use super::servers::{Provider, Server, Servers};
+use crate::exchange::{ExchangeId, Stage};
+use crate::route::{HopIndex, Place};
+use crate::routed::Routed;
+use crate::router::core::Core;
+use acp_chain_channel::limits::MCP_SERVERS_OF_ONE;
+use acp_chain_channel::{Offers, Peer};
+use acp_chain_mcp::bridge::BridgeKind;
+use acp_chain_mcp::connected::ConnectedProvider;
+use acp_chain_mcp::declaration::{self, DeclarationError, Entry, MAX_SERVERS, Names};
+use acp_chain_mcp::seat::Seat;
+use acp_chain_mcp::undecided::Undecided;
+use acp_chain_mcp::{Dialect, ServerId, component};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Kind, Message};
+
+impl Mcp {
+    /// Takes over the servers over ACP that somebody declares: from here on they have ids of the
+    /// host's.
+    pub(in crate::router) fn adopt(
+        &mut self,
+        core: &mut Core,
+        routed: &mut Routed,
+        provider: Provider,
+    ) -> Result<(), DeclarationError> {
+        if routed.toward != Peer::Agent || routed.message.kind() != Kind::Request {
+            return Ok(());
+        }
+        let mut entries = declaration::read(routed.message.body())?;
+        if let (Provider::Client, Some(number)) = (provider, routed.exchange) {
+            let names = entries.iter().filter(|entry| !entry.over_acp);
+            let names = names.map(|entry| entry.name.clone()).collect();
+            if !self.keep_clients(core, number, names) {
+                return Err(DeclarationError::TooLong);
+            }
+        }
+        if let (Provider::Proxy(index), Some(number)) = (provider, routed.exchange) {
+            self.keep_names(core, index, number);
+        }
+        let mut changed = false;
+        for entry in &mut entries {
+            let Some((dialect, own_id)) = entry.id.clone() else {
+                continue;
+            };
+            if self.is_declared(core, entry, provider, routed) {
+                continue;
+            }
+            let name = quote(&entry.name, MAX_QUOTE);
+            tracing::debug!("took over the MCP server `{name}` of {provider:?}");
+            let server = self.found(core, routed, provider, Some(dialect), own_id);
+            // One too many keeps an id that nobody has, and is told of when it is declared.
+            entry.set_server(server.unwrap_or_default());
+            changed = true;
+        }
+        if changed {
+            core.trace_said(routed);
+            let params = declaration::write(routed.message.body(), &entries);
+            routed.message = routed.message.with_body(&params);
+        }
+        Ok(())
+    }
+
+    /// What the client calls its servers stays known when a native proxy asks for a session in its
+    /// turn.
+    fn keep_names(&mut self, core: &mut Core, index: HopIndex, number: ExchangeId) {
+        let asked = self.servers.clients.iter().filter(|(setup, _)| {
+            let exchange = core.exchanges.get(**setup);
+            exchange.is_some_and(|exchange| exchange.stage == Stage::Native(index))
+        });
+        let names: Vec<_> = asked.flat_map(|(_, names)| names.clone()).collect();
+        if !names.is_empty() && !self.keep_clients(core, number, names) {
+            tracing::warn!("the names of the client's MCP servers are too long to be kept");
+        }
+    }
+
+    /// Keeps what the client calls its servers, with the request that declares them. Says whether
+    /// there is room.
+    fn keep_clients(&mut self, core: &mut Core, number: ExchangeId, names: Vec<String>) -> bool {
+        let bytes = names.iter().map(|name| size_of::<String>() + name.len());
+        let bytes = bytes.sum();
+        let exchange = core.exchanges.get_mut(number);
+        let has_room = exchange.is_some_and(|exchange| exchange.may_grow(bytes));
+        if has_room {
+            self.servers.clients.insert(number, names);
+        }
+        has_room
+    }
+
+    /// Whether an entry was taken over already: in this very request, or in one that the proxy
+    /// has and that its own request stands for.
+    fn is_declared(
+        &mut self,
+        core: &Core,
+        entry: &Entry,
+        provider: Provider,
+        routed: &Routed,
+    ) -> bool {
+        let Provider::Proxy(index) = provider else {
+            return false;
+        };
+        let server = entry.server();
+        let server = server.and_then(|server| self.servers.all.get_mut(&server));
+        let Some(server) = server.filter(|server| server.setup.is_some()) else {
+            return false;
+        };
+        if server.setup == routed.exchange {
+            return true;
+        }
+        let hop = &core.hops[index];
+        let held = hop.held.values().map(|held| &held.routed);
+        let mut has = held.chain(hop.in_hand.as_ref().map(|(_, routed)| routed));
+        let setup = server.setup.and_then(|setup| core.exchanges.get(setup));
+        let is_asked = setup.is_some_and(|setup| setup.stage == Stage::Native(index));
+        if is_asked || has.any(|held| held.exchange == server.setup) {
+            server.setup = routed.exchange;
+            return true;
+        }
+        false
+    }
+
+    /// Declares the server of the component that a request to set up a session is about to leave.
+    pub(in crate::router) fn add_component(&mut self, core: &mut Core, routed: &mut Routed) {
+        let Place::Hop(index) = routed.route.place(routed.at) else {
+            return;
+        };
+        let is_setup = routed.toward == Peer::Agent
+            && core.hops[index].is_server()
+            && routed.message.kind() == Kind::Request;
+        if !is_setup {
+            return;
+        }
+        let name = core.hops[index].name.clone();
+        let declared = declaration::read(routed.message.body());
+        let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MAX_SERVERS) else {
+            tracing::warn!(
+                "the MCP server of `{name}` has no place in {}",
+                routed.method
+            );
+            return;
+        };
+        let provider = Provider::Component(index);
+        if let Some(server) = self.found(core, routed, provider, None, String::new()) {
+            let name = declaration::name_of_tools(&name);
+            entries.push(Entry::over_acp(&name, server));
+            let params = declaration::write(routed.message.body(), &entries);
+            routed.message = routed.message.with_body(&params);
+        }
+    }
+
+    /// Makes a new server of whoever has the request that declares it, unless its provider has too
+    /// many.
+    fn found(
+        &mut self,
+        core: &mut Core,
+        routed: &Routed,
+        provider: Provider,
+        dialect: Option<Dialect>,
+        own_id: String,
+    ) -> Option<ServerId> {
+        let all = self.servers.all.values();
+        if all.filter(|server| server.provider == provider).count() >= MCP_SERVERS_OF_ONE {
+            let whose = whose(core, provider);
+            self.tell_once(
+ core,                &whose,
+                &format!("{whose} has {MCP_SERVERS_OF_ONE} MCP servers already, in sessions that are open."),
+            );
+            return None;
+        }
+        let id = self.servers.number();
+        let seat: Box<dyn Seat> = match (dialect, provider) {
+            (Some(Dialect::Connected), _) => Box::new(ConnectedProvider::new(&own_id)),
+            (Some(Dialect::Stateless), _) => {
+                Box::new(Undecided::new(&own_id, &declaration::chain_id(id)))
+            }
+            (None, _) => Box::new(component::ComponentProvider::new(
+                &name_of(core, provider),
+                offers_of(core, provider),
+            )),
+        };
+        let server = Server {
+            provider,
+            dialect,
+            own_id,
+            seat,
+            route: routed.route.clone(),
+            at: routed.at,
+            setup: routed.exchange,
+            session: match &*routed.method {
+                // The session that it names is the one that is forked.
+                "session/fork" => None,
+                _ => Server::session(routed.session()),
+            },
+            questions: HashMap::new(),
+            asked: HashMap::new(),
+            charge: self.servers.kept.charge_anyway(0),
+        };
+        self.servers.all.insert(id, server);
+        Some(id)
+    }
+
+    /// Makes the declarations of a session fit for the agent: by transports that it has, and under
+    /// names of which no two are alike.
+    pub(in crate::router) fn declare(
+        &mut self,
+        core: &mut Core,
+        routed: &Routed,
+    ) -> Option<Message> {
+        let message = &routed.message;
+        let mut entries = match declaration::read(message.body()) {
+            Ok(entries) => entries,
+            // Nobody could be told, for it is no request.
+            Err(DeclarationError::Draft(_)) => {
+                return Some(message.with_body(&declaration::write(message.body(), &[])));
+            }
+            // What is no list was never changed, and declares nothing.
+            Err(_) => return None,
+        };
+        if entries.iter().all(|entry| !entry.over_acp) {
+            return None;
+        }
+        let clients = routed
+            .exchange
+            .and_then(|number| self.servers.clients.get(&number));
+        let clients = clients.cloned().unwrap_or_default();
+        let is_clients = |servers: &Servers, entry: &Entry| match entry.over_acp {
+            false => clients.contains(&entry.name),
+            true => {
+                let server = entry.server().and_then(|server| servers.all.get(&server));
+                server.is_some_and(|server| server.provider == Provider::Client)
+            }
+        };
+        let mut names = Names::default();
+        for entry in entries
+            .iter()
+            .filter(|entry| is_clients(&self.servers, entry))
+        {
+            names.take(&entry.name);
+        }
+        let mut lost = Vec::new();
+        let mut declared = Vec::new();
+        for mut entry in entries.drain(..) {
+            let server = entry.server();
+            let provider = server.and_then(|id| Some((id, self.servers.all.get(&id)?.provider)));
+            if entry.over_acp && provider.is_none() {
+                lost.push(quote(&entry.name, MAX_QUOTE));
+                continue;
+            }
+            if !is_clients(&self.servers, &entry) && !entry.name.is_empty() {
+                let name = names.take_free(&entry.name);
+                if name != entry.name {
+                    self.tell_renamed(
+                        core,
+                        &entry.name,
+                        &name,
+                        provider.map(|(_, provider)| provider),
+                    );
+                    entry.set_name(&name);
+                }
+            }
+            match provider.filter(|_| entry.over_acp) {
+                None => declared.push(entry),
+                Some((server, _)) if self.agent.acp => {
+                    entry.set_server(server);
+                    declared.push(entry);
+                }
+                Some((server, _)) => match self.bridge(server, &entry.name) {
+                    Ok(bridge) => {
+                        entry.set_text(&bridge);
+                        declared.push(entry);
+                    }
+                    Err(error) => {
+                        let name = quote(&entry.name, MAX_QUOTE);
+                        core.tell_user(&format!(
+                            "the agent cannot be given the MCP server {name}: {error}."
+                        ));
+                    }
+                },
+            }
+        }
+        if !lost.is_empty() {
+            lost.truncate(8);
+            let lost = lost.join(", ");
+            core.tell_user(&format!(
+                "these MCP servers are not declared to the agent: {lost}. Over ACP a server needs an \
+                 `id` or a `serverId` of its own, and a name of at most {} bytes.",
+                declaration::LONGEST_NAME
+            ));
+        }
+        Some(message.with_body(&declaration::write(message.body(), &declared)))
+    }
+
+    /// The entry by which an agent without MCP over ACP reaches a server.
+    fn bridge(&mut self, server: ServerId, name: &str) -> io::Result<String> {
+        let agent = self.agent;
+        let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
+        let transport = agent.bridge(self.servers.bridge).ok_or_else(none)?;
+        let mut entry = self.bridge.offer(server, name, transport)?;
+        if agent.typed && transport == BridgeKind::Stdio {
+            entry["type"] = "stdio".into();
+        }
+        Ok(entry.to_string())
+    }
+
+    fn tell_renamed(&mut self, core: &mut Core, name: &str, new: &str, provider: Option<Provider>) {
+        let whose = match provider {
+            Some(provider) => whose(core, provider),
+            None => "a proxy".to_owned(),
+        };
+        let (name, new) = (quote(name, MAX_QUOTE), quote(new, MAX_QUOTE));
+        self.tell_once(
+ core,            &format!("{whose} {name}"),
+            &format!(
+                "the MCP server `{name}` of {whose} is called `{new}`, since the session has another \
+                 of that name."
+            ),
+        );
+    }
+
+    /// Tells the user something about a thing, if that is the first time.
+    pub(super) fn tell_once(&mut self, core: &mut Core, thing: &str, text: &str) {
+        /// How many things are remembered.
+        const THINGS: usize = 256;
+        if self.servers.told.len() < THINGS && self.servers.told.insert(thing.to_owned()) {
+            tracing::info!("{text}");
+            core.tell_user(text);
+        }
+    }
+}
+
+fn name_of(core: &Core, provider: Provider) -> String {
+    match provider {
+        Provider::Client => "client".to_owned(),
+        Provider::Proxy(index) | Provider::Component(index) => core.hops[index].name.clone(),
+    }
+}
+
+/// What a component has that the host is the server of.
+fn offers_of(core: &Core, provider: Provider) -> Offers {
+    match provider {
+        Provider::Component(index) => core.hops[index].offers(),
+        Provider::Client | Provider::Proxy(_) => Offers::default(),
+    }
+}
+
+fn whose(core: &Core, provider: Provider) -> String {
+    match provider {
+        Provider::Client => "the client".to_owned(),
+        Provider::Proxy(_) | Provider::Component(_) => {
+            format!("the proxy `{}`", name_of(core, provider))
+        }
+    }
+}

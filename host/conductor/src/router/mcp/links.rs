@@ -1,0 +1,377 @@
+//! What MCP clients of the agent's say that came by the bridge: it becomes `mcp/*` messages from the
+//! agent, and the other way round.
+//!
+//! A client of MCP 2026-07-28 sends requests that stand alone, and so they travel. Any other has a
+//! connection, from its first message on; and so has one on a pipe whose server is connected to. Over
+//! HTTP each such request is a link of its own: with a connection each, a provider that starts a
+//! program for a connection would start one for a call.
+
+use std::collections::HashMap;
+
+use super::Mcp;
+use super::servers::{Link, LinkState};
+use super::to_links::lose_link;
+use super::{CONNECT, DISCONNECT, MESSAGE};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::route::{Target, Via};
+use crate::routed::Routed;
+use crate::router::cancel::new_cancel;
+use crate::router::core::Core;
+use crate::router::steps::{Step, Steps, Task};
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::LONGEST_ID;
+use acp_chain_mcp::bridge::Arrival;
+use acp_chain_mcp::mirrored::Mirrored;
+use acp_chain_mcp::protocol::{self, CANCELLED, Version};
+use acp_chain_mcp::seat::ConnectionId;
+use acp_chain_mcp::wire::{self};
+use acp_chain_mcp::{Dialect, LinkId, declaration};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+
+/// The most requests that one client may have open.
+const OPEN: usize = 1024;
+
+/// The most that may wait for a client's connection.
+const WAITING: usize = 256;
+
+impl Mcp {
+    /// Takes in what came by the bridge.
+    pub(in crate::router) fn receive_from_bridge(
+        &mut self,
+        core: &mut Core,
+        arrival: Arrival,
+        steps: &mut Steps,
+    ) {
+        match arrival {
+            Arrival::Opened {
+                link,
+                server,
+                stands_alone,
+            } => {
+                let new = Link {
+                    server,
+                    stands_alone,
+                    state: LinkState::Idle,
+                    open: HashMap::new(),
+                    alone: 0,
+                };
+                self.servers.links.insert(link, new);
+            }
+            Arrival::Message {
+                link,
+                message,
+                mirrored,
+            } => match message.kind() {
+                Kind::Request => self.link_asks(core, link, message, &mirrored, steps),
+                Kind::Notification => self.link_tells(core, link, message, steps),
+                Kind::Result | Kind::Error => link_answers(core, link, message, steps),
+            },
+            Arrival::Closed { link } => lose_link(core, link, steps),
+        }
+    }
+
+    fn link_asks(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: Message,
+        mirrored: &Mirrored,
+        steps: &mut Steps,
+    ) {
+        // A request has an id.
+        let id = message.id().unwrap_or_else(Id::null);
+        let Some(entry) = self.servers.links.get(&link) else {
+            return;
+        };
+        let wrong = if id.as_str().len() > LONGEST_ID {
+            Some(format!("acp-chain: an id may have {LONGEST_ID} bytes"))
+        } else if entry.open.len() >= OPEN {
+            Some(format!("acp-chain: {OPEN} requests are open already"))
+        } else if entry.has(&id) {
+            let id = id.as_str();
+            Some(format!(
+                "acp-chain: the id {id} belongs to a request that is still open"
+            ))
+        } else {
+            None
+        };
+        if let Some(wrong) = wrong {
+            let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
+            return self.bridge.send(link, &error, Some(id.as_str()));
+        }
+        if let Err(error) = self.check_headers(link, &message, mirrored) {
+            return self
+                .bridge
+                .send(link, &Message::error(&error), Some(id.as_str()));
+        }
+        if self.stands_alone(link, &message) {
+            return self.ask_alone(core, link, id, &message, steps);
+        }
+        if let Some(message) = self.when_connected(core, link, message, steps) {
+            self.ask_connected(core, link, id, &message, steps);
+        }
+    }
+
+    /// Whether headers say what a call says, as its client said it: proxies on the way may change it.
+    fn check_headers(
+        &self,
+        link: LinkId,
+        message: &Message,
+        mirrored: &Mirrored,
+    ) -> Result<(), Error> {
+        let link = self
+            .servers
+            .links
+            .get(&link)
+            .filter(|link| link.stands_alone);
+        let server = link.and_then(|link| self.servers.all.get(&link.server));
+        match server.filter(|_| &**message.method() == "tools/call") {
+            Some(server) => server.seat.check_headers(message.body(), mirrored),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a request needs no connection of its client's own. On one that it has, a provider that
+    /// is connected to says itself whether it knows the version.
+    fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
+        let Some(link) = self.servers.links.get(&link) else {
+            return false;
+        };
+        if link.stands_alone {
+            return true;
+        }
+        let server = self.servers.all.get(&link.server);
+        let dialect = server.and_then(|server| server.dialect);
+        let version = protocol::meta(params(message), protocol::key::VERSION);
+        // Some that have introduced themselves go on to name the version that was agreed on.
+        dialect != Some(Dialect::Connected)
+            && version.is_some_and(|version| {
+                matches!(link.state, LinkState::Idle)
+                    || version == format!("{:?}", Version::Stateless.as_str())
+            })
+    }
+
+    fn ask_alone(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        id: Id,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
+        entry.alone += 1;
+        let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
+        let params = wire::alone(
+            &declaration::chain_id(server),
+            &request,
+            message.method(),
+            params(message),
+            None,
+        );
+        self.ask_from(core, link, Origin::Link(link, id), true, &params, steps);
+    }
+
+    fn ask_connected(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        id: Id,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
+        if let Some(params) = self.wrapped(link, message) {
+            self.ask_from(core, link, Origin::Link(link, id), false, &params, steps);
+        }
+    }
+
+    /// What a client says, on its connection.
+    fn wrapped(&self, link: LinkId, message: &Message) -> Option<String> {
+        let LinkState::Connected(connection) = self.servers.links.get(&link)?.state else {
+            return None;
+        };
+        let (connection, method) = (connection.to_string(), message.method());
+        Some(wire::on_connection(
+            &connection,
+            method,
+            params(message),
+            None,
+        ))
+    }
+
+    /// The message, if there is a connection for it. Else it waits until there is.
+    fn when_connected(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: Message,
+        steps: &mut Steps,
+    ) -> Option<Message> {
+        let entry = self.servers.links.get_mut(&link)?;
+        match &mut entry.state {
+            LinkState::Connected(_) => return Some(message),
+            LinkState::Connecting(_, waiting) => {
+                match self.servers.connecting.charge(message.cost()) {
+                    Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
+                    _ => self.says_too_much(link),
+                }
+            }
+            LinkState::Idle => {
+                let Some(charge) = self.servers.connecting.charge(message.cost()) else {
+                    self.says_too_much(link);
+                    return None;
+                };
+                let params = wire::connect(&declaration::chain_id(entry.server));
+                let connects = Origin::Connecting(link);
+                let number = self.ask_from(core, link, connects, false, &params, steps)?;
+                let entry = self.servers.links.get_mut(&link)?;
+                entry.state = LinkState::Connecting(number, vec![(message, charge)]);
+            }
+        }
+        None
+    }
+
+    fn says_too_much(&mut self, link: LinkId) {
+        tracing::warn!("an MCP client says too much before it is connected");
+        self.bridge.hang_up(link);
+    }
+
+    /// Sends off a request of a client's, as if the agent had. Gives its number, if it has become one.
+    fn ask_from(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        origin: Origin,
+        stands_alone: bool,
+        params: &str,
+        steps: &mut Steps,
+    ) -> Option<ExchangeId> {
+        let entry = self.servers.links.get_mut(&link)?;
+        let Some(server) = self.servers.all.get(&entry.server) else {
+            // It went with its session; the bridge is about to say so.
+            self.bridge.hang_up(link);
+            return None;
+        };
+        let (route, target) = (server.route.clone(), Target::Seat(entry.server, server.at));
+        let method = match &origin {
+            Origin::Connecting(_) => CONNECT,
+            Origin::Leaving(_) => DISCONNECT,
+            _ => MESSAGE,
+        };
+        let message = Message::request(method, params);
+        let mut own = None;
+        let mut charge = None;
+        if let Origin::Link(_, id) = &origin {
+            let cost = Exchange::cost(Some(id), &message);
+            charge = core.agent.kept.charge(cost);
+            if charge.is_none() {
+                let text = "acp-chain: too much is kept of the requests that are open";
+                let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
+                self.bridge.send(link, &error, Some(id.as_str()));
+                return None;
+            }
+            own = Some(id.clone());
+        }
+        let toward = Peer::Client;
+        let number = core
+            .exchanges
+            .open(origin, toward, route.clone(), &message, charge);
+        if let Some(id) = own {
+            entry.open.insert(id, number);
+        }
+        if let Some(exchange) = core.exchanges.get_mut(number) {
+            // Whoever answers, be it on the way, carries the outcome.
+            exchange.stands_alone = stands_alone;
+        }
+        let at = route.edge(Peer::Agent);
+        let mut routed = Routed::new(message, route, at, toward);
+        routed.exchange = Some(number);
+        routed.target = target;
+        routed.via = Via::Link(link);
+        steps.push(Step::Send(routed));
+        Some(number)
+    }
+
+    fn link_tells(&mut self, core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
+        if &**message.method() == CANCELLED {
+            let id = member(message.body(), "requestId").and_then(Id::parse);
+            let entry = self.servers.links.get_mut(&link);
+            // A request that was withdrawn has no answer.
+            let number = entry.and_then(|entry| entry.take(&id?));
+            if let Some(number) = number {
+                steps.push(Step::Withdraw(number, new_cancel()));
+            }
+            return;
+        }
+        let entry = self.servers.links.get(&link);
+        if entry.is_some_and(|entry| entry.stands_alone) {
+            return tracing::debug!("dropped a notification that is of no connection");
+        }
+        if let Some(message) = self.when_connected(core, link, message, steps) {
+            self.tell_connected(link, &message, steps);
+        }
+    }
+
+    fn tell_connected(&self, link: LinkId, message: &Message, steps: &mut Steps) {
+        let Some(params) = self.wrapped(link, message) else {
+            return;
+        };
+        let server = self.servers.links.get(&link).map(|link| link.server);
+        let Some((id, server)) = server.and_then(|id| Some((id, self.servers.all.get(&id)?)))
+        else {
+            return;
+        };
+        let (route, target) = (server.route.clone(), Target::Seat(id, server.at));
+        let at = route.edge(Peer::Agent);
+        let message = Message::notification(MESSAGE, &params);
+        let mut routed = Routed::new(message, route, at, Peer::Client);
+        routed.target = target;
+        routed.via = Via::Link(link);
+        steps.push(Step::Send(routed));
+    }
+
+    /// Says what has waited for a client's connection.
+    pub(super) fn say_connected(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
+        match message.id() {
+            Some(id) => self.ask_connected(core, link, id, message, steps),
+            None => self.tell_connected(link, message, steps),
+        }
+    }
+
+    /// Says good-bye for a client as the agent would, for whoever listens on the way.
+    pub(super) fn leave(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        connection: ConnectionId,
+        steps: &mut Steps,
+    ) {
+        let params = wire::disconnect(&connection.to_string());
+        self.ask_from(core, link, Origin::Leaving(link), false, &params, steps);
+        steps.push(Step::Mcp(Task::Forget(link)));
+    }
+}
+
+fn link_answers(core: &Core, link: LinkId, message: Message, steps: &mut Steps) {
+    let number = message.id().and_then(|id| id.as_str().parse().ok());
+    let exchange = number.and_then(|number: ExchangeId| core.exchanges.get(number));
+    match (number, exchange.map(|exchange| exchange.stage)) {
+        (Some(number), Some(Stage::Link(asked))) if asked == link => {
+            steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, message));
+        }
+        _ => tracing::debug!("dropped a response of an MCP client to no open request"),
+    }
+}
+
+/// The params of a client's message as they came.
+fn params(message: &Message) -> Option<&str> {
+    Some(message.body()).filter(|params| *params != "null")
+}

@@ -1,0 +1,108 @@
+//! MCP over ACP in a chain: the servers of its sessions, those who provide them, and those who call them.
+//!
+//! A caller's message travels as any other, up to the [seat](acp_chain_mcp::seat) of the server, which is
+//! behind its provider. There it ends; what the seat makes of it goes on to the provider. What the
+//! provider says to its callers goes the other way.
+
+mod asks;
+mod callers;
+mod closing;
+mod declare;
+mod links;
+mod natives;
+mod outputs;
+mod providers;
+mod seats;
+mod servers;
+mod to_links;
+
+pub(super) use servers::Provider;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use self::servers::Servers;
+use super::core::Core;
+use super::steps::{Steps, Task};
+use acp_chain_channel::limits::Account;
+use acp_chain_mcp::ServerId;
+use acp_chain_mcp::bridge::Bridge;
+use acp_chain_mcp::capabilities::Capabilities;
+use acp_chain_mcp::protocol::code;
+use acp_chain_mcp::seat::{Input, Output};
+use acp_chain_rpc::Error;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+pub(super) struct Mcp {
+    /// The MCP servers of the sessions.
+    pub servers: Servers,
+    /// By which an agent without MCP over ACP reaches them.
+    pub bridge: Bridge,
+    /// What the agent can.
+    pub agent: Capabilities,
+    /// What seats want, in the order in which they said so.
+    wanted: VecDeque<(ServerId, Output)>,
+    /// Whether the steps have it that this is to be done.
+    is_due: bool,
+}
+
+impl Mcp {
+    /// No servers, and a bridge that is closed; what will be kept is a part of this account.
+    pub fn new(kept: &Account) -> Self {
+        Self {
+            servers: Servers::new(kept),
+            bridge: Bridge::new(PathBuf::new(), kept),
+            agent: Capabilities::default(),
+            wanted: VecDeque::new(),
+            is_due: false,
+        }
+    }
+
+    /// Goes on with what was left to be done.
+    pub fn go_on(&mut self, core: &mut Core, task: Task, steps: &mut Steps) {
+        match task {
+            Task::Wanted => self.carry_out_next(core, steps),
+            Task::CatchUp(ask) => self.catch_up_with_cancel(core, ask, steps),
+            Task::Withdrawn(server, ask) => self.end_withdrawn(core, server, ask, steps),
+            Task::Disconnect(connection) => self.disconnect(connection, None, None, steps),
+            Task::Disconnected {
+                server,
+                connection,
+                ask,
+                said,
+            } => self.disconnected(server, connection, ask, said.as_ref(), steps),
+            Task::Close(server) => self.close_server(core, server, steps),
+            Task::CloseConnections(server) => self.close_connections(server, steps),
+            Task::Over(server) => self.give(server, Input::Over, steps),
+            Task::Remove(server) => self.remove_server(server),
+            Task::Say(link, message) => self.say_connected(core, link, &message, steps),
+            Task::LinkLost(link) => self.withdraw_all_of_link(link, steps),
+            Task::Leave(link, connection) => self.leave(core, link, connection, steps),
+            Task::Forget(link) => drop(self.servers.links.remove(&link)),
+            Task::Changed(index, change, after) => self.tell_changed(index, change, after, steps),
+            Task::ProviderLost(index, after) => self.tell_provider_lost(index, after, steps),
+            Task::ForgetConnections(server) => self.forget_connections(server),
+            Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks, steps),
+        }
+    }
+}
+
+/// A message of a server's.
+const MESSAGE: &str = "mcp/message";
+/// A caller connects.
+const CONNECT: &str = "mcp/connect";
+/// A caller says good-bye.
+const DISCONNECT: &str = "mcp/disconnect";
+
+/// Whether a method belongs to MCP over ACP.
+pub(in crate::router) fn is_mcp(method: &str) -> bool {
+    matches!(method, MESSAGE | CONNECT | DISCONNECT)
+}
+
+/// No server has this id.
+fn unavailable(server: &str) -> Error {
+    let server = quote(server, MAX_QUOTE);
+    let text =
+        format!("acp-chain: there is no MCP server `{server}`; it may have gone with its session");
+    Error::new(code::UNAVAILABLE, text)
+}

@@ -1,0 +1,121 @@
+//! MCP over ACP by way of native proxies: there a caller's message ends, and sets out again.
+
+use super::MESSAGE;
+use super::Mcp;
+use super::servers::Provider;
+use crate::route::{HopIndex, Route, Target, Via};
+use crate::routed::Routed;
+use crate::router::core::Core;
+use crate::router::steps::{Step, Steps};
+use acp_chain_channel::Peer;
+use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::{LinkId, declaration};
+use acp_chain_rpc::{Error, Message, code};
+
+impl Mcp {
+    /// Takes a message of MCP's from a native proxy: one that it passes on, or that it says as the
+    /// provider of a server of its own.
+    pub(in crate::router) fn native_speaks(
+        &mut self,
+        core: &mut Core,
+        index: HopIndex,
+        mut routed: Routed,
+        steps: &mut Steps,
+    ) {
+        let wrapped = Wrapped::read(routed.message.body());
+        let (connection, server) = (wrapped.connection.as_deref(), wrapped.server.as_deref());
+        let via = self.via_of(connection, server, wrapped.request.as_deref());
+        if routed.toward == Peer::Agent {
+            let provider = Provider::Proxy(index);
+            let own = self.servers.of_provider(provider, &wrapped);
+            let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
+            if !passes_on {
+                return self.hear_provider(core, provider, routed.exchange, &routed.message, steps);
+            }
+            routed.via = via.unwrap_or_default();
+            return steps.push(Step::Send(routed));
+        }
+        routed.via = via.unwrap_or_default();
+        let target = self
+            .target(&routed.message)
+            .and_then(|target| match target {
+                Target::Seat(_, at) if at < routed.at => Ok(target),
+                _ => {
+                    let text = "acp-chain: the MCP server is none of the client's side";
+                    Err(Error::new(code::INVALID_PARAMS, text))
+                }
+            });
+        match (target, routed.exchange) {
+            (Ok(target), _) => {
+                routed.target = target;
+                steps.push(Step::Send(routed));
+            }
+            (Err(error), Some(number)) => {
+                steps.answer_at(number, routed.at - 1, Message::error(&error));
+            }
+            (Err(error), None) => core.note_dropped(&error),
+        }
+    }
+
+    /// The way of a message of MCP's that a native proxy says, and where on it the proxy stands: that of the
+    /// server which it is about, if that passes the proxy.
+    pub(in crate::router) fn way_of_native(
+        &self,
+        core: &Core,
+        index: HopIndex,
+        message: &Message,
+    ) -> (Route, usize) {
+        let wrapped = Wrapped::read(message.body());
+        let connection = wrapped.connection.as_deref();
+        let server = match connection {
+            Some(connection) => {
+                let open = connection.parse().ok();
+                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
+                open.map(|open| open.server)
+            }
+            None => wrapped.server.as_deref().and_then(declaration::server_of),
+        };
+        let server = server.and_then(|server| self.servers.all.get(&server));
+        let way = server.and_then(|server| {
+            let at = server.route.position(index)?;
+            Some((server.route.clone(), at))
+        });
+        way.unwrap_or_else(|| core.home(index))
+    }
+
+    /// By which way the caller speaks to whom a message belongs that a native proxy passes on.
+    fn via_of(
+        &self,
+        connection: Option<&str>,
+        server: Option<&str>,
+        request: Option<&str>,
+    ) -> Option<Via> {
+        if let Some(connection) = connection {
+            let open = self.servers.connections.get(&connection.parse().ok()?);
+            return open.map(|open| open.via);
+        }
+        let known = server.and_then(declaration::server_of);
+        let known = known.and_then(|id| self.servers.alone.get(&(id, request?.into())));
+        if known.is_some() {
+            return known.copied();
+        }
+        // It is on its way to the seat, under an id of the host's own making.
+        let (link, _) = request?.split_once('-')?;
+        let link: LinkId = link.parse().ok()?;
+        let is_open = self.servers.links.contains_key(&link);
+        Some(Via::Link(link)).filter(|_| is_open)
+    }
+
+    /// A client's connection that a native proxy has made for it is the client's own.
+    pub(super) fn claim(&mut self, core: &Core, connection: u64, link: LinkId) {
+        let has_natives = !core.natives.is_empty();
+        let server = self.servers.links.get(&link).map(|link| link.server);
+        if let Some(open) = self.servers.connections.get_mut(&connection)
+            && has_natives
+            && open.via == Via::Agent
+            && Some(open.server) == server
+        {
+            open.via = Via::Link(link);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What those say who provide servers, and what becomes of them.
+
+use super::Mcp;
+use super::servers::{Connection, Provider};
+use crate::exchange::{ExchangeId, Origin, Stage};
+use crate::route::{HopIndex, Route, Via};
+use crate::router::core::Core;
+use crate::router::steps::{Step, Steps, Task};
+use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
+use acp_chain_mcp::ServerId;
+use acp_chain_mcp::seat::{Input, Question};
+use acp_chain_mcp::wire::Wrapped;
+use acp_chain_rpc::{Error, Message, code};
+
+impl Mcp {
+    /// Takes a message that a provider sends to the callers of one of its servers.
+    pub(in crate::router) fn hear_provider(
+        &mut self,
+        core: &mut Core,
+        provider: Provider,
+        number: Option<ExchangeId>,
+        message: &Message,
+        steps: &mut Steps,
+    ) {
+        let wrapped = Wrapped::read(message.body());
+        let server = self.servers.of_provider(provider, &wrapped);
+        let params = message.body();
+        match (server, number) {
+            (Some(id), Some(ask)) => {
+                if let Some(server) = self.servers.all.get(&id) {
+                    core.exchanges.lead(ask, &server.route);
+                }
+                core.exchanges.stage(ask, Stage::Seat(id));
+                self.asks(id, ask, None);
+                self.give(id, Input::ProviderRequest { ask, params }, steps);
+                steps.push(Step::Mcp(Task::CatchUp(ask)));
+            }
+            (Some(id), None) => self.give(id, Input::ProviderNotification { params }, steps),
+            (None, Some(ask)) => {
+                let text =
+                    "acp-chain: the message is for no open MCP connection of a server of yours";
+                let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
+                let exchange = core.exchanges.get(ask);
+                let at = exchange.and_then(|exchange| position(&exchange.route, provider));
+                let at = at.unwrap_or_default();
+                steps.answer_at(ask, at + 1, error);
+            }
+            (None, None) => {
+                core.note_dropped(&"a provider tells it on no MCP connection of its own");
+            }
+        }
+    }
+
+    /// A component says how far a call has come.
+    pub(in crate::router) fn call_progress(
+        &mut self,
+        core: &Core,
+        index: HopIndex,
+        call: MessageId,
+        progress: &Progress,
+        steps: &mut Steps,
+    ) {
+        let Some((id, question)) = called_by(core, index, call) else {
+            return;
+        };
+        let input = Input::Progress {
+            question,
+            progress: progress.progress,
+            total: progress.total,
+            message: progress.message.as_deref(),
+        };
+        self.give(id, input, steps);
+    }
+
+    /// Something that a component has may be another now.
+    pub(in crate::router) fn component_changed(
+        &mut self,
+        index: HopIndex,
+        change: Change,
+        steps: &mut Steps,
+    ) {
+        self.tell_changed(index, change, ServerId::MIN, steps);
+    }
+
+    /// A component was started again: all that it lists may be another now.
+    pub(in crate::router) fn component_restarted(index: HopIndex, steps: &mut Steps) {
+        let changes =
+            Offer::ALL.map(|offer| Task::Changed(index, Change::List(offer), ServerId::MIN));
+        steps.extend(changes.map(Step::Mcp));
+    }
+
+    /// Tells the seats of a component of a change, one after the other: those behind this one.
+    pub(super) fn tell_changed(
+        &mut self,
+        index: HopIndex,
+        change: Change,
+        after: ServerId,
+        steps: &mut Steps,
+    ) {
+        if let Some(server) = self.servers.next_of(Provider::Component(index), after) {
+            self.give(server, Input::Changed(&change), steps);
+            steps.push(Step::Mcp(Task::Changed(index, change, server)));
+        }
+    }
+
+    /// A proxy that answers for servers of its own was started again, and knows of no connection.
+    pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
+        steps.push(Step::Mcp(Task::ProviderLost(index, ServerId::MIN)));
+    }
+
+    /// Tells the seats of such a proxy's servers, one after the other: those behind this one.
+    pub(super) fn tell_provider_lost(
+        &mut self,
+        index: HopIndex,
+        after: ServerId,
+        steps: &mut Steps,
+    ) {
+        if let Some(server) = self.servers.next_of(Provider::Proxy(index), after) {
+            self.give(server, Input::ProviderLost, steps);
+            // By them it says its last.
+            steps.push(Step::Mcp(Task::ForgetConnections(server)));
+            steps.push(Step::Mcp(Task::ProviderLost(index, server)));
+        }
+    }
+
+    pub(super) fn forget_connections(&mut self, server: ServerId) {
+        for connection in self.servers.connections_to(server) {
+            let gone = self.servers.connections.remove(&connection);
+            if let Some(Connection {
+                via: Via::Link(link),
+                ..
+            }) = gone
+            {
+                self.bridge.hang_up(link);
+            }
+        }
+    }
+}
+
+/// The server by which a component was called, and the server's number for the call.
+pub(super) fn called_by(
+    core: &Core,
+    index: HopIndex,
+    call: MessageId,
+) -> Option<(ServerId, Question)> {
+    let hop = &core.hops[index];
+    let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
+    let held = hop.held.get(&call).map(|held| &held.routed);
+    let routed = held.or(in_hand.map(|(_, routed)| routed));
+    let exchange = routed.and_then(|routed| core.exchanges.get(routed.exchange?));
+    match exchange.map(|exchange| &exchange.origin) {
+        Some(Origin::Seat(id, question)) => Some((*id, *question)),
+        _ => None,
+    }
+}
+
+/// The position of a provider on a route.
+pub(super) fn position(route: &Route, provider: Provider) -> Option<usize> {
+    match provider {
+        Provider::Client => Some(route.edge(Peer::Client)),
+        Provider::Proxy(index) | Provider::Component(index) => route.position(index),
+    }
+}

@@ -1,0 +1,228 @@
+//! The seats of servers: what they take in, and what they are asked.
+
+use super::Mcp;
+use super::servers::Server;
+use super::{CONNECT, DISCONNECT};
+use crate::exchange::{Exchange, ExchangeId, Stage};
+use crate::route::{HopIndex, Place, Target};
+use crate::routed::Routed;
+use crate::router::core::{Core, returning};
+use crate::router::steps::{Answer, Step, Steps, Task};
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::{MCP_KEPT_OF_ALL, Quantity};
+use acp_chain_mcp::protocol::{TOKEN, code};
+use acp_chain_mcp::seat::{Asked, Caller, Input, Question};
+use acp_chain_mcp::{ServerId, wire};
+use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
+
+impl Mcp {
+    /// Lets a seat take something in. What it wants done is done after what seats wanted before, which this
+    /// may be a part of; so a handler gives one thing, and whoever has more says so by tasks.
+    pub(super) fn give(&mut self, id: ServerId, input: Input, steps: &mut Steps) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
+            return;
+        };
+        let outputs = server.seat.take(input).into_iter();
+        server.charge = self.servers.kept.charge_anyway(server.seat.weight());
+        self.wanted.extend(outputs.map(|output| (id, output)));
+        if !std::mem::replace(&mut self.is_due, true) {
+            steps.push(Step::Mcp(Task::Wanted));
+        }
+    }
+
+    /// A question of a seat has an answer, which sets out to it.
+    pub(in crate::router) fn seat_answered(
+        &mut self,
+        core: &mut Core,
+        id: ServerId,
+        question: Question,
+        answer: Answer,
+        steps: &mut Steps,
+    ) {
+        let Some(server) = self.servers.all.get(&id) else {
+            return answered_late(core, answer, steps);
+        };
+        let Some(exchange) = core.exchanges.get(answer.number) else {
+            return;
+        };
+        match exchange.toward {
+            Peer::Agent => {
+                let target = Target::Seat(id, server.at);
+                let mut routed = returning(exchange, &core.hops, answer);
+                routed.target = target;
+                steps.push(Step::Send(routed));
+            }
+            // Its provider is next to it.
+            Peer::Client => {
+                core.exchanges.remove(answer.number);
+                self.seat_is_answered(id, question, answer.message, steps);
+            }
+        }
+    }
+
+    /// Gives a seat the answer to a question of its own.
+    pub(super) fn seat_is_answered(
+        &mut self,
+        id: ServerId,
+        question: Question,
+        outcome: Message,
+        steps: &mut Steps,
+    ) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
+            server.questions.remove(&question);
+        }
+        let outcome = match self.servers.have_room(outcome.len()) {
+            true => outcome,
+            false => Message::error(&full()),
+        };
+        self.give(id, Input::Answered { question, outcome }, steps);
+    }
+
+    pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
+        if let Some(server) = self.servers.all.get_mut(&id) {
+            server.asked.insert(ask, caller);
+        }
+    }
+
+    /// A request may have been withdrawn before it came to a seat.
+    pub(super) fn catch_up_with_cancel(
+        &mut self,
+        core: &Core,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        let exchange = core.exchanges.get(number);
+        let withdrawn = exchange.filter(|exchange| exchange.cancel.is_some());
+        if let Some(Stage::Seat(id)) = withdrawn.map(|exchange| exchange.stage) {
+            self.withdraw_from_seat(id, number, steps);
+        }
+    }
+
+    /// Tells a seat that nobody waits any more for an answer.
+    pub(in crate::router) fn withdraw_from_seat(
+        &mut self,
+        id: ServerId,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        self.give(id, Input::Withdrawn { ask: number }, steps);
+        steps.push(Step::Mcp(Task::Withdrawn(id, number)));
+    }
+
+    /// A seat was told that a request is withdrawn: if it has not answered, it is answered in its place.
+    pub(super) fn end_withdrawn(
+        &mut self,
+        core: &Core,
+        id: ServerId,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        let stage = core.exchanges.get(number).map(|exchange| exchange.stage);
+        if matches!(stage, Some(Stage::Seat(_))) {
+            let error = Error::new(rpc_code::REQUEST_CANCELLED, "the request was cancelled");
+            self.seat_answers(core, id, number, Message::error(&error), steps);
+        }
+    }
+
+    /// Answers a request on behalf of a seat.
+    pub(super) fn seat_answers(
+        &mut self,
+        core: &Core,
+        id: ServerId,
+        ask: Asked,
+        outcome: Message,
+        steps: &mut Steps,
+    ) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
+            return;
+        };
+        let at = server.at;
+        let Some(caller) = server.asked.remove(&ask) else {
+            tracing::debug!("an answer came for a request that has one");
+            return;
+        };
+        match caller {
+            Some(Caller::Connection(connection)) => {
+                if let Some(open) = self.servers.connections.get_mut(&connection) {
+                    open.open.remove(&ask);
+                }
+                let exchange = core.exchanges.get(ask);
+                let connects = exchange.is_some_and(|exchange| &*exchange.method == CONNECT);
+                if connects && outcome.kind() == Kind::Error {
+                    self.servers.connections.remove(&connection);
+                }
+            }
+            Some(Caller::Request(request)) => {
+                self.servers.alone.remove(&(id, request));
+            }
+            None => {}
+        }
+        self.answer_from_seat(core, ask, at, outcome, steps);
+    }
+
+    /// Sends an answer off from a seat at a position, to whichever side asked.
+    pub(super) fn answer_from_seat(
+        &self,
+        core: &Core,
+        ask: Asked,
+        at: usize,
+        outcome: Message,
+        steps: &mut Steps,
+    ) {
+        if let Some(exchange) = core.exchanges.get(ask) {
+            let (at, maker) = match exchange.toward {
+                Peer::Client => (at, self.maker_at(exchange)),
+                Peer::Agent => (at + 1, None),
+            };
+            steps.push(Step::Answer(Answer {
+                number: ask,
+                at,
+                message: outcome,
+                maker,
+            }));
+        }
+    }
+
+    /// The proxy that answers for what comes from a seat, if its provider is one.
+    fn maker_at(&self, exchange: &Exchange) -> Option<HopIndex> {
+        let Stage::Seat(id) = exchange.stage else {
+            return None;
+        };
+        self.servers.all.get(&id).and_then(Server::proxy)
+    }
+}
+
+/// A question of a seat is answered whose server is gone. If its provider has made a connection all
+/// the same, that is closed again; the answer to this comes here too, and means nothing.
+fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
+    let (at, outcome) = (answer.at, answer.message);
+    let Some(exchange) = core.exchanges.remove(answer.number) else {
+        return;
+    };
+    let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
+    let connection = member(outcome.body(), "connectionId")
+        .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
+    let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
+    let Some(connection) = connection else {
+        return;
+    };
+    let message = Message::request(DISCONNECT, &wire::disconnect(&connection));
+    let (origin, route) = (exchange.origin, exchange.route);
+    let number = core
+        .exchanges
+        .open(origin, Peer::Client, route.clone(), &message, None);
+    let mut routed = Routed::new(message, route, at + 1, Peer::Client);
+    routed.from = routed.route.edge(Peer::Agent);
+    routed.exchange = Some(number);
+    if let Place::Hop(index) = routed.route.place(at) {
+        routed.target = Target::Provider(index);
+    }
+    steps.push(Step::Send(routed));
+}
+
+/// That seats keep as much as they may.
+pub(super) fn full() -> Error {
+    let limit = Quantity::Size.show(MCP_KEPT_OF_ALL as u64);
+    let text = format!("acp-chain: {limit} of requests wait for MCP servers already; try again");
+    Error::new(code::LIMIT, text)
+}

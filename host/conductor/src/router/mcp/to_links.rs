@@ -1,0 +1,171 @@
+//! What MCP clients of the agent's that came by the bridge hear, and what becomes of those that leave.
+
+use super::Mcp;
+use super::servers::LinkState;
+use crate::exchange::{ExchangeId, Stage};
+use crate::route::Via;
+use crate::routed::Routed;
+use crate::router::cancel::new_cancel;
+use crate::router::core::Core;
+use crate::router::steps::{Step, Steps, Task};
+use acp_chain_channel::Peer;
+use acp_chain_mcp::LinkId;
+use acp_chain_mcp::protocol::CANCELLED;
+use acp_chain_mcp::wire::Wrapped;
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+
+impl Mcp {
+    /// Lets a message leave to the client that it is for.
+    pub(in crate::router) fn leave_to_link(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        routed: &Routed,
+        steps: &mut Steps,
+    ) {
+        let wrapped = Wrapped::read(routed.message.body());
+        // Proxies that it passed may have made anything of it.
+        let method = wrapped.method.as_deref().unwrap_or_default();
+        let params = wrapped.params.unwrap_or("null");
+        let Some(number) = routed.exchange else {
+            return self
+                .bridge
+                .send(link, &Message::notification(method, params), None);
+        };
+        if !self.servers.links.contains_key(&link) {
+            return steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, gone()));
+        }
+        self.bridge.send(
+            link,
+            &Message::request(method, params),
+            Some(&number.to_string()),
+        );
+        core.exchanges.stage(number, Stage::Link(link));
+        let exchange = core.exchanges.get(number);
+        if exchange.is_some_and(|exchange| exchange.cancel.is_some()) {
+            self.cancel_at_link(link, number);
+        }
+    }
+
+    /// Tells a client that what it is asked is withdrawn.
+    pub(in crate::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
+        let params = format!(r#"{{"requestId":{number}}}"#);
+        self.bridge
+            .send(link, &Message::notification(CANCELLED, &params), None);
+    }
+
+    /// Gives a client its answer.
+    pub(in crate::router) fn answer_link(
+        &mut self,
+        link: LinkId,
+        id: &Id,
+        number: ExchangeId,
+        alone: bool,
+        message: &Message,
+    ) {
+        let entry = self.servers.links.get_mut(&link);
+        let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
+        // It may have withdrawn the request, and used its id again.
+        let Some(entry) = open else { return };
+        entry.open.remove(id);
+        let outcome = match alone && message.kind() == Kind::Result {
+            true => opened(message),
+            false => message.clone(),
+        };
+        self.bridge.send(link, &outcome, Some(id.as_str()));
+    }
+
+    /// Goes on with a client that is connected now, or is not.
+    pub(in crate::router) fn link_connected(
+        &mut self,
+        core: &Core,
+        link: LinkId,
+        answer: &Message,
+        steps: &mut Steps,
+    ) {
+        if !self.servers.links.contains_key(&link) {
+            return self.drop_connections(link, steps);
+        }
+        // Proxies that the answer passed may have made anything of it.
+        let connection = member(answer.body(), "connectionId");
+        let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
+        let connection = connection.and_then(|id| id.parse().ok());
+        if let Some(id) = connection {
+            self.claim(core, id, link);
+        }
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
+        let own = connection.and_then(|id| self.servers.connections.get(&id));
+        let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
+        let connection = connection.filter(|_| own.is_some() && answer.kind() == Kind::Result);
+        let now = connection.map_or(LinkState::Idle, LinkState::Connected);
+        let LinkState::Connecting(_, waiting) = std::mem::replace(&mut entry.state, now) else {
+            return;
+        };
+        let waiting = waiting.into_iter().map(|(message, _)| message);
+        if connection.is_some() {
+            return steps.extend(waiting.map(|message| Step::Mcp(Task::Say(link, message))));
+        }
+        self.drop_connections(link, steps);
+        let error = match answer.kind() {
+            Kind::Error => answer.clone(),
+            _ => gone(),
+        };
+        for id in waiting.filter_map(|message| message.id()) {
+            self.bridge.send(link, &error, Some(id.as_str()));
+        }
+    }
+
+    /// A client has left: what it asked is withdrawn, and it says good-bye to its server.
+    pub(super) fn withdraw_all_of_link(&mut self, link: LinkId, steps: &mut Steps) {
+        let Some(entry) = self.servers.links.get_mut(&link) else {
+            return;
+        };
+        let mut open: Vec<_> = entry.open.drain().map(|(_, number)| number).collect();
+        let was = std::mem::take(&mut entry.state);
+        if let LinkState::Connecting(number, _) = was {
+            open.push(number);
+        }
+        let open = open.into_iter();
+        steps.extend(open.map(|number| Step::Withdraw(number, new_cancel())));
+        steps.push(Step::Mcp(match was {
+            LinkState::Connected(connection) => Task::Leave(link, connection),
+            _ => Task::Forget(link),
+        }));
+    }
+
+    /// Ends what connections a client still has that is gone, whatever became of its good-bye.
+    pub(in crate::router) fn drop_connections(&self, link: LinkId, steps: &mut Steps) {
+        let connections = self.servers.connections_by(Via::Link(link)).into_iter();
+        steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));
+    }
+}
+
+/// A client is gone: what it was asked is answered, then all else of it ends.
+pub(super) fn lose_link(core: &Core, link: LinkId, steps: &mut Steps) {
+    let asked = core.exchanges.iter();
+    let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
+    steps.extend(
+        asked.filter_map(|(number, _)| core.exchanges.answer_of_end(number, Peer::Agent, gone())),
+    );
+    steps.push(Step::Mcp(Task::LinkLost(link)));
+}
+
+/// MCP's outcome out of the result that carries it (stateless dialect).
+fn opened(message: &Message) -> Message {
+    let body = message.body();
+    if let Some(result) = member(body, "result") {
+        return Message::result(result);
+    }
+    let error = member(body, "error").and_then(|error| serde_json::from_str::<Error>(error).ok());
+    Message::error(&error.unwrap_or_else(|| {
+        let text = "acp-chain: the answer carries neither a result nor an error";
+        Error::new(code::INTERNAL_ERROR, text)
+    }))
+}
+
+fn gone() -> Message {
+    let text = "acp-chain: the MCP client is gone";
+    Message::error(&Error::new(code::INTERNAL_ERROR, text))
+}

@@ -1,0 +1,345 @@
+//! The router: a state machine that takes messages in at the ends, carries them through the
+//! proxies, and puts them out at the other end. It does no input or output of its own.
+//!
+//! A handler is a function that does what concerns the message in hand, and pushes what comes of it as
+//! steps, which one loop takes. So no handler calls one that may call it, and files use only those that
+//! stand below them here:
+//!
+//! ```text
+//! drive      what happens to the router, and the one loop
+//! intake     messages that come in at the ends
+//! way        the way of a message, in order
+//! out        the one way out
+//! answers    how an answer sets out, and who gets it
+//! work       proxies at work
+//! effects    what a proxy did in a call
+//! verdict    what it decided
+//! swaps      newer versions of proxies
+//! failure    proxies that fail
+//! native     native proxies
+//! withdraw   requests that are withdrawn
+//! projects   projects that are found, and whose proxies join
+//! setup      the hook of all that begins and ends
+//! mcp        MCP over ACP
+//! waiting    messages that wait at a proxy
+//! guards     messages that may not pass a guard
+//! user       what the user is told
+//! turns      turns that the user stops
+//! scope      questions that name a request
+//! trace      what the trace gets
+//! core       what there is, and what can be done to it
+//! exchanges  the requests that are open
+//! sessions   what has begun
+//! notices    what waits to be told
+//! steps      what is to be done next
+//! joined     the proxies of projects
+//! lookups    what waits for projects
+//! setups     sessions that have yet to begin
+//! busy       the work of proxies, as futures
+//! cancel     cancellations
+//! sides      which side of a chain a call belongs to
+//! ```
+
+mod answers;
+mod busy;
+mod cancel;
+mod core;
+mod drive;
+mod effects;
+mod exchanges;
+mod failure;
+mod guards;
+mod intake;
+mod joined;
+mod lookups;
+mod mcp;
+mod native;
+mod notices;
+mod out;
+mod projects;
+mod scope;
+mod sessions;
+mod setup;
+mod setups;
+mod sides;
+mod steps;
+mod swaps;
+mod trace;
+mod turns;
+mod user;
+mod verdict;
+mod waiting;
+mod way;
+mod withdraw;
+mod work;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use futures_util::stream::StreamExt;
+use tokio::time::Instant;
+
+pub use busy::Finished;
+pub use drive::RUN;
+
+use self::core::Core;
+use self::mcp::Mcp;
+use self::steps::Steps;
+use super::exchange::Stage;
+use super::hop::{ForNatives, Hop, Life, Member};
+use super::native_peer::Order;
+use super::route::HopIndex;
+use crate::native::Dialect;
+use crate::native::Supervisor;
+use crate::trace::Trace;
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::FLOOD;
+use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
+use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::{Error, Id, Kind, Message};
+
+/// Carries messages between a client and an agent through proxies.
+pub struct Router {
+    core: Core,
+    mcp: Mcp,
+    steps: Steps,
+}
+
+impl Router {
+    /// A router with these proxies, the client's neighbour first.
+    #[must_use]
+    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
+        let core = Core::new(proxies, trace);
+        Self {
+            mcp: Mcp::new(&core.kept),
+            core,
+            steps: Steps::new(),
+        }
+    }
+
+    /// Makes the chain a proxy, of a parent that speaks like this.
+    pub fn set_parent(&mut self, dialect: Dialect) {
+        self.core.parent = Some(dialect);
+    }
+
+    /// Lets the agent in by a bridge, with this program as the way to it, whose sockets the supervisor
+    /// opens if there is one. By this transport, if the agent can choose.
+    pub fn set_bridge(
+        &mut self,
+        shim: PathBuf,
+        supervisor: Option<Supervisor>,
+        transport: BridgeKind,
+    ) {
+        self.mcp.bridge = Bridge::new(shim, &self.core.kept).supervised(supervisor);
+        self.mcp.servers.bridge = transport;
+    }
+
+    /// Names the log in what the user is told.
+    pub fn set_log(&mut self, log: Option<PathBuf>) {
+        self.core.log = log;
+    }
+
+    /// What waits to be written to one end.
+    pub fn outbox(&mut self, peer: Peer) -> &mut Outbox {
+        match peer {
+            Peer::Client => &mut self.core.client.outbox,
+            Peer::Agent => &mut self.core.agent.outbox,
+        }
+    }
+
+    /// How many bytes wait for proxies that are busy, and for projects that are looked for.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let proxies: usize = self.core.hops.iter().map(Hop::backlog).sum();
+        proxies + self.core.lookups.waiting()
+    }
+
+    /// How many of them wait for this proxy.
+    #[must_use]
+    pub fn waiting_for(&self, index: HopIndex) -> usize {
+        self.core.hops.get(index).map_or(0, Hop::backlog)
+    }
+
+    /// Tells the user something, and where there is more about it, as soon as there is a turn.
+    pub fn tell_user(&mut self, text: &str) {
+        self.core.tell_user(text);
+    }
+
+    /// Answers one end directly, past all proxies; without an id, with the id null.
+    pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
+        self.core.tell(to, id, error);
+    }
+
+    /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
+    /// of the others.
+    pub fn note_discarded(&mut self, from: Peer, why: &str) {
+        self.core.note_discarded(from, why);
+    }
+
+    /// Whether there is something to [`Router::pump`].
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        !self.core.due_to_end.is_empty() || !self.core.ready.is_empty() && !self.core.is_flooded()
+    }
+
+    /// Whether no proxy has anything to do.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.core.ready.is_empty() && self.core.busy.is_empty()
+    }
+
+    /// What waits for the client, what waits for the agent, a future that is done when a busy proxy
+    /// is, for [`Router::finished`], one that is done when something comes by the bridge, for
+    /// [`Router::receive_from_bridge`], and what waits for each native proxy. The futures are cancel
+    /// safe, and do not return while no proxy is busy, and nothing comes.
+    pub fn split(
+        &mut self,
+    ) -> (
+        &mut Outbox,
+        &mut Outbox,
+        impl Future<Output = Finished>,
+        impl Future<Output = Arrival>,
+        ForNatives<'_>,
+    ) {
+        let busy = &mut self.core.busy;
+        let finished = async {
+            match busy.next().await {
+                Some(finished) => finished,
+                None => std::future::pending().await,
+            }
+        };
+        let arrival = self.mcp.bridge.next();
+        (
+            &mut self.core.client.outbox,
+            &mut self.core.agent.outbox,
+            finished,
+            arrival,
+            ForNatives(&mut self.core.hops),
+        )
+    }
+
+    /// Whether the version that was agreed on has batches (RFD v2: overview).
+    pub fn has_batches(&self) -> bool {
+        self.core.version >= 2
+    }
+
+    /// The messages of a batch are received from here on, up to its end: the answers to its requests
+    /// leave together.
+    pub fn begin_batch<'m>(&mut self, from: Peer, batch: impl Iterator<Item = &'m Message>) {
+        let requests = batch.filter(|message| message.kind() == Kind::Request);
+        self.core
+            .edge(from)
+            .batches
+            .begin(requests.filter_map(Message::id));
+    }
+
+    /// All of a batch has been received.
+    pub fn end_batch(&mut self, from: Peer) {
+        let edge = self.core.edge(from);
+        edge.batches.end(&mut edge.outbox);
+    }
+
+    /// The native proxies.
+    #[must_use]
+    pub fn natives(&self) -> Vec<HopIndex> {
+        self.core.natives.clone()
+    }
+
+    /// What is to be done to the programs of native proxies.
+    pub fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.core.orders)
+    }
+
+    /// Lets the client's sessions wait for their projects, which somebody finds.
+    pub fn find_projects(&mut self) {
+        self.core.lookups.are_on = true;
+        self.core.sessions.tell_apart();
+    }
+
+    /// The folders whose projects are to be looked for, by number. They are waited for from now on.
+    pub fn take_lookups(&mut self) -> Vec<(u64, PathBuf)> {
+        self.core.take_lookups()
+    }
+
+    /// Whether somebody waits for what is looked for under this number, and the proxies with this key have
+    /// yet to join.
+    #[must_use]
+    pub fn lacks(&self, number: u64, key: &str) -> bool {
+        self.core.lookups.has(number) && self.core.joined.route(key).is_none()
+    }
+
+    /// How many bytes wait for native proxies: the most that wait for one of them.
+    #[must_use]
+    pub fn most_for_natives(&self) -> usize {
+        self.core.most_for_natives()
+    }
+
+    /// The native proxies for which so much waits that nobody may add to it.
+    #[must_use]
+    pub fn flooded_natives(&self) -> Vec<HopIndex> {
+        let peers = self.core.peers();
+        let flooded = peers.filter(|(_, native)| native.outbox.len() >= FLOOD);
+        flooded.map(|(index, _)| index).collect()
+    }
+
+    /// How many bytes native proxies ever took.
+    #[must_use]
+    pub fn taken_by_natives(&self) -> u64 {
+        self.core
+            .peers()
+            .map(|(_, native)| native.outbox.taken())
+            .sum()
+    }
+
+    /// Whether native proxies have yet to answer something.
+    #[must_use]
+    pub fn waits_for_natives(&self) -> bool {
+        let mut open = self.core.exchanges.iter();
+        open.any(|(_, exchange)| matches!(exchange.stage, Stage::Native(_)))
+    }
+
+    /// When there is something to [`Router::advance`] to.
+    #[must_use]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.core.timers.next()
+    }
+
+    /// Writes down what the proxies did that they had no right to.
+    pub fn log_tallies(&self) {
+        for hop in &self.core.hops {
+            if let Life::Idle(part) = &hop.life {
+                let (tally, refused) = (part.tally(), hop.refused);
+                tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);
+            }
+        }
+    }
+
+    /// Whether a request of this end still has no answer.
+    #[must_use]
+    pub fn is_owed(&self, peer: Peer) -> bool {
+        let edge = match peer {
+            Peer::Client => &self.core.client,
+            Peer::Agent => &self.core.agent,
+        };
+        !edge.open.is_empty()
+    }
+}
+
+impl std::fmt::Debug for Router {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Router")
+            .field(
+                "hops",
+                &self
+                    .core
+                    .hops
+                    .iter()
+                    .map(|hop| &hop.name)
+                    .collect::<Vec<_>>(),
+            )
+            .field("exchanges", &self.core.exchanges.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,189 @@
+//! How native proxies begin their work, break, and begin again.
+//!
+//! A native proxy that was started again, or joins when the connection has long begun, is told what the client said first; to the parts behind it
+//! that is nothing new, and they do not hear of it.
+
+use crate::exchange::{ExchangeId, Origin, Stage};
+use crate::hop::Life;
+use crate::native::Dialect;
+use crate::native_peer::{Introduction, Order, START_UP};
+use crate::route::{HopIndex, Place};
+use crate::routed::Routed;
+use crate::router::cancel::new_cancel;
+use crate::router::core::Core;
+use crate::router::mcp::Mcp;
+use crate::router::steps::{Step, Steps};
+use crate::timers::Timer;
+use acp_chain_channel::{Failure, Peer};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Kind, Message, member};
+
+/// Tells a native proxy that it begins.
+pub(super) fn introduce(
+    core: &mut Core,
+    index: HopIndex,
+    number: ExchangeId,
+    routed: Option<Routed>,
+) {
+    let due = core.now + START_UP;
+    let Some(native) = core.hops[index].native_mut() else {
+        return;
+    };
+    let begun = &mut core.sessions.begun[index];
+    if let Some(routed) = &routed {
+        begun.initialize = Some(routed.message.clone());
+    }
+    native.introduce(number, begun.initialize.as_ref());
+    let new = Introduction {
+        number,
+        due,
+        is_repeated: routed.is_none(),
+        routed,
+    };
+    let old = native.introduction.replace(new);
+    core.timers.set(due, Timer::Introduction(index));
+    if let Some(old) = old {
+        core.timers.clear(old.due, Timer::Introduction(index));
+    }
+}
+
+/// A native proxy has answered that it begins, or refused to.
+pub(super) fn introduced(
+    core: &mut Core,
+    index: HopIndex,
+    number: ExchangeId,
+    message: Message,
+    steps: &mut Steps,
+) {
+    let hop = &mut core.hops[index];
+    let name = hop.name.clone();
+    let Some(native) = hop.native_mut() else {
+        return;
+    };
+    let Some(introduction) = &native.introduction else {
+        return;
+    };
+    let (due, is_repeated) = (introduction.due, introduction.is_repeated);
+    // What it has passed on, it has understood; then this is the answer of another.
+    let has_begun = !is_repeated && introduction.routed.is_none();
+    if message.kind() == Kind::Error && !has_begun {
+        let tried = native.dialect;
+        let is_unknown = member(message.body(), "code") == Some("-32601");
+        if is_unknown && !native.is_settled {
+            native.dialect = Dialect::Underscore;
+            native.is_settled = true;
+            tracing::info!(
+                "the proxy `{name}` does not know {}; trying {}",
+                tried.initialize(),
+                native.dialect.initialize()
+            );
+            return native.introduce(number, core.sessions.begun[index].initialize.as_ref());
+        }
+        if is_unknown || is_repeated {
+            let reason = match is_unknown {
+                true => format!(
+                    "it does not know `{}`, so it is no proxy, or one of another `dialect`",
+                    tried.initialize()
+                ),
+                false => {
+                    let why = member(message.body(), "message");
+                    let why = why.and_then(|why| serde_json::from_str::<String>(why).ok());
+                    let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
+                    format!("it refused `{}`: {why}", tried.initialize())
+                }
+            };
+            return steps.push(Step::Break(index, Failure::new(reason).into()));
+        }
+    }
+    native.introduction = None;
+    native.is_settled = true;
+    let dialect = native.dialect.as_str();
+    core.timers.clear(due, Timer::Introduction(index));
+    tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
+    if is_repeated {
+        core.exchanges.remove(number);
+        let hop = &mut core.hops[index];
+        (hop.life, hop.has_begun) = (Life::Runs, true);
+        core.make_ready(index);
+        return Mcp::provider_restarted(index, steps);
+    }
+    steps.extend(core.exchanges.answer_of_proxy(number, index, message));
+}
+
+/// A native proxy ought to have answered by now that it begins.
+pub(in crate::router) fn introduction_is_due(core: &mut Core, index: HopIndex, steps: &mut Steps) {
+    let now = core.now;
+    let Some(native) = core.hops[index].native_mut() else {
+        return;
+    };
+    let Some(introduction) = &mut native.introduction else {
+        return;
+    };
+    if native.open.is_empty() {
+        let (method, limit) = (native.dialect.initialize(), START_UP.as_secs());
+        let reason = format!("it did not answer `{method}` within {limit} s");
+        return steps.push(Step::Break(index, Failure::new(reason).into()));
+    }
+    // It is others that it waits for.
+    introduction.due = now + START_UP;
+    core.timers.set(now + START_UP, Timer::Introduction(index));
+}
+
+/// The program of a native proxy runs again, or does not.
+pub(in crate::router) fn launched(
+    core: &mut Core,
+    index: HopIndex,
+    launched: Result<(), Failure>,
+    steps: &mut Steps,
+) {
+    if let Err(failure) = launched {
+        return steps.push(Step::Break(index, failure.into()));
+    }
+    let hop = &mut core.hops[index];
+    let Some(initialize) = core.sessions.begun[index].initialize.clone() else {
+        (hop.life, hop.has_begun) = (Life::Runs, true);
+        return core.make_ready(index);
+    };
+    // What waits for it goes on waiting until it has begun.
+    let (route, _) = core.home(index);
+    let number = core
+        .exchanges
+        .open(Origin::Introduction, Peer::Agent, route, &initialize, None);
+    core.exchanges.stage(number, Stage::Native(index));
+    introduce(core, index, number, None);
+}
+
+/// Cuts off a native proxy that broke: what it asked is withdrawn, and it hears nothing more. Gives the
+/// message that it began with, as long as the proxy may still be passed by.
+pub(in crate::router) fn cut(
+    core: &mut Core,
+    index: HopIndex,
+    steps: &mut Steps,
+) -> Option<Routed> {
+    let native = core.hops[index].native_mut()?;
+    native.outbox.clear();
+    let introduction = native.introduction.take();
+    let mut own: Vec<_> = native.open.drain().map(|(_, number)| number).collect();
+    own.sort_unstable();
+    core.orders.push(Order::End(index));
+    steps.extend(
+        own.into_iter()
+            .map(|number| Step::Withdraw(number, new_cancel())),
+    );
+    let introduction = introduction?;
+    core.timers
+        .clear(introduction.due, Timer::Introduction(index));
+    introduction.routed
+}
+
+/// Whether a message is an answer that its native proxy needs in order to begin again.
+pub(in crate::router) fn is_awaited_to_begin(
+    core: &Core,
+    index: HopIndex,
+    routed: &Routed,
+) -> bool {
+    routed.home == Some(index)
+        && matches!(core.hops[index].life, Life::Busy)
+        && core.hops[index].native().is_some()
+        && routed.route.place(routed.at) == Place::Hop(index)
+}

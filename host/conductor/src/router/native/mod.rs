@@ -1,0 +1,267 @@
+//! Native proxies: messages leave to them, and come in from them.
+
+mod life;
+
+pub(super) use life::{cut, introduction_is_due, is_awaited_to_begin, launched};
+
+use super::cancel::{CANCEL, NamesNone, withdrawn};
+use super::core::{Core, not_of_session};
+use super::exchanges::admit;
+use super::mcp::{Mcp, Provider, is_mcp};
+use super::scope::{scope_of_native, scoped};
+use super::sides::of_a_proxy;
+use super::steps::{Step, Steps};
+use super::{setup, withdraw};
+use crate::exchange::{Boundary, ExchangeId, Origin, Stage};
+use crate::hop::Life;
+use crate::route::{HopIndex, Place, Route};
+use crate::routed::Routed;
+use crate::start::INITIALIZE;
+use acp_chain_channel::Peer;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Id, Kind, Message, code};
+
+/// Lets a message leave to a native proxy.
+pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut Steps) {
+    core.trace(&routed);
+    let Some(number) = routed.exchange else {
+        if let Some(native) = core.hops[index].native_mut() {
+            native.send(routed.toward, &routed.message, None);
+        }
+        return;
+    };
+    core.exchanges.stage(number, Stage::Native(index));
+    if routed.toward == Peer::Agent && routed.is_beginning() {
+        life::introduce(core, index, number, Some(routed));
+    } else {
+        let scoped = match scoped(&core.exchanges, &routed, Place::Hop(index)) {
+            Ok(scoped) => scoped,
+            Err(error) => {
+                return steps.extend(core.exchanges.answer_of_proxy(
+                    number,
+                    index,
+                    Message::error(&error),
+                ));
+            }
+        };
+        let message = scoped.as_ref().unwrap_or(&routed.message);
+        if let Some(native) = core.hops[index].native_mut() {
+            native.send(routed.toward, message, Some(&number.to_string()));
+        }
+    }
+    core.send_cancel(number);
+}
+
+/// Lets the answer to a native proxy's own request leave to it.
+pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed) {
+    let Some(native) = core.hops[index].native_mut() else {
+        return;
+    };
+    // An earlier process may have asked.
+    if native.open.get(id) != routed.exchange.as_ref() {
+        return;
+    }
+    native.open.remove(id);
+    if routed.is_beginning() && routed.message.kind() == Kind::Result {
+        core.sessions.begun[index].answer = Some(routed.message.clone());
+    }
+    routed.message.write(Some(id.as_str()), &mut native.outbox);
+    core.trace(routed);
+}
+
+/// Takes in a message from a native proxy.
+pub(super) fn receive(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    message: Message,
+    steps: &mut Steps,
+) {
+    if matches!(core.hops[index].life, Life::Runs | Life::Busy) {
+        match message.kind() {
+            Kind::Request => asks(core, mcp, index, message, steps),
+            Kind::Notification => tells(core, mcp, index, message, steps),
+            Kind::Result | Kind::Error => answers(core, index, message, steps),
+        }
+    }
+}
+
+/// Who stands behind a proxy: the next one, or the agent.
+fn successor(core: &Core, index: HopIndex) -> &str {
+    let (route, at) = core.home(index);
+    match route.place(at + 1) {
+        Place::Hop(next) => &core.hops[next].name,
+        Place::Edge(peer) => peer.as_str(),
+    }
+}
+
+/// The way of what a native proxy says, and where on it the proxy stands; nothing if it may not say it there.
+fn stand(
+    core: &Core,
+    mcp: &Mcp,
+    index: HopIndex,
+    to: Peer,
+    message: &Message,
+) -> Option<(Route, usize)> {
+    if !core.sessions.are_apart() {
+        return core.stand(index, to, message);
+    }
+    if is_mcp(message.method()) {
+        return Some(mcp.way_of_native(core, index, message));
+    }
+    if to == Peer::Agent && Boundary::of(message.method()) == Boundary::Session {
+        let asked = setup::stands_for(core, index, message);
+        if let Some(asked) = asked.and_then(|number| core.exchanges.get(number)) {
+            let at = asked.route.position(index)?;
+            return Some((asked.route.clone(), at));
+        }
+    }
+    core.stand(index, to, message)
+}
+
+fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
+    // A request has an id.
+    let id = message.id().unwrap_or_else(Id::null);
+    let Some(native) = core.hops[index].native() else {
+        return;
+    };
+    let said = of_a_proxy(message, successor(core, index)).and_then(|(to, message)| {
+        let charge = admit(&id, &message, &native.open, &native.kept)?;
+        Ok((to, message, charge))
+    });
+    let (to, message, charge) = match said {
+        Ok(said) => said,
+        Err(error) => return refuse(core, index, &id, &error),
+    };
+    let message = scope_of_native(core, index, message);
+    let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
+    if begins && let Some(native) = core.hops[index].native_mut() {
+        match (&mut native.introduction, &core.sessions.begun[index].answer) {
+            // The others have begun their work long since.
+            (Some(introduction), Some(known)) if introduction.is_repeated => {
+                return known.write(Some(id.as_str()), &mut native.outbox);
+            }
+            (Some(introduction), _) => introduction.routed = None,
+            (None, _) => {}
+        }
+    }
+    let Some((route, at)) = stand(core, mcp, index, to, &message) else {
+        let error = Error::new(code::INVALID_PARAMS, not_of_session(&message));
+        return refuse(core, index, &id, &error);
+    };
+    let origin = Origin::Native(index, id.clone());
+    let number = core
+        .exchanges
+        .open(origin, to, route.clone(), &message, Some(charge));
+    if let Some(native) = core.hops[index].native_mut() {
+        native.open.insert(id, number);
+    }
+    let mut routed = Routed::new(message, route, at, to);
+    routed.exchange = Some(number);
+    if is_mcp(&routed.method) {
+        return mcp.native_speaks(core, index, routed, steps);
+    }
+    let routed = setup::sets_out(core, mcp, routed, Provider::Proxy(index), steps);
+    steps.extend(routed.map(Step::Send));
+}
+
+fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
+    let (to, message) = match of_a_proxy(message, successor(core, index)) {
+        Ok(said) => said,
+        Err(error) => return note_discarded(core, index, &error.message),
+    };
+    if &**message.method() == CANCEL {
+        // Whichever way it was sent: the id is that of a request of its own.
+        let Some(native) = core.hops[index].native() else {
+            return;
+        };
+        return match withdrawn(&native.open, &message) {
+            Ok(Some((number, cancel))) => withdraw::withdraw(core, mcp, number, cancel, steps),
+            // The answer and the cancellation crossed.
+            Ok(None) => tracing::debug!("a {CANCEL} of a proxy came too late"),
+            Err(NamesNone) => {
+                note_discarded(core, index, &format!("a {CANCEL} that names no request"));
+            }
+        };
+    }
+    let Some((route, at)) = stand(core, mcp, index, to, &message) else {
+        return note_discarded(core, index, not_of_session(&message));
+    };
+    let routed = Routed::new(message, route, at, to);
+    match is_mcp(&routed.method) {
+        true => mcp.native_speaks(core, index, routed, steps),
+        false => steps.push(Step::Send(routed)),
+    }
+}
+
+fn answers(core: &mut Core, index: HopIndex, message: Message, steps: &mut Steps) {
+    let id = message.id().unwrap_or_else(Id::null);
+    let Some(number) = awaited(core, index, &id) else {
+        let id = quote(id.as_str(), MAX_QUOTE);
+        return note_discarded(
+            core,
+            index,
+            &format!("a response to no open request: id {id}"),
+        );
+    };
+    let Some(native) = core.hops[index].native_mut() else {
+        return;
+    };
+    let introduction = native.introduction.as_ref();
+    if introduction.is_some_and(|introduction| introduction.number == number) {
+        return life::introduced(core, index, number, message, steps);
+    }
+    steps.extend(core.exchanges.answer_of_proxy(number, index, message));
+}
+
+fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
+    let number = id.as_str().parse().ok()?;
+    let exchange = core.exchanges.get(number)?;
+    (exchange.stage == Stage::Native(index)).then_some(number)
+}
+
+/// A line of a native proxy is no message. `answers` is the id of what it may have been the
+/// answer to, `own` that of a request which it may have been.
+pub(super) fn take_malformed(
+    core: &mut Core,
+    index: HopIndex,
+    error: &Error,
+    answers: Option<&Id>,
+    own: Option<&Id>,
+    steps: &mut Steps,
+) {
+    note_discarded(core, index, &format!("a line: {}", error.message));
+    if let Some(number) = answers.and_then(|id| awaited(core, index, id)) {
+        let (name, why) = (&core.hops[index].name, &error.message);
+        let text = format!("acp-chain: the answer of the proxy `{name}` is lost: {why}");
+        let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+        return steps.extend(core.exchanges.answer_of_proxy(number, index, error));
+    }
+    if let (Some(id), Some(native)) = (own, core.hops[index].native_mut()) {
+        Message::error(error).write(Some(id.as_str()), &mut native.outbox);
+    }
+}
+
+fn refuse(core: &mut Core, index: HopIndex, id: &Id, error: &Error) {
+    let reason = &error.message;
+    note_discarded(core, index, &format!("a request: {reason}"));
+    let error = Error::new(error.code, format!("acp-chain: {reason}"));
+    if let Some(native) = core.hops[index].native_mut() {
+        Message::error(&error).write(Some(id.as_str()), &mut native.outbox);
+    }
+}
+
+/// Counts what a native proxy says to no effect; the log gets the first, and ever fewer of the
+/// others.
+fn note_discarded(core: &mut Core, index: HopIndex, what: &str) {
+    let hop = &mut core.hops[index];
+    let Some(native) = hop.native_mut() else {
+        return;
+    };
+    native.discarded += 1;
+    let count = native.discarded;
+    if count.is_power_of_two() {
+        let (name, what) = (&hop.name, quote(what, MAX_QUOTE));
+        tracing::warn!(count, "dropped what the proxy `{name}` sent: {what}");
+    }
+}

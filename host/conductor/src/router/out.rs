@@ -1,0 +1,44 @@
+//! The one way out: a message leaves at an end.
+
+use super::core::Core;
+use super::mcp::Mcp;
+use super::scope::scoped;
+use super::steps::Steps;
+use super::{answers, setup};
+use crate::exchange::Stage;
+use crate::route::{Place, Via};
+use crate::routed::Routed;
+use acp_chain_channel::Peer;
+use acp_chain_rpc::Message;
+
+/// Writes a message to the end that it was for.
+pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, routed: Routed, steps: &mut Steps) {
+    core.trace(&routed);
+    if let Via::Link(link) = routed.via
+        && !routed.is_response()
+    {
+        return mcp.leave_to_link(core, link, &routed, steps);
+    }
+    if routed.is_response() && routed.exchange.is_some() {
+        return answers::arrived(core, mcp, routed, steps);
+    }
+    let translated = match peer {
+        Peer::Agent => Ok(setup::leaves_to_agent(core, mcp, &routed)),
+        Peer::Client => scoped(&core.exchanges, &routed, Place::Edge(peer)),
+    };
+    let Some(number) = routed.exchange else {
+        let message = translated.as_ref().ok().and_then(Option::as_ref);
+        return core.send(peer, message.unwrap_or(&routed.message), None);
+    };
+    let error = core.edge(peer).mute.clone();
+    let message = match (&error, &translated) {
+        (Some(error), _) | (None, Err(error)) => {
+            let error = Message::error(error);
+            return steps.extend(core.exchanges.answer_of_end(number, peer, error));
+        }
+        (None, Ok(translated)) => translated.as_ref().unwrap_or(&routed.message),
+    };
+    core.send(peer, message, Some(&number.to_string()));
+    core.exchanges.stage(number, Stage::Out);
+    core.send_cancel(number);
+}

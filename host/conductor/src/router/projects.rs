@@ -1,0 +1,200 @@
+//! Projects: their sessions wait until they are found, their proxies join the chain, and leave it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::core::Core;
+use super::lookups::{Lookup, cwd};
+use super::steps::{Step, Steps};
+use crate::PATIENCE;
+use crate::exchange::{ExchangeId, Stage};
+use crate::hop::{Hop, Life, Member};
+use crate::native_peer::Order;
+use crate::route::{HopIndex, Route};
+use crate::routed::Routed;
+use crate::timers::Timer;
+use acp_chain_channel::Failure;
+use acp_chain_channel::limits::PROJECT_PROXIES;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::{Error, Message, code};
+
+/// Lets a request of the client's wait for its project, or behind one of its session that does.
+#[cold]
+pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
+    if let Some(behind) = core.lookups.behind(routed.session()) {
+        behind.request(routed);
+        return ControlFlow::Break(());
+    }
+    match (core.lookups.wanted(&routed), routed.exchange) {
+        (Some(cwd), Some(number)) => {
+            core.exchanges.stage(number, Stage::Waiting);
+            core.lookups.wait(number, cwd, routed);
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(routed),
+    }
+}
+
+/// What was looked for was found: a project with proxies that stand in the chain, or none; or an error, with
+/// which its session does not begin.
+pub(super) fn found(
+    core: &mut Core,
+    number: ExchangeId,
+    key: Result<Option<&str>, Error>,
+    steps: &mut Steps,
+) {
+    let Some(lookup) = take(core, number) else {
+        return;
+    };
+    let route = key.map(|key| {
+        let own = key.and_then(|key| core.joined.route(key));
+        own.unwrap_or(core.sessions.main()).clone()
+    });
+    end(core, number, lookup, route, steps);
+}
+
+/// A request has waited long enough: it goes the way of the user's own proxies.
+pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
+    let Some(lookup) = take(core, number) else {
+        return;
+    };
+    let cwd = cwd(&lookup.routed.message).unwrap_or_default();
+    let (cwd, patience) = (Untrusted::within(&cwd, MAX_QUOTE), PATIENCE.as_secs());
+    let text = format!(
+        "whether a project is at {cwd} was not known within {patience} s. The session there goes without the \
+         project's proxies."
+    );
+    tracing::warn!("{text}");
+    core.tell_user(&text);
+    let route = core.sessions.main().clone();
+    end(core, number, lookup, Ok(route), steps);
+}
+
+/// A request is withdrawn that waits.
+pub(super) fn withdraw(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
+    if let Some(lookup) = take(core, number) {
+        end(core, number, lookup, Err(Error::cancelled()), steps);
+    }
+}
+
+fn take(core: &mut Core, number: ExchangeId) -> Option<Lookup> {
+    let lookup = core.lookups.take(number)?;
+    if let Some(due) = lookup.due {
+        core.timers.clear(due, Timer::Lookup(number));
+    }
+    Some(lookup)
+}
+
+/// A request goes on, or is answered; then what waited behind it goes on.
+fn end(
+    core: &mut Core,
+    number: ExchangeId,
+    lookup: Lookup,
+    route: Result<Route, Error>,
+    steps: &mut Steps,
+) {
+    let mut routed = lookup.routed;
+    // At the end of the connection it has its answer.
+    if core.exchanges.get(number).is_some() {
+        core.exchanges.stage(number, Stage::Moving);
+        match route {
+            Ok(route) => {
+                core.exchanges.lead(number, &route);
+                routed.route = route;
+                steps.push(Step::SetOut(routed));
+            }
+            Err(error) => steps.answer_at(number, routed.at + 1, Message::error(&error)),
+        }
+    }
+    steps.extend(
+        lookup
+            .behind
+            .into_iter()
+            .map(|said| Step::GoOn(said.into())),
+    );
+}
+
+/// Why a session does not begin.
+pub(super) fn refusal(project: &str, failure: &Failure) -> Error {
+    let project = quote(project, MAX_QUOTE);
+    let text = format!("acp-chain: the project `{project}` cannot begin its proxies: {failure}");
+    Error::new(code::INTERNAL_ERROR, text)
+}
+
+/// The proxies of a project join. Gives their places.
+pub(super) fn join(
+    core: &mut Core,
+    key: Arc<str>,
+    project: &str,
+    members: Vec<Member>,
+) -> Result<Vec<HopIndex>, Failure> {
+    if !core.joined.have_room(members.len()) {
+        return Err(Failure::new(format!(
+            "no more than {PROJECT_PROXIES} proxies of projects may stand in a connection; close sessions of \
+             other projects first"
+        )));
+    }
+    let project: Arc<str> = project.into();
+    let places: Vec<_> = members
+        .into_iter()
+        .map(|member| stand(core, member, project.clone()))
+        .collect();
+    let (guards, mut hops): (Vec<_>, Vec<_>) =
+        (places.iter().copied()).partition(|index| core.hops[*index].is_guard());
+    hops.extend(guards);
+    let names: Vec<_> = hops.iter().map(|index| &*core.hops[*index].name).collect();
+    tracing::info!(
+        "the proxies of the project `{project}` join: {}",
+        names.join(", ")
+    );
+    // In the order of the chain.
+    for index in &hops {
+        if core.hops[*index].native().is_some() {
+            let at = core.joined.among(&core.natives);
+            core.natives.insert(at, *index);
+        }
+    }
+    core.joined.insert(key, hops);
+    Ok(places)
+}
+
+/// Gives a proxy a place.
+fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
+    let hop = Hop::of_project(member, project, &core.kept);
+    let begun = core.sessions.at_join.clone();
+    match core.joined.take_place() {
+        Some(index) => {
+            core.hops[index] = hop;
+            core.sessions.begun[index] = begun;
+            index
+        }
+        None => {
+            core.hops.push(hop);
+            core.sessions.begun.push(begun);
+            core.hops.len() - 1
+        }
+    }
+}
+
+/// The proxies of projects leave that have no session any more, and nothing that is open.
+#[cold]
+pub(super) fn part(core: &mut Core) {
+    let hops = &core.hops;
+    for index in core.joined.take_free(|index| hops[index].is_at_rest()) {
+        let hop = std::mem::replace(&mut core.hops[index], Hop::gone(&core.kept));
+        core.sessions.begun[index] = <_>::default();
+        if hop.native().is_some() {
+            core.natives.retain(|native| *native != index);
+            core.orders.push(Order::LetGo(index));
+        }
+        if let Life::Idle(part) = &hop.life {
+            tracing::info!(
+                "{}: failed on {}; {:?}",
+                hop.title(),
+                hop.refused,
+                part.tally()
+            );
+        }
+        tracing::info!("{} has left", hop.title());
+    }
+}

@@ -1,0 +1,252 @@
+//! The one hook of what sets things up: `initialize`, and requests that begin and end sessions. All else
+//! passes by here at the cost of a comparison.
+
+use std::sync::Arc;
+
+use super::core::Core;
+use super::lookups::cwd;
+use super::mcp::{Mcp, Provider};
+use super::steps::Steps;
+use crate::exchange::{Boundary, Exchange, ExchangeId, Stage};
+use crate::route::HopIndex;
+use crate::routed::Routed;
+use acp_chain_channel::Peer;
+use acp_chain_mcp::capabilities::Capabilities;
+use acp_chain_mcp::declaration::DeclarationError;
+use acp_chain_rpc::{Error, Kind, Message, code, member};
+
+/// The request that names another session than it sets up: the one that is forked.
+const FORK: &str = "session/fork";
+
+/// Lets a request set out, with the servers over ACP that it declares; one that declares what
+/// nobody can read is refused, and goes nowhere.
+#[inline]
+pub(super) fn sets_out(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    mut routed: Routed,
+    provider: Provider,
+    steps: &mut Steps,
+) -> Option<Routed> {
+    if routed.boundary != Boundary::Session {
+        return Some(routed);
+    }
+    if core.sessions.are_apart() {
+        open(core, &routed, provider);
+    }
+    match (changed(core, mcp, &mut routed, provider), routed.exchange) {
+        (Err(error), Some(number)) => {
+            let error = Error::new(code::INVALID_PARAMS, format!("acp-chain: {error}"));
+            steps.answer_at(number, routed.at + 1, Message::error(&error));
+            None
+        }
+        _ => Some(routed),
+    }
+}
+
+/// A session is set up, where sessions may go different ways: what names it goes its way from now on.
+#[cold]
+fn open(core: &mut Core, routed: &Routed, provider: Provider) {
+    let Some(number) = routed.exchange.filter(|_| routed.toward == Peer::Agent) else {
+        return;
+    };
+    let (side, stands_for) = match provider {
+        Provider::Client => (Peer::Client, None),
+        Provider::Proxy(index) | Provider::Component(index) => {
+            (Peer::Agent, stands_for(core, index, &routed.message))
+        }
+    };
+    let (route, cwd) = (routed.route.clone(), cwd(&routed.message));
+    core.sessions.setups.open(number, stands_for, route, cwd);
+    name(core, side, routed);
+}
+
+/// A side gets to know a session that is being set up by its name.
+fn name(core: &mut Core, side: Peer, routed: &Routed) {
+    // The session that it names is the one that is forked.
+    if let (Some(number), Some(session)) = (routed.exchange, routed.session())
+        && &*routed.method != FORK
+    {
+        core.sessions.name(number, side, session);
+    }
+}
+
+/// The request that a native proxy has and that its own one to set up a session stands for: one in the same
+/// folder, if there is any, which it has not asked for yet, if there is any; of these the first.
+pub(super) fn stands_for(core: &Core, index: HopIndex, own: &Message) -> Option<ExchangeId> {
+    let cwd = cwd(own);
+    let all = core.exchanges.iter().filter(|(_, exchange)| {
+        exchange.stage == Stage::Native(index)
+            && exchange.toward == Peer::Agent
+            && exchange.method == *own.method()
+            && exchange.far_session() == own.session()
+    });
+    let best = all.min_by_key(|(number, _)| {
+        let setups = &core.sessions.setups;
+        let is_other = setups.cwd(*number) != cwd.as_deref();
+        (is_other, setups.is_stood_for(*number), *number)
+    });
+    best.map(|(number, _)| number)
+}
+
+/// A message is as somebody made it: servers over ACP that it declares are taken over.
+#[inline]
+pub(super) fn changed(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    routed: &mut Routed,
+    provider: Provider,
+) -> Result<(), DeclarationError> {
+    match routed.boundary {
+        Boundary::Session => mcp.adopt(core, routed, provider),
+        _ => Ok(()),
+    }
+}
+
+/// A message leaves a proxy: what that has for the agent is declared.
+#[inline]
+pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
+    if routed.boundary != Boundary::Inner {
+        begins_or_ends(core, mcp, routed);
+    }
+}
+
+#[cold]
+fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
+    match routed.boundary {
+        Boundary::Session => mcp.add_component(core, routed),
+        Boundary::Connection if core.sessions.are_apart() => {
+            core.sessions.note_beginning(routed, core.joined.front);
+        }
+        _ => {}
+    }
+}
+
+/// What the agent gets in the place of a message, if it is to be another.
+#[inline]
+pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
+    match routed.boundary {
+        Boundary::Session => declared(core, mcp, routed),
+        _ => None,
+    }
+}
+
+#[cold]
+fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
+    if core.sessions.are_apart() {
+        name(core, Peer::Agent, routed);
+    }
+    mcp.declare(core, routed)
+}
+
+/// Looks at an answer of the agent's, before anybody else: what it can, and which sessions begin and
+/// end. Gives the answer.
+pub(super) fn answered(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    number: ExchangeId,
+    message: Message,
+    steps: &mut Steps,
+) -> Message {
+    let Core {
+        exchanges,
+        sessions,
+        ..
+    } = core;
+    let Some(exchange) = exchanges.get(number) else {
+        return message;
+    };
+    if exchange.boundary == Boundary::Inner {
+        return message;
+    }
+    if message.kind() != Kind::Result {
+        if exchange.boundary == Boundary::Session {
+            sessions.setups.fail(number, Peer::Agent);
+        }
+        return message;
+    }
+    // As the agent knows it.
+    let session = exchange.far_session().cloned();
+    match exchange.boundary {
+        Boundary::Connection => mcp.agent = Capabilities::read(message.body()),
+        Boundary::End => {
+            if let Some(session) = session {
+                mcp.close_session(&session, steps);
+                sessions.end(Peer::Agent, &session);
+            }
+        }
+        Boundary::Session => {
+            let session = session_of(exchange, session, &message);
+            if let Some(session) = &session
+                && !sessions.begin(Peer::Agent, session, &exchange.route)
+            {
+                return too_many();
+            }
+            if let Some(session) = session.as_ref().filter(|_| sessions.are_apart()) {
+                // Until the client knows it by the answer.
+                sessions.name(number, Peer::Client, session);
+            }
+            mcp.begin_session(number, session.as_ref(), steps);
+        }
+        Boundary::Inner => {}
+    }
+    message
+}
+
+/// A session that cannot be kept is none, rather than one that goes another way.
+fn too_many() -> Message {
+    let text =
+        "acp-chain: too much is kept of the sessions that are open; close some of them first";
+    Message::error(&Error::new(code::INTERNAL_ERROR, text))
+}
+
+/// A request to set up a session has its answer: what may have to end ends before anybody hears it.
+pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
+    mcp.setup_is_over(number, steps);
+}
+
+/// Looks at what the client or the agent is told in answer to a request: the version that was agreed on,
+/// and which sessions begin and end. Gives what it is told instead, if it is.
+#[inline]
+pub(super) fn told(
+    core: &mut Core,
+    peer: Peer,
+    exchange: &Exchange,
+    answer: &Message,
+) -> Option<Message> {
+    if exchange.boundary == Boundary::Inner || answer.kind() != Kind::Result {
+        return None;
+    }
+    if exchange.boundary == Boundary::Connection {
+        let version = member(answer.body(), "protocolVersion");
+        core.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
+        return None;
+    }
+    // As whoever asked knows it.
+    let asked = match exchange.renamed.first() {
+        Some((_, session)) => session.clone(),
+        None => exchange.session.clone(),
+    };
+    let session = session_of(exchange, asked, answer)?;
+    if exchange.boundary == Boundary::End {
+        core.sessions.end(peer, &session);
+        return None;
+    }
+    let has_room = core.sessions.begin(peer, &session, &exchange.route);
+    (!has_room).then(too_many)
+}
+
+/// The session that a request begins or ends with this answer; it was asked for under this name.
+fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) -> Option<Arc<str>> {
+    if exchange.boundary == Boundary::End {
+        return asked;
+    }
+    let named = member(answer.body(), "sessionId");
+    let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
+    match (named, &*exchange.method) {
+        (Some(named), _) => Some(Arc::from(named)),
+        // The session that it names is the one that is forked.
+        (None, FORK) => None,
+        (None, _) => asked,
+    }
+}

@@ -1,0 +1,591 @@
+//! Proxies that fail, and an agent that is lost.
+
+use std::time::Duration;
+
+use super::{PROMPT, Says, agent, client, forwards, heard, scripted, slow, under, update};
+use crate::router::Router;
+use crate::{Proxy, Terms};
+use acp_chain_powers::{Actions, NamedMethods};
+
+use acp_chain_channel::limits::Limits;
+use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Pattern, Peer};
+use acp_chain_rpc as rpc;
+
+/// Terms under which a proxy may do everything, with one policy.
+fn terms(on_failure: FailurePolicy) -> Terms {
+    Terms {
+        limits: Limits::default().into(),
+        grant: Grant::unlimited().into(),
+        on_failure,
+    }
+}
+
+/// A script that breaks at the method `die`, and forwards all else.
+fn mortal(event: &Event) -> Says {
+    match event {
+        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
+        _ => Says::Decided(Decision::Forward),
+    }
+}
+
+const DIE: &str = r#"{"jsonrpc":"2.0","id":"d","method":"die"}"#;
+
+#[test]
+fn a_proxy_that_holds_a_line_for_too_long_is_given_up() {
+    let holds = scripted("holds", "session/update", |_, _| {
+        Says::Decided(Decision::Hold)
+    });
+    let mut router = Router::new(vec![holds], None);
+    client(&mut router, PROMPT);
+    agent(&mut router, &update("s", "held"));
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    let long = "x".repeat(1 << 20);
+    let long =
+        format!(r#"{{"jsonrpc":"2.0","method":"m","params":{{"sessionId":"s","x":"{long}"}}}}"#);
+    for _ in 0..15 {
+        agent(&mut router, &long);
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    agent(&mut router, &long);
+    let came = heard(&mut router, Peer::Client);
+    assert_eq!(
+        came.len(),
+        18,
+        "a notice, the answer, and all that waited behind it"
+    );
+    assert!(came[1].contains(r#""id":"p""#), "{}", came[1]);
+}
+
+#[test]
+fn a_proxy_that_cannot_decide_fails_that_message_only() {
+    let mut calls = 0;
+    let fails = scripted("fails", "*", move |_, _| {
+        calls += 1;
+        match calls {
+            1..=3 => Says::Refused("no idea".to_owned()),
+            _ => Says::Decided(Decision::Forward),
+        }
+    });
+    let mut router = Router::new(vec![fails], None);
+    client(&mut router, PROMPT);
+    let answers = heard(&mut router, Peer::Client);
+    assert!(
+        answers[0].contains("the proxy `fails` failed on session/prompt: no idea"),
+        "{answers:?}"
+    );
+    agent(&mut router, &update("s", "lost"));
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"lost"}"#);
+    client(&mut router, PROMPT);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert!(heard(&mut router, Peer::Client).is_empty());
+}
+
+#[test]
+fn when_a_proxy_dies_everything_that_it_had_is_answered() {
+    let dies = scripted("dies", "*", |event, ledger| match event {
+        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
+        _ => {
+            ledger.request(Peer::Agent, "own", "null").unwrap();
+            Says::Decided(Decision::Hold)
+        }
+    });
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, PROMPT);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":"d","method":"die"}"#);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"later","method":"m"}"#,
+    );
+    let answers = heard(&mut router, Peer::Client);
+    assert_eq!(answers.len(), 4, "a notice, and the answers");
+    for (answer, id) in answers[1..].iter().zip([r#""p""#, r#""d""#, r#""later""#]) {
+        assert!(answer.contains(id) && answer.contains("`dies`"), "{answer}");
+    }
+    assert_eq!(
+        heard(&mut router, Peer::Agent)[1],
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#
+    );
+    // The answer to what it had asked comes too late for it.
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":1}"#);
+    assert!(heard(&mut router, Peer::Client).is_empty());
+}
+
+#[test]
+fn when_the_agent_is_lost_nobody_waits_for_it() {
+    let mut router = Router::new(vec![forwards("*")], None);
+    client(&mut router, PROMPT);
+    router.lose(Peer::Agent, &rpc::Error::new(-32603, "gone"));
+    router.pump(1000);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"later","method":"m"}"#,
+    );
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [
+            r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32603,"message":"gone"}}"#,
+            r#"{"jsonrpc":"2.0","id":"later","error":{"code":-32603,"message":"gone"}}"#,
+        ]
+    );
+    assert!(!router.is_owed(Peer::Client));
+}
+
+#[test]
+fn where_a_broken_proxy_is_bypassed_everything_goes_on_unchanged() {
+    let (dies, _) = under(
+        terms(FailurePolicy::Bypass),
+        "dies",
+        "*",
+        |event, _| match mortal(event) {
+            Says::Decided(_) => Says::Decided(Decision::Hold),
+            says => says,
+        },
+    );
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, PROMPT);
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+    client(&mut router, DIE);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"later"}"#);
+    let came = heard(&mut router, Peer::Agent);
+    assert_eq!(
+        came.len(),
+        3,
+        "what was held, what it broke at, and what came later: {came:?}"
+    );
+    assert!(
+        came[0].contains("session/prompt") && came[1].contains("die"),
+        "{came:?}"
+    );
+    let told = heard(&mut router, Peer::Client);
+    assert_eq!(told.len(), 1, "nothing but the notice: {told:?}");
+}
+
+#[test]
+fn a_broken_proxy_is_started_again_with_what_it_saved_and_its_messages_wait() {
+    let (dies, starts) = under(
+        terms(FailurePolicy::Restart),
+        "dies",
+        "*",
+        |event, ledger| {
+            ledger.save("what it knows".to_owned()).unwrap();
+            mortal(event)
+        },
+    );
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"before"}"#);
+    client(&mut router, DIE);
+    let refused = heard(&mut router, Peer::Client);
+    assert!(
+        refused[0].contains("the proxy `dies` failed on die: trap"),
+        "{refused:?}"
+    );
+    client(&mut router, PROMPT);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1, "the prompt waits");
+    assert!(starts.lock().unwrap().is_empty());
+
+    let at = router.next_timer().expect("it is to be started");
+    router.advance(at);
+    router.pump(1000);
+    assert_eq!(
+        *starts.lock().unwrap(),
+        [(3, Some("what it knows".to_owned()))]
+    );
+    assert!(heard(&mut router, Peer::Agent)[0].contains("session/prompt"));
+    assert_eq!(router.next_timer(), None);
+}
+
+#[test]
+fn a_proxy_that_breaks_too_often_is_given_up() {
+    for (policy, passes) in [
+        (FailurePolicy::Restart, false),
+        (FailurePolicy::RestartThenBypass, true),
+    ] {
+        let (dies, starts) = under(terms(policy), "dies", "*", |event, _| mortal(event));
+        let mut router = Router::new(vec![dies], None);
+        for _ in 0..Limits::default().restarts {
+            client(&mut router, DIE);
+            router.advance(router.next_timer().expect("it is to be started"));
+        }
+        client(&mut router, DIE);
+        assert_eq!(router.next_timer(), None);
+        assert_eq!(starts.lock().unwrap().len(), Limits::default().restarts);
+        assert!(heard(&mut router, Peer::Agent).is_empty());
+        assert!(
+            heard(&mut router, Peer::Client)
+                .iter()
+                .any(|answer| answer.contains("failed on die"))
+        );
+        client(&mut router, PROMPT);
+        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
+    }
+}
+
+#[test]
+fn a_restarted_proxy_hears_nothing_of_what_an_earlier_one_asked() {
+    let (dies, _) = under(
+        terms(FailurePolicy::Restart),
+        "dies",
+        "*",
+        |event, ledger| {
+            let says = mortal(event);
+            if let (Event::Message(_), Says::Decided(_)) = (event, &says) {
+                ledger.request(Peer::Agent, "own", "null").unwrap();
+            }
+            assert!(!matches!(event, Event::Answer(_)));
+            says
+        },
+    );
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"ask"}"#);
+    client(&mut router, DIE);
+    router.advance(router.next_timer().expect("it is to be started"));
+    let came = heard(&mut router, Peer::Agent);
+    assert_eq!(
+        came.last().unwrap(),
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#
+    );
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":1}"#);
+}
+
+#[test]
+fn what_a_proxy_holds_for_too_long_is_taken_from_it() {
+    for (policy, passes) in [
+        (FailurePolicy::Refuse, false),
+        (FailurePolicy::Bypass, true),
+    ] {
+        let (holds, _) = under(terms(policy), "holds", "*", |event, ledger| match event {
+            Event::Message(delivery) if &*delivery.method == "late" => {
+                let late = ledger.settle(1, Decision::Forward);
+                assert!(late.is_err(), "the host has settled it");
+                Says::Decided(Decision::Forward)
+            }
+            _ => Says::Decided(Decision::Hold),
+        });
+        let mut router = Router::new(vec![holds], None);
+        client(&mut router, PROMPT);
+        let at = router.next_timer().expect("it may not hold it for ever");
+        router.advance(at - Duration::from_millis(1));
+        router.pump(1000);
+        assert!(heard(&mut router, Peer::Client).is_empty());
+        router.advance(at);
+        router.pump(1000);
+        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
+        let answers = heard(&mut router, Peer::Client);
+        assert_eq!(answers.len(), usize::from(!passes));
+        assert!(
+            answers.iter().all(|answer| answer.contains("`holds`")),
+            "{answers:?}"
+        );
+        client(&mut router, r#"{"jsonrpc":"2.0","method":"late"}"#);
+    }
+}
+
+#[test]
+fn what_a_proxy_asked_for_a_message_can_be_withdrawn_when_it_has_held_that_for_too_long() {
+    let mut asked = None;
+    let holds = scripted(
+        "holds",
+        "session/prompt",
+        move |event, ledger| match event {
+            Event::Message(_) => {
+                asked = ledger.request(Peer::Client, "own", "null").ok();
+                Says::Decided(Decision::Hold)
+            }
+            Event::Cancel(id) => {
+                let late = ledger.settle(*id, Decision::Forward);
+                assert!(late.is_err(), "the host has it back");
+                ledger.cancel(asked.unwrap()).unwrap();
+                Says::Told
+            }
+            _ => Says::Told,
+        },
+    );
+    let mut router = Router::new(vec![holds], None);
+    client(&mut router, PROMPT);
+    let own = r#"{"jsonrpc":"2.0","id":2,"method":"own"}"#;
+    assert_eq!(heard(&mut router, Peer::Client), [own]);
+    router.advance(router.next_timer().expect("it may not hold it for ever"));
+    router.pump(1000);
+    let [refused, withdrawn] = &heard(&mut router, Peer::Client)[..] else {
+        panic!("an answer and a cancellation");
+    };
+    assert!(refused.contains("it held it for too long"), "{refused}");
+    let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#;
+    assert_eq!(withdrawn, cancel);
+}
+
+#[test]
+fn a_proxy_that_settles_in_time_leaves_no_timer() {
+    let holds = scripted("holds", "*", |event, ledger| match event {
+        Event::Message(delivery) if &*delivery.method == "settle" => {
+            ledger.settle(1, Decision::Forward).unwrap();
+            Says::Decided(Decision::Forward)
+        }
+        _ => Says::Decided(Decision::Hold),
+    });
+    let mut router = Router::new(vec![holds], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"hold"}"#);
+    assert!(router.next_timer().is_some());
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"settle"}"#);
+    assert_eq!(router.next_timer(), None);
+}
+
+#[test]
+fn the_user_is_told_once_in_a_turn() {
+    let (dies, _) = under(terms(FailurePolicy::Restart), "dies", "die", |event, _| {
+        mortal(event)
+    });
+    let mut router = Router::new(vec![dies], None);
+    router.set_log(Some("/var/log/x".into()));
+    client(&mut router, DIE);
+    let before = heard(&mut router, Peer::Client);
+    assert_eq!(
+        before.len(),
+        1,
+        "outside of a turn only the answer: {before:?}"
+    );
+    client(&mut router, PROMPT);
+    let told = heard(&mut router, Peer::Client);
+    let text = "the proxy `dies` broke: trap. It is started again. More is in /var/log/x.";
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].contains(r#""sessionId":"s""#) && told[0].contains(text),
+        "{}",
+        told[0]
+    );
+    // Neither soon nor when the earlier failure no longer counts.
+    for wait in [Duration::ZERO, Limits::default().restart_window * 2] {
+        let at = router.next_timer().expect("it is to be started");
+        router.advance(at + wait);
+        client(&mut router, DIE);
+        let after = heard(&mut router, Peer::Client);
+        assert_eq!(after.len(), 1, "again only the answer: {after:?}");
+    }
+}
+
+#[test]
+fn a_proxy_cannot_stop_what_it_may_only_observe() {
+    let reads = NamedMethods {
+        methods: Pattern::new("m").unwrap(),
+        actions: Actions::READ,
+    };
+    let grant = Grant::new("meddles", [], vec![reads]).unwrap();
+    let observer = Terms {
+        grant: grant.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let mut calls = 0;
+    let (meddles, _) = under(observer, "meddles", "*", move |_, _| {
+        calls += 1;
+        match calls {
+            1 => Says::Decided(Decision::Replace("{}".to_owned())),
+            2 => Says::Decided(Decision::Reject(rpc::Error::new(1, "no"))),
+            3 => Says::Decided(Decision::Hold),
+            4 => Says::Refused("will not".to_owned()),
+            _ => Says::Broke("trap"),
+        }
+    });
+    let mut router = Router::new(vec![meddles], None);
+    for id in 0..6 {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"n":{id}}}}}"#);
+        client(&mut router, &line);
+        let came = heard(&mut router, Peer::Agent);
+        assert!(
+            came[0].contains(&format!(r#""params":{{"n":{id}}}"#)),
+            "{came:?}"
+        );
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+}
+
+#[tokio::test]
+async fn a_proxy_that_floods_a_busy_one_is_ended() {
+    let (_go, wait) = tokio::sync::oneshot::channel();
+    let few = Limits {
+        in_flight: 1000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: few.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let (floods, _) = under(terms, "floods", "go", |_, ledger| {
+        for _ in 0..5 {
+            ledger.notify(Peer::Agent, "flood", "null").unwrap();
+        }
+        Says::Decided(Decision::Forward)
+    });
+    let mut router = Router::new(vec![floods, slow("flood", wait)], None);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":1,"method":"go"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"method":"go"}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":3,"method":"go"}"#);
+    let answers = heard(&mut router, Peer::Client);
+    let last = answers.last().expect("it is refused");
+    assert!(last.contains("its limit `in-flight`"), "{answers:?}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_down_is_not_ended_once_more() {
+    let (go, wait) = tokio::sync::oneshot::channel();
+    let few = Limits {
+        in_flight: 1000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: few.into(),
+        ..terms(FailurePolicy::Restart)
+    };
+    let (floods, starts) = under(terms, "floods", "go", |_, ledger| {
+        for _ in 0..20 {
+            ledger.notify(Peer::Agent, "flood", "null").unwrap();
+        }
+        Says::Decided(Decision::Forward)
+    });
+    let proxies = vec![floods, slow("flood", wait), forwards("flood")];
+    let mut router = Router::new(proxies, None);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
+    let at = router.next_timer().expect("it is to be started");
+    // What it sent goes on to the next while it is down.
+    go.send(()).unwrap();
+    let finished = router.split().2.await;
+    router.finished(finished);
+    router.pump(1000);
+    assert_eq!(router.next_timer(), Some(at));
+    router.advance(at);
+    assert_eq!(
+        (router.next_timer(), starts.lock().unwrap().len()),
+        (None, 1)
+    );
+}
+
+#[test]
+fn a_message_too_long_for_a_proxy_does_not_break_it() {
+    let short = Limits {
+        body: 100,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: short.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let (sees, _) = under(terms, "sees", "*", |_, _| Says::Decided(Decision::Forward));
+    let mut router = Router::new(vec![sees], None);
+    let long = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":["{}"]}}"#,
+        "x".repeat(100)
+    );
+    client(&mut router, &long);
+    let answers = heard(&mut router, Peer::Client);
+    assert!(
+        answers[0].contains("over the limit `body` of 100"),
+        "{answers:?}"
+    );
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"method":"m"}"#);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn ids_and_open_requests_of_an_end_are_bounded() {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    let id = "x".repeat(acp_chain_channel::limits::LONGEST_ID);
+    client(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"m"}}"#),
+    );
+    assert!(heard(&mut router, Peer::Client)[0].contains("an id may have 1024 bytes"));
+    for id in 0..acp_chain_channel::limits::OPEN {
+        client(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#),
+        );
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    client(&mut router, r#"{"jsonrpc":"2.0","id":-1,"method":"m"}"#);
+    assert!(heard(&mut router, Peer::Client)[0].contains("65536 requests are open already"));
+}
+
+#[test]
+fn what_is_kept_of_open_requests_has_a_bound_and_is_free_again_with_the_answer() {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    let long = "x".repeat(acp_chain_channel::limits::OPEN_KEPT / 3);
+    let request = |id| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"sessionId":"{long}"}}}}"#)
+    };
+    for id in ["1", "2"] {
+        client(&mut router, &request(id));
+    }
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
+    client(&mut router, &request("3"));
+    let refused = r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"the requests that are open have ids, methods and sessions of 64 MiB"}}"#;
+    assert_eq!(heard(&mut router, Peer::Client), [refused]);
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    heard(&mut router, Peer::Client);
+    client(&mut router, &request("3"));
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn what_a_proxy_gives_requests_to_keep_is_its_own_to_answer_for() {
+    let limits = Limits {
+        request_bytes: 2000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: limits.into(),
+        ..terms(FailurePolicy::Refuse)
+    };
+    let moves = under(terms, "moves", "*", |event, _| {
+        let Event::Message(delivery) = event else {
+            panic!("{event:?}")
+        };
+        let name = "x".repeat(1500);
+        match delivery.sender {
+            Peer::Client => {
+                Says::Decided(Decision::Replace(format!(r#"{{"sessionId":"{name}"}}"#)))
+            }
+            Peer::Agent => Says::Decided(Decision::Forward),
+        }
+    });
+    let mut router = Router::new(vec![moves.0], None);
+    client(&mut router, PROMPT);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+    let refused = heard(&mut router, Peer::Client);
+    assert!(refused[0].contains("`request-bytes`"), "{refused:?}");
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""r""#));
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn what_is_kept_of_a_proxys_own_requests_has_a_bound_also_when_it_is_started_again() {
+    let limits = Limits {
+        request_bytes: 10_000,
+        ..Limits::default()
+    };
+    let terms = Terms {
+        limits: limits.into(),
+        ..terms(FailurePolicy::Restart)
+    };
+    let (asks, starts) = under(terms, "asks", "m", |_, ledger| {
+        let params = format!(r#"{{"sessionId":"{}"}}"#, "x".repeat(3000));
+        ledger.request(Peer::Agent, "own", &params).unwrap();
+        Says::Decided(Decision::Forward)
+    });
+    let mut router = Router::new(vec![asks], None);
+    let own = |router: &mut Router| {
+        client(router, r#"{"jsonrpc":"2.0","method":"m"}"#);
+        let heard = heard(router, Peer::Agent);
+        heard.iter().filter(|line| line.contains("own")).count()
+    };
+    assert_eq!([(); 3].map(|()| own(&mut router)), [1, 1, 0]);
+    for begun in 1..=3 {
+        // What it asked before it broke has no answer, and is kept still.
+        let again = router.next_timer().unwrap();
+        router.advance(again);
+        assert_eq!(starts.lock().unwrap().len(), begun);
+        assert_eq!(own(&mut router), 0);
+    }
+    assert_eq!(router.next_timer(), None);
+}

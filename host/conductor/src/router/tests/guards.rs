@@ -1,0 +1,136 @@
+//! What a guard decided stays, and what readers could take for different things does not pass it.
+
+use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
+use crate::hop::Proxy;
+use crate::router::Router;
+use acp_chain_channel::{Decision, Event, Kinds, Peer};
+use acp_chain_rpc as rpc;
+
+pub(super) fn guard(mut proxy: Proxy) -> Proxy {
+    proxy.started.registration.guard = true;
+    proxy
+}
+
+/// Says that it was, in every message of that method.
+fn signs(name: &'static str, method: &str) -> Proxy {
+    scripted(name, method, move |event, _| match event {
+        Event::Message(_) => Says::Decided(Decision::Replace(format!(r#"{{"by":"{name}"}}"#))),
+        _ => Says::Decided(Decision::Forward),
+    })
+}
+
+const NEWS: &str = r#"{"jsonrpc":"2.0","method":"m","params":{"by":"agent"}}"#;
+
+#[test]
+fn what_a_guard_changed_no_other_proxy_alters() {
+    let mut router = Router::new(vec![signs("front", "m"), guard(signs("guard", "m"))], None);
+    agent(&mut router, NEWS);
+    let expected = r#"{"jsonrpc":"2.0","method":"m","params":{"by":"guard"}}"#;
+    assert_eq!(heard(&mut router, Peer::Client), [expected]);
+    // Another guard may.
+    let guards = vec![guard(signs("one", "m")), guard(signs("two", "m"))];
+    let mut router = Router::new(guards, None);
+    agent(&mut router, NEWS);
+    assert!(heard(&mut router, Peer::Client)[0].contains(r#""by":"one""#));
+    // What a guard lets pass as it was, is nobody's decision.
+    let mut router = Router::new(vec![signs("front", "m"), guard(forwards("m"))], None);
+    agent(&mut router, NEWS);
+    assert!(heard(&mut router, Peer::Client)[0].contains(r#""by":"front""#));
+}
+
+#[test]
+fn what_a_guard_answered_or_refused_no_other_proxy_alters() {
+    for says in [
+        Decision::Respond(r#""mine""#.to_owned()),
+        Decision::Reject(rpc::Error::new(7, "no")),
+    ] {
+        let front = scripted("front", "session/prompt", |event, _| match event {
+            Event::Message(delivery) if delivery.message.kind().is_response() => {
+                Says::Decided(Decision::Replace(r#""altered""#.to_owned()))
+            }
+            _ => Says::Decided(Decision::Forward),
+        });
+        let answers = scripted("guard", "session/prompt", move |_, _| {
+            Says::Decided(says.clone())
+        });
+        let mut router = Router::new(vec![front, guard(answers)], None);
+        client(&mut router, PROMPT);
+        let answer = heard(&mut router, Peer::Client).remove(0);
+        assert!(!answer.contains("altered"), "{answer}");
+        assert!(
+            answer.contains(r#""mine""#) || answer.contains(r#""code":7"#),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn what_a_guard_sends_no_other_proxy_alters() {
+    let tells = scripted("guard", "session/prompt", |_, ledger| {
+        ledger
+            .notify(Peer::Client, "m", r#"{"by":"guard"}"#)
+            .unwrap();
+        Says::Decided(Decision::Forward)
+    });
+    let mut router = Router::new(vec![signs("front", "m"), guard(tells)], None);
+    client(&mut router, PROMPT);
+    let told = heard(&mut router, Peer::Client).remove(0);
+    assert!(told.contains(r#""by":"guard""#), "{told}");
+}
+
+#[test]
+fn what_readers_could_take_for_different_things_does_not_pass_a_guard() {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"sessionId":"s","SessionId":"t"}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":{"b":1,"\u0062":2}}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{},"Params":{"a":1}}"#,
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"m\",\"params\":{\r}}",
+        r#"{"jsonrpc":"2.0","id":7,"method":"session/update","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":7,"method":"Session/Request_Permission","params":{}}"#,
+    ] {
+        let mut router = Router::new(vec![guard(forwards("*"))], None);
+        agent(&mut router, line);
+        assert!(heard(&mut router, Peer::Client).is_empty(), "{line}");
+        let refused = heard(&mut router, Peer::Agent).remove(0);
+        let expected = r#""id":7,"error":{"code":-32600,"message":"acp-chain: "#;
+        assert!(refused.contains(expected), "{refused}");
+        // Without a guard, it passes as it is.
+        let mut router = Router::new(vec![forwards("*")], None);
+        agent(&mut router, line);
+        assert_eq!(heard(&mut router, Peer::Client).len(), 1, "{line}");
+    }
+}
+
+#[test]
+fn a_prompt_that_comes_as_a_notification_is_none() {
+    let mut router = Router::new(vec![guard(forwards("session/prompt"))], None);
+    let line = r#"{"jsonrpc":"2.0","method":"session/prompt","params":{"sessionId":"s"}}"#;
+    client(&mut router, line);
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+}
+
+#[test]
+fn an_answer_that_can_be_read_in_two_ways_becomes_an_error() {
+    let mut router = Router::new(vec![guard(forwards("*"))], None);
+    client(&mut router, PROMPT);
+    heard(&mut router, Peer::Agent);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"a","StopReason":"b"}}"#,
+    );
+    let answer = heard(&mut router, Peer::Client).remove(0);
+    assert!(answer.contains(r#""error":{"code":-32600"#), "{answer}");
+}
+
+#[test]
+fn what_a_guard_does_not_ask_for_is_looked_at_no_further_than_its_envelope() {
+    let mut front = guard(forwards("session/prompt"));
+    front.started.registration.subscriptions[0].kinds = Kinds::REQUEST;
+    let mut router = Router::new(vec![front], None);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","method":"m","params":{"a":1,"A":2}}"#,
+    );
+    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+}

@@ -1,0 +1,609 @@
+//! Native proxies, played by hand, line by line.
+
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use tokio::time::Instant;
+
+use super::{PROMPT, agent, client, forwards, heard, update};
+use crate::native::Dialect;
+use crate::native_peer::{Order, START_UP};
+use crate::router::Router;
+use crate::{Member, Native};
+use acp_chain_channel::{Failure, FailurePolicy, Peer};
+use acp_chain_rpc::{Error, Id, Message};
+
+pub(super) const INITIALIZE: &str =
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
+
+pub(super) fn native(name: &str, on_failure: FailurePolicy) -> Native {
+    Native {
+        name: name.to_owned(),
+        dialect: None,
+        on_failure,
+        program: None,
+    }
+}
+
+fn alone(on_failure: FailurePolicy) -> Router {
+    Router::new(vec![native("n", on_failure)], None)
+}
+
+/// A native proxy says something.
+pub(super) fn says(router: &mut Router, index: usize, line: &str) {
+    let message = Message::parse(Bytes::copy_from_slice(line.as_bytes())).unwrap();
+    router.receive_from_native(index, message);
+    router.pump(1000);
+}
+
+/// What a native proxy was told since the last time.
+pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
+    let (.., mut natives) = router.split();
+    let outbox = natives.outbox(index).unwrap();
+    let bytes = outbox.copy_to_bytes(outbox.remaining());
+    let text = std::str::from_utf8(&bytes).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// A router with one native proxy that has begun, as have the ends.
+pub(super) fn begun(on_failure: FailurePolicy) -> Router {
+    let mut router = alone(on_failure);
+    client(&mut router, INITIALIZE);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":"i","method":"proxy/successor","params":{"method":"initialize","params":{"protocolVersion":1}}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#,
+    );
+    says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(told(&mut router, 0).len(), 2);
+    router
+}
+
+#[test]
+fn what_comes_from_the_client_is_plain_and_what_comes_from_the_agent_is_wrapped() {
+    let mut router = begun(FailurePolicy::Refuse);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0", "id":"p","method":"m","params":{"n":1e400},"x":1}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"p","method":"asked","params":{"n" : -0.0}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","method":"told","params":null}"#,
+    );
+    assert_eq!(
+        told(&mut router, 0),
+        [
+            r#"{"jsonrpc":"2.0", "id":3,"method":"m","params":{"n":1e400},"x":1}"#,
+            r#"{"jsonrpc":"2.0","id":4,"method":"proxy/successor","params":{"method":"asked","params":{"n" : -0.0}}}"#,
+            r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"told"}}"#,
+        ]
+    );
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":4,"result":{"s":"\u00e9"}}"#,
+    );
+    assert_eq!(
+        heard(&mut router, Peer::Agent),
+        [r#"{"jsonrpc":"2.0","id":"p","result":{"s":"\u00e9"}}"#]
+    );
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32800,"message":"x"}}"#,
+    );
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"x"}}"#]
+    );
+}
+
+#[test]
+fn what_it_sends_goes_plain_to_the_client_and_unwrapped_to_the_agent() {
+    let mut router = begun(FailurePolicy::Refuse);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":0,"method":"q","params":[1]}"#,
+    );
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [r#"{"jsonrpc":"2.0","id":3,"method":"q","params":[1]}"#]
+    );
+    for (meta, params) in [
+        (r#""_meta":{"a":1},"#, r#","params":{"n" : 1e400}"#),
+        (r#""meta":{"a":1},"#, r#","params":{"n" : 1e400}"#),
+    ] {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","method":"proxy/successor","params":{{{meta}"method":"t"{params}}}}}"#
+        );
+        says(&mut router, 0, &line);
+        assert_eq!(
+            heard(&mut router, Peer::Agent),
+            [r#"{"jsonrpc":"2.0","method":"t","params":{"n" : 1e400}}"#]
+        );
+    }
+    for params in ["", r#","params":null"#] {
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":"\u0061","method":"proxy/successor","params":{{"method":"t"{params}}}}}"#
+        );
+        says(&mut router, 0, &line);
+        let [sent] = &heard(&mut router, Peer::Agent)[..] else {
+            panic!("one message")
+        };
+        let id: u64 = sent
+            .strip_prefix(r#"{"jsonrpc":"2.0","id":"#)
+            .and_then(|rest| rest.strip_suffix(r#","method":"t"}"#))
+            .unwrap()
+            .parse()
+            .unwrap();
+        agent(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#),
+        );
+        assert_eq!(
+            told(&mut router, 0),
+            [r#"{"jsonrpc":"2.0","id":"\u0061","result":null}"#]
+        );
+    }
+}
+
+#[test]
+fn every_native_proxy_is_told_that_it_is_one_and_the_agent_that_it_is_the_last() {
+    let members: Vec<Member> = vec![
+        native("a", FailurePolicy::Refuse).into(),
+        forwards("*").into(),
+        native("b", FailurePolicy::Refuse).into(),
+    ];
+    let mut router = Router::new(members, None);
+    client(&mut router, INITIALIZE);
+    assert_eq!(
+        told(&mut router, 0),
+        [r#"{"jsonrpc":"2.0","id":1,"method":"proxy/initialize","params":{"protocolVersion":1}}"#]
+    );
+    let forward = r#"{"jsonrpc":"2.0","id":7,"method":"proxy/successor","params":{"method":"initialize","params":{"protocolVersion":1}}}"#;
+    says(&mut router, 0, forward);
+    assert_eq!(
+        told(&mut router, 2),
+        [r#"{"jsonrpc":"2.0","id":2,"method":"proxy/initialize","params":{"protocolVersion":1}}"#]
+    );
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+    says(&mut router, 2, forward);
+    assert_eq!(
+        heard(&mut router, Peer::Agent),
+        [r#"{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":1}}"#]
+    );
+}
+
+#[test]
+fn a_cancellation_is_plain_on_each_hop_and_names_that_hops_id() {
+    let mut router = begun(FailurePolicy::Refuse);
+    client(&mut router, PROMPT);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":"x","method":"proxy/successor","params":{"method":"session/prompt"}}"#,
+    );
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p","_meta":{}}}"#,
+    );
+    assert_eq!(
+        told(&mut router, 0)[1],
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3,"_meta":{}}}"#
+    );
+    heard(&mut router, Peer::Agent);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"x"}}"#,
+    );
+    // The wrapped form of older software, a second one, and those that name nothing.
+    for cancel in [
+        r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"$/cancel_request","params":{"requestId":"x"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"y"}}"#,
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request"}"#,
+    ] {
+        says(&mut router, 0, cancel);
+    }
+    assert_eq!(
+        heard(&mut router, Peer::Agent),
+        [r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":4}}"#]
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":0,"method":"asks","params":{}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#,
+    );
+    assert_eq!(
+        told(&mut router, 0)[1],
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#
+    );
+}
+
+#[test]
+fn a_wrapped_cancellation_alone_is_understood() {
+    let mut router = begun(FailurePolicy::Refuse);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":9,"method":"proxy/successor","params":{"method":"own"}}"#,
+    );
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"$/cancel_request","params":{"requestId":9}}}"#,
+    );
+    assert_eq!(
+        heard(&mut router, Peer::Agent)[1],
+        r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}"#
+    );
+}
+
+#[test]
+fn who_does_not_know_the_method_is_asked_once_in_the_older_dialect() {
+    let mut router = alone(FailurePolicy::Refuse);
+    client(&mut router, INITIALIZE);
+    told(&mut router, 0);
+    let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#;
+    says(&mut router, 0, unknown);
+    assert_eq!(
+        told(&mut router, 0),
+        [r#"{"jsonrpc":"2.0","id":1,"method":"_proxy/initialize","params":{"protocolVersion":1}}"#]
+    );
+    says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [
+            r#"{"jsonrpc":"2.0","id":0,"result":{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#
+        ]
+    );
+    agent(&mut router, &update("s", "t"));
+    assert!(told(&mut router, 0)[0].contains(r#""method":"_proxy/successor""#));
+
+    let mut router = alone(FailurePolicy::Refuse);
+    client(&mut router, INITIALIZE);
+    says(&mut router, 0, unknown);
+    says(&mut router, 0, unknown);
+    let [error] = &heard(&mut router, Peer::Client)[..] else {
+        panic!("one answer")
+    };
+    assert!(
+        error.contains("the proxy `n` failed on initialize: it does not know `_proxy/initialize`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_dialect_of_the_manifest_is_not_tried_but_taken() {
+    let mut proxy = native("n", FailurePolicy::Refuse);
+    proxy.dialect = Some(Dialect::ProxyMeta);
+    let mut router = Router::new(vec![proxy], None);
+    client(&mut router, INITIALIZE);
+    told(&mut router, 0);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#,
+    );
+    assert!(told(&mut router, 0).is_empty());
+    assert!(heard(&mut router, Peer::Client)[0].contains("it does not know `proxy/initialize`"));
+}
+
+#[test]
+fn an_error_of_the_agents_is_not_taken_for_the_proxys_own() {
+    let mut router = alone(FailurePolicy::Refuse);
+    client(&mut router, INITIALIZE);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":5,"method":"proxy/successor","params":{"method":"initialize"}}"#,
+    );
+    let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#;
+    says(&mut router, 0, unknown);
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"?"}}"#]
+    );
+}
+
+#[test]
+fn who_never_answers_the_first_message_is_ended_but_not_who_waits_for_others() {
+    let mut router = alone(FailurePolicy::Refuse);
+    client(&mut router, INITIALIZE);
+    router.advance(Instant::now() + START_UP + Duration::from_secs(1));
+    assert!(heard(&mut router, Peer::Client)[0].contains(
+        "the proxy `n` failed on initialize: it did not answer `proxy/initialize` within 30 s"
+    ));
+    assert_eq!(router.take_orders(), [Order::End(0)]);
+
+    let mut router = alone(FailurePolicy::Refuse);
+    client(&mut router, INITIALIZE);
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":5,"method":"proxy/successor","params":{"method":"initialize"}}"#,
+    );
+    router.advance(Instant::now() + START_UP + Duration::from_secs(1));
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    router.advance(Instant::now() + START_UP * 3);
+    assert!(router.take_orders().is_empty());
+}
+
+#[test]
+fn with_bypass_the_first_message_passes_whoever_did_not_pass_it_on() {
+    let mut router = alone(FailurePolicy::Bypass);
+    client(&mut router, INITIALIZE);
+    router.native_broke(0, &Failure::new("it exited with code 1"));
+    assert_eq!(
+        heard(&mut router, Peer::Agent),
+        [r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#]
+    );
+    client(&mut router, PROMPT);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn who_breaks_leaves_no_request_open_in_either_direction() {
+    for (policy, later) in [
+        (
+            FailurePolicy::Refuse,
+            "the proxy `n` failed on m: it broke before: it exited",
+        ),
+        (FailurePolicy::Bypass, ""),
+    ] {
+        let mut router = begun(policy);
+        client(&mut router, PROMPT);
+        agent(
+            &mut router,
+            r#"{"jsonrpc":"2.0","id":0,"method":"asks","params":{}}"#,
+        );
+        says(
+            &mut router,
+            0,
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"own"}}"#,
+        );
+        heard(&mut router, Peer::Agent);
+        router.native_broke(0, &Failure::new("it exited"));
+        let client_heard = heard(&mut router, Peer::Client);
+        let answer = client_heard
+            .iter()
+            .find(|line| line.contains(r#""id":"p""#));
+        assert!(
+            answer.is_some_and(|line| line
+                .contains("acp-chain: the proxy `n` failed on session/prompt: it exited")),
+            "{client_heard:?}"
+        );
+        let agent_heard = heard(&mut router, Peer::Agent);
+        assert_eq!(
+            agent_heard[0],
+            r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#
+        );
+        assert!(agent_heard[1].contains("the proxy `n` failed on asks: it exited"));
+        // Its own request is answered late, and to nobody.
+        agent(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
+        client(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
+        match later {
+            "" => assert_eq!(heard(&mut router, Peer::Agent).len(), 1),
+            later => assert!(heard(&mut router, Peer::Client)[0].contains(later)),
+        }
+    }
+}
+
+#[test]
+fn who_is_started_again_begins_again_and_the_agent_does_not() {
+    let mut router = begun(FailurePolicy::Restart);
+    router.native_broke(0, &Failure::new("it exited"));
+    assert_eq!(router.take_orders(), [Order::End(0)]);
+    client(&mut router, PROMPT);
+    router.advance(Instant::now() + Duration::from_secs(1));
+    assert_eq!(router.take_orders(), [Order::Launch(0)]);
+    router.launched(0, Ok(()));
+    router.pump(1000);
+    assert_eq!(
+        told(&mut router, 0),
+        [r#"{"jsonrpc":"2.0","id":4,"method":"proxy/initialize","params":{"protocolVersion":1}}"#]
+    );
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"initialize","params":{}}}"#,
+    );
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert_eq!(
+        told(&mut router, 0),
+        [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#
+        ]
+    );
+    // It may want to know more before it begins.
+    says(
+        &mut router,
+        0,
+        r#"{"jsonrpc":"2.0","id":2,"method":"proxy/successor","params":{"method":"more"}}"#,
+    );
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":7}"#);
+    assert_eq!(
+        told(&mut router, 0),
+        [r#"{"jsonrpc":"2.0","id":2,"result":7}"#]
+    );
+    says(&mut router, 0, r#"{"jsonrpc":"2.0","id":4,"result":{}}"#);
+    router.pump(1000);
+    assert_eq!(
+        told(&mut router, 0),
+        [r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s"}}"#]
+    );
+    says(&mut router, 0, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    assert_eq!(
+        heard(&mut router, Peer::Client).last().unwrap(),
+        r#"{"jsonrpc":"2.0","id":"p","result":{}}"#
+    );
+}
+
+#[test]
+fn who_breaks_too_often_is_given_up() {
+    let mut router = begun(FailurePolicy::RestartThenBypass);
+    let mut now = Instant::now();
+    for _ in 0..4 {
+        router.native_broke(0, &Failure::new("it exited"));
+        router.take_orders();
+        now += Duration::from_secs(2);
+        router.advance(now);
+        if router.take_orders() == [Order::Launch(0)] {
+            router.launched(0, Ok(()));
+        }
+    }
+    client(&mut router, PROMPT);
+    let heard = heard(&mut router, Peer::Agent);
+    assert!(
+        heard
+            .last()
+            .is_some_and(|line| line.contains("session/prompt"))
+    );
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_and_hurts_nobody() {
+    let mut router = begun(FailurePolicy::Refuse);
+    let long = "x".repeat(2000);
+    let long = format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"m"}}"#);
+    for (line, answer) in [
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{}}"#,
+            r#""id":1,"error":{"code":-32602,"#,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor"}"#,
+            "-32602",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":7}}"#,
+            "-32602",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/initialize","params":{}}"#,
+            "-32600",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"proxy/initialize"}}"#,
+            "-32601",
+        ),
+        (&*long, "-32600"),
+    ] {
+        says(&mut router, 0, line);
+        let [told] = &told(&mut router, 0)[..] else {
+            panic!("one answer to {line}")
+        };
+        assert!(told.contains(answer), "{told}");
+    }
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{}}"#,
+        r#"{"jsonrpc":"2.0","method":"proxy/initialize"}"#,
+        r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":"99","error":{"code":1,"message":""}}"#,
+    ] {
+        says(&mut router, 0, line);
+        assert!(told(&mut router, 0).is_empty(), "{line}");
+    }
+    // Twice under one id.
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"q"}"#;
+    says(&mut router, 0, twice);
+    says(&mut router, 0, twice);
+    assert!(told(&mut router, 0)[0].contains("belongs to a request that is still open"));
+    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+}
+
+#[test]
+fn a_lost_answer_is_an_error_for_whoever_waits_for_it() {
+    let mut router = begun(FailurePolicy::Refuse);
+    client(&mut router, PROMPT);
+    let error = Error::new(-32700, "the message is not JSON");
+    router.take_malformed_from_native(0, &error, Some(&Id::from(3)), None);
+    assert!(
+        heard(&mut router, Peer::Client)[0]
+            .contains("the answer of the proxy `n` is lost: the message is not JSON")
+    );
+}
+
+#[test]
+fn nothing_overtakes_on_its_way_through_components_and_native_proxies() {
+    let members: Vec<Member> = vec![
+        forwards("*").into(),
+        native("n", FailurePolicy::Refuse).into(),
+        forwards("*").into(),
+    ];
+    let mut router = Router::new(members, None);
+    client(&mut router, PROMPT);
+    for count in 0..3 {
+        agent(&mut router, &update("s", &count.to_string()));
+    }
+    let told = told(&mut router, 1);
+    assert_eq!(told.len(), 4);
+    for line in &told[1..] {
+        let inner = line
+            .replacen(r#""method":"proxy/successor","params":{"#, "", 1)
+            .replacen("}}}", "}}", 1);
+        says(&mut router, 1, &inner);
+    }
+    says(&mut router, 1, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [
+            update("s", "0"),
+            update("s", "1"),
+            update("s", "2"),
+            r#"{"jsonrpc":"2.0","id":"p","result":{}}"#.to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_successor_may_be_named_if_there_is_one_of_that_name() {
+    let mut router = begun(FailurePolicy::Refuse);
+    let asks = |peer: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"q","method":"proxy/successor","params":{{"method":"m","peer":{peer}}}}}"#
+        )
+    };
+    for (peer, number) in [(r#""agent""#, 3), ("null", 4)] {
+        says(&mut router, 0, &asks(peer));
+        assert_eq!(
+            heard(&mut router, Peer::Agent),
+            [format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"m"}}"#)]
+        );
+        agent(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":1}}"#),
+        );
+        assert_eq!(
+            told(&mut router, 0),
+            [r#"{"jsonrpc":"2.0","id":"q","result":1}"#]
+        );
+    }
+    for peer in [r#""research-agent""#, "7"] {
+        says(&mut router, 0, &asks(peer));
+        let named = peer.trim_matches('"');
+        let told = &told(&mut router, 0)[0];
+        assert!(
+            told.contains("-32602") && told.contains("it is `agent`"),
+            "{told}"
+        );
+        assert!(told.contains(named) && heard(&mut router, Peer::Agent).is_empty());
+    }
+}

@@ -1,0 +1,115 @@
+//! What the host tells the user, and when.
+
+use super::{PROMPT, agent, client, heard};
+use crate::Proxy;
+use crate::router::Router;
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::NOTICES;
+
+#[test]
+fn what_is_told_without_a_turn_is_kept_up_to_a_bound_and_the_rest_is_counted() {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    let text = "x".repeat(1000);
+    for _ in 0..10_000 {
+        router.tell_user(&text);
+    }
+    router.tell_user(&"y".repeat(1 << 20));
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    client(&mut router, PROMPT);
+    let told = heard(&mut router, Peer::Client);
+    let kept = NOTICES / 1024;
+    assert!(
+        (kept - 1..=kept + 2).contains(&told.len()),
+        "{}",
+        told.len()
+    );
+    let left_out = 10_001 + 1 - told.len();
+    let last = told.last().expect("a notice");
+    assert!(last.contains(&format!("{left_out} such")), "{last}");
+    client(&mut router, &PROMPT.replace("\"p\"", "\"q\""));
+    assert!(heard(&mut router, Peer::Client).is_empty(), "told once");
+}
+
+/// A router, past its `initialize`.
+fn speaking(version: u64) -> Router {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    let params = format!(r#"{{"protocolVersion":{version}}}"#);
+    let initialize =
+        format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#);
+    client(&mut router, &initialize);
+    agent(
+        &mut router,
+        &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{params}}}"#),
+    );
+    heard(&mut router, Peer::Client);
+    router
+}
+
+fn request(method: &str, session: &str) -> String {
+    let params = format!(r#"{{"sessionId":"{session}"}}"#);
+    format!(
+        r#"{{"jsonrpc":"2.0","id":"{method} {session}","method":"{method}","params":{params}}}"#
+    )
+}
+
+/// The answer to the first prompt, which says in version 2 that the agent has it.
+const ACCEPTED: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#;
+
+fn notice(session: &str, text: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{"sessionUpdate":"notice","severity":"warning","title":"acp-chain: {text}"}}}}}}"#
+    )
+}
+
+#[test]
+fn in_version_1_it_is_a_message_within_a_turn() {
+    let mut router = speaking(1);
+    router.tell_user("one");
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    client(&mut router, &request("session/prompt", "s"));
+    let message = |number: u64, text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"content":{{"text":"\n\n**acp-chain**: {text}\n\n","type":"text"}},"messageId":"acp-chain-{number}","sessionUpdate":"agent_message_chunk"}}}}}}"#
+        )
+    };
+    assert_eq!(heard(&mut router, Peer::Client), [message(1, "one")]);
+    router.tell_user("two");
+    assert_eq!(heard(&mut router, Peer::Client), [message(2, "two")]);
+    agent(&mut router, ACCEPTED);
+    heard(&mut router, Peer::Client);
+    router.tell_user("three");
+    assert!(heard(&mut router, Peer::Client).is_empty());
+}
+
+#[test]
+fn in_version_2_it_is_a_notice_in_the_session_that_was_prompted_last() {
+    let mut router = speaking(2);
+    router.tell_user("one");
+    client(&mut router, &request("session/new", "none"));
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    client(&mut router, &request("session/prompt", "s"));
+    assert_eq!(heard(&mut router, Peer::Client), [notice("s", "one")]);
+    agent(&mut router, ACCEPTED);
+    heard(&mut router, Peer::Client);
+    router.tell_user("two");
+    assert_eq!(heard(&mut router, Peer::Client), [notice("s", "two")]);
+    client(&mut router, &request("session/prompt", "t"));
+    router.tell_user("three");
+    assert_eq!(heard(&mut router, Peer::Client), [notice("t", "three")]);
+}
+
+#[test]
+fn in_version_2_nothing_is_told_in_a_session_that_is_closed() {
+    for close in ["session/close", "session/delete"] {
+        let mut router = speaking(2);
+        client(&mut router, &request("session/prompt", "s"));
+        client(&mut router, &request(close, "t"));
+        router.tell_user("one");
+        assert_eq!(heard(&mut router, Peer::Client), [notice("s", "one")]);
+        client(&mut router, &request(close, "s"));
+        router.tell_user("two");
+        assert!(heard(&mut router, Peer::Client).is_empty());
+        client(&mut router, &request("session/prompt", "t"));
+        assert_eq!(heard(&mut router, Peer::Client), [notice("t", "two")]);
+    }
+}

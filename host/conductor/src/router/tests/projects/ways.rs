@@ -1,0 +1,295 @@
+//! Which way a session goes.
+
+use super::super::guards::guard;
+use super::super::sessions::{Seen, taken, watches};
+use super::super::{Says, scripted};
+use super::{
+    agent, begins, client, fails, finds, finds_all, finds_none, heard, opened, setup, update,
+    wanted, watched, with,
+};
+use acp_chain_channel::{Decision, Event, Peer};
+
+#[test]
+fn a_session_passes_the_proxies_of_its_project_and_no_others() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "s", "/one", &seen);
+    opened(&mut router, 2, "t", "/two", &seen);
+    client(&mut router, &setup(3, "new", None, "/none"));
+    assert_eq!(wanted(&mut router).len(), 1);
+    finds_none(&mut router, 3);
+    begins(&mut router, 3, "u");
+    taken(&seen);
+    for (session, passed) in [
+        (
+            "s",
+            &["/one: session/update in s", "own: session/update in s"][..],
+        ),
+        (
+            "t",
+            &["/two: session/update in t", "own: session/update in t"],
+        ),
+        ("u", &["own: session/update in u"]),
+    ] {
+        agent(&mut router, &update(session, "x"));
+        assert_eq!(taken(&seen), passed);
+    }
+    // What names no session passes the user's own proxies.
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"m"}"#);
+    assert_eq!(taken(&seen), ["own: m in none"]);
+}
+
+#[test]
+fn sessions_of_one_project_share_its_proxies() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "s", "/one", &seen);
+    client(&mut router, &setup(2, "new", None, "/one/deeper"));
+    wanted(&mut router);
+    assert!(!router.lacks(2, "/one"));
+    router.found(2, Some("/one"));
+    router.pump(1000);
+    begins(&mut router, 2, "t");
+    taken(&seen);
+    agent(&mut router, &update("t", "x"));
+    assert_eq!(
+        taken(&seen),
+        ["/one: session/update in t", "own: session/update in t"]
+    );
+    assert_eq!(router.core.hops.len(), 2);
+}
+
+#[test]
+fn a_project_stands_in_front_of_the_guards_of_the_user_and_its_own_guards_behind_its_others() {
+    let seen = Seen::default();
+    let own = ["front", "guard", "behind"].map(|name| match name {
+        "guard" => guard(watches(name, &seen)),
+        _ => watches(name, &seen),
+    });
+    let mut router = with(own.into());
+    client(&mut router, &setup(1, "new", None, "/p"));
+    wanted(&mut router);
+    let members = vec![
+        guard(watches("its guard", &seen)).into(),
+        watches("one", &seen).into(),
+        watches("two", &seen).into(),
+    ];
+    finds_all(&mut router, 1, "/p", members).unwrap();
+    let passed = ["front", "one", "two", "its guard", "guard", "behind"];
+    assert_eq!(
+        taken(&seen),
+        passed.map(|name| format!("{name}: session/new in none"))
+    );
+}
+
+#[test]
+fn what_the_agent_says_in_a_session_that_is_loaded_takes_its_way_before_the_answer() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    client(&mut router, &setup(1, "load", Some("s"), "/p"));
+    wanted(&mut router);
+    finds(&mut router, 1, "/p", watches("p", &seen));
+    taken(&seen);
+    agent(&mut router, &update("s", "history"));
+    assert_eq!(
+        taken(&seen),
+        ["p: session/update in s", "own: session/update in s"]
+    );
+    begins(&mut router, 1, "s");
+    taken(&seen);
+    agent(&mut router, &update("s", "news"));
+    assert_eq!(
+        taken(&seen),
+        ["p: session/update in s", "own: session/update in s"]
+    );
+}
+
+#[test]
+fn a_session_that_a_proxy_gives_another_name_goes_its_way_by_either() {
+    let seen = Seen::default();
+    let renames = scripted("renames", "session/load", |event, _| match event {
+        Event::Message(delivery) if !delivery.message.kind().is_response() => {
+            let body = delivery.message.body().replace(r#""s""#, r#""theirs""#);
+            Says::Decided(Decision::Replace(body))
+        }
+        _ => Says::Decided(Decision::Forward),
+    });
+    let mut router = with(vec![renames, watches("own", &seen)]);
+    client(&mut router, &setup(1, "load", Some("s"), "/p"));
+    wanted(&mut router);
+    finds(&mut router, 1, "/p", watches("p", &seen));
+    taken(&seen);
+    agent(&mut router, &update("theirs", "history"));
+    assert_eq!(
+        taken(&seen),
+        [
+            "p: session/update in theirs",
+            "own: session/update in theirs"
+        ]
+    );
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,
+    );
+    assert_eq!(taken(&seen), ["own: m in s", "p: m in s"]);
+}
+
+#[test]
+fn a_setup_that_fails_leaves_the_ways_as_they_were() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "s", "/one", &seen);
+    client(&mut router, &setup(2, "resume", Some("s"), "/two"));
+    wanted(&mut router);
+    finds(&mut router, 2, "/two", watches("/two", &seen));
+    taken(&seen);
+    agent(&mut router, &update("s", "x"));
+    assert_eq!(taken(&seen)[0], "/two: session/update in s");
+    fails(&mut router, 2);
+    taken(&seen);
+    agent(&mut router, &update("s", "x"));
+    assert_eq!(
+        taken(&seen),
+        ["/one: session/update in s", "own: session/update in s"]
+    );
+}
+
+#[test]
+fn a_session_that_is_set_up_again_goes_its_new_way_from_then_on() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "s", "/one", &seen);
+    for (number, cwd) in [(2, "/two"), (3, "/none")] {
+        client(&mut router, &setup(number, "resume", Some("s"), cwd));
+        wanted(&mut router);
+        match cwd {
+            "/two" => finds(&mut router, number, cwd, watches(cwd, &seen)),
+            _ => finds_none(&mut router, number),
+        }
+        begins(&mut router, number, "s");
+        taken(&seen);
+        client(
+            &mut router,
+            r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,
+        );
+        match cwd {
+            "/two" => assert_eq!(taken(&seen), ["own: m in s", "/two: m in s"]),
+            _ => assert_eq!(taken(&seen), ["own: m in s"]),
+        }
+    }
+}
+
+#[test]
+fn what_the_agent_says_in_a_session_that_nobody_knows_belongs_to_the_setups_that_are_open() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "known", "/one", &seen);
+    for id in [2, 3] {
+        client(&mut router, &setup(id, "new", None, "/two"));
+        wanted(&mut router);
+        finds(&mut router, id, "/two", watches("/two", &seen));
+    }
+    taken(&seen);
+    agent(&mut router, &update("new", "x"));
+    agent(&mut router, &update("known", "x"));
+    let passed = [
+        "/two: session/update in new",
+        "own: session/update in new",
+        "/one: session/update in known",
+        "own: session/update in known",
+    ];
+    assert_eq!(taken(&seen), passed);
+    // One could not say which.
+    client(&mut router, &setup(4, "new", None, "/none"));
+    wanted(&mut router);
+    finds_none(&mut router, 4);
+    taken(&seen);
+    agent(&mut router, &update("new", "x"));
+    assert_eq!(taken(&seen), ["own: session/update in new"]);
+}
+
+#[test]
+fn a_session_that_is_forked_stays_on_its_way() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "s", "/one", &seen);
+    client(&mut router, &setup(2, "fork", Some("s"), "/two"));
+    wanted(&mut router);
+    finds(&mut router, 2, "/two", watches("/two", &seen));
+    let passed = ["own: session/fork in s", "/two: session/fork in s"];
+    assert_eq!(taken(&seen), passed);
+    begins(&mut router, 2, "t");
+    taken(&seen);
+    for (session, first) in [
+        ("s", "/one: session/update in s"),
+        ("t", "/two: session/update in t"),
+    ] {
+        agent(&mut router, &update(session, "x"));
+        assert_eq!(taken(&seen)[0], first);
+    }
+}
+
+#[test]
+fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
+    let (seen, answers) = (Seen::default(), Seen::default());
+    let heard_back = answers.clone();
+    let speaks = scripted("speaks", "t", move |event, ledger| match event {
+        Event::Message(_) => {
+            for params in ["{}", r#"{"sessionId":"other"}"#, r#"{"sessionId":"s"}"#] {
+                for to in [Peer::Agent, Peer::Client] {
+                    ledger.request(to, "own", params).unwrap();
+                    ledger.notify(to, "own", params).unwrap();
+                }
+            }
+            Says::Decided(Decision::Forward)
+        }
+        Event::Answer(delivery) => {
+            heard_back
+                .lock()
+                .unwrap()
+                .push(delivery.message.body().to_owned());
+            Says::Told
+        }
+        _ => Says::Told,
+    });
+    let mut router = watched(&seen);
+    client(&mut router, &setup(1, "new", None, "/none"));
+    wanted(&mut router);
+    finds_none(&mut router, 1);
+    begins(&mut router, 1, "other");
+    client(&mut router, &setup(2, "new", None, "/p"));
+    wanted(&mut router);
+    finds(&mut router, 2, "/p", speaks);
+    begins(&mut router, 2, "s");
+    heard(&mut router, Peer::Client);
+    heard(&mut router, Peer::Agent);
+    taken(&seen);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","method":"t","params":{"sessionId":"s"}}"#,
+    );
+    for (peer, count) in [(Peer::Agent, 3), (Peer::Client, 2)] {
+        let lines = heard(&mut router, peer);
+        assert_eq!(lines.len(), count, "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.contains(r#""sessionId":"s""#)),
+            "{lines:?}"
+        );
+    }
+    let refused = taken(&answers);
+    let of = |text: &str| {
+        refused
+            .iter()
+            .filter(|answer| answer.contains(text))
+            .count()
+    };
+    assert_eq!(refused.len(), 4, "{refused:?}");
+    assert_eq!(of("the message names none"), 2, "{refused:?}");
+    assert_eq!(of("does not pass this proxy"), 2, "{refused:?}");
+    // Nobody on other ways has seen any of it, but for what is in the session.
+    let others = taken(&seen);
+    assert!(
+        others.iter().all(|what| what.ends_with(" in s")),
+        "{others:?}"
+    );
+}

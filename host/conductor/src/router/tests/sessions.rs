@@ -1,0 +1,122 @@
+//! Sessions with ways of their own.
+
+use std::sync::{Arc, Mutex};
+
+use super::{PROMPT, Says, agent, client, heard, scripted, update};
+use crate::Proxy;
+use crate::route::Route;
+use crate::router::Router;
+use acp_chain_channel::limits::KEPT;
+use acp_chain_channel::{Decision, Event, Peer};
+
+/// What proxies saw: which of them, and what.
+pub(super) type Seen = Arc<Mutex<Vec<String>>>;
+
+pub(super) fn watches(name: &'static str, seen: &Seen) -> Proxy {
+    let seen = seen.clone();
+    scripted(name, "*", move |event, _| match event {
+        Event::Message(delivery) => {
+            let session = delivery.session.as_deref().unwrap_or("none");
+            let what = format!("{name}: {} in {session}", delivery.method);
+            seen.lock().unwrap().push(what);
+            Says::Decided(Decision::Forward)
+        }
+        _ => Says::Told,
+    })
+}
+
+pub(super) fn taken(seen: &Seen) -> Vec<String> {
+    std::mem::take(&mut seen.lock().unwrap())
+}
+
+/// Two proxies that see everything.
+fn two(seen: &Seen) -> Router {
+    Router::new(vec![watches("a", seen), watches("b", seen)], None)
+}
+
+#[test]
+fn a_session_goes_the_way_of_the_request_that_set_it_up_until_it_is_closed() {
+    let seen = Seen::default();
+    let mut router = two(&seen);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}"#,
+    );
+    // As if it had been given this way when it came.
+    router.core.exchanges.get_mut(1).unwrap().route = Route::new([1]);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#,
+    );
+    taken(&seen);
+
+    client(&mut router, PROMPT);
+    agent(&mut router, &update("s", "of its own way"));
+    agent(&mut router, &update("t", "of all"));
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    let passed = [
+        "b: session/prompt in s",
+        "b: session/update in s",
+        "b: session/update in t",
+        "a: session/update in t",
+        "b: session/prompt in s",
+    ];
+    assert_eq!(taken(&seen), passed);
+    assert_eq!(heard(&mut router, Peer::Client).len(), 4);
+
+    let close = r#"{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}"#;
+    client(&mut router, close);
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    taken(&seen);
+    client(&mut router, PROMPT);
+    let passed = ["a: session/prompt in s", "b: session/prompt in s"];
+    assert_eq!(taken(&seen), passed);
+}
+
+#[test]
+fn a_proxy_that_asks_in_a_session_which_goes_another_way_is_refused() {
+    let answers = Seen::default();
+    let heard_back = answers.clone();
+    let asks = scripted("asks", "t", move |event, ledger| match event {
+        Event::Message(_) => {
+            let params = r#"{"sessionId":"s"}"#;
+            ledger.request(Peer::Agent, "own", params).unwrap();
+            ledger.notify(Peer::Agent, "own", params).unwrap();
+            Says::Decided(Decision::Forward)
+        }
+        Event::Answer(delivery) => {
+            let said = delivery.message.body().to_owned();
+            heard_back.lock().unwrap().push(said);
+            Says::Told
+        }
+        _ => Says::Told,
+    });
+    let mut router = Router::new(vec![asks], None);
+    let (name, own) = ("s".into(), Route::new([]));
+    assert!(router.core.sessions.begin(Peer::Agent, &name, &own));
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"t"}"#);
+    let told = taken(&answers);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].contains("does not pass this proxy"), "{told:?}");
+    let left = heard(&mut router, Peer::Agent);
+    assert_eq!(left, [r#"{"jsonrpc":"2.0","method":"t"}"#]);
+}
+
+#[test]
+fn a_session_that_cannot_be_kept_is_refused_rather_than_led_another_way() {
+    let seen = Seen::default();
+    let mut router = two(&seen);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}"#,
+    );
+    router.core.exchanges.get_mut(1).unwrap().route = Route::new([1]);
+    let others = router.core.kept.charge_anyway(KEPT);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#,
+    );
+    drop(others);
+    let told = heard(&mut router, Peer::Client).concat();
+    assert!(told.contains("close some of them first"), "{told}");
+}

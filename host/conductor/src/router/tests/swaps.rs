@@ -1,0 +1,412 @@
+//! Proxies of which newer versions take the place while messages pass.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+use super::{
+    Again, Once, PROMPT, Says, Script, Starts, agent, client, forwards, heard, scripted, slow,
+    under, update,
+};
+use crate::router::Router;
+use crate::{Swap, Terms};
+use acp_chain_channel::{
+    Decision, Edit, Event, Failure, FailurePolicy, Grant, Ledger, MessageId, Peer, Source, Starting,
+};
+
+type Done = oneshot::Receiver<Result<(), Failure>>;
+
+fn terms() -> Terms {
+    Terms {
+        grant: Grant::unlimited().into(),
+        on_failure: FailurePolicy::Restart,
+        ..Terms::default()
+    }
+}
+
+fn swap(name: &str, source: Box<dyn Source>) -> (Swap, Done) {
+    let (done, is_done) = oneshot::channel();
+    let swap = Swap {
+        proxy: name.to_owned(),
+        source,
+        terms: terms(),
+        on_failure: Some(FailurePolicy::Restart),
+        done,
+    };
+    (swap, is_done)
+}
+
+/// A newer version of the proxy `p`; also tells with what it is started.
+fn newer(
+    method: &str,
+    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
+) -> (Swap, Done, Starts) {
+    let (proxy, starts) = under(terms(), "p", method, script);
+    let (swap, done) = swap("p", proxy.source);
+    (swap, done, starts)
+}
+
+/// A version that writes its name behind what it sees.
+fn marks(name: &'static str) -> impl FnMut(&Event, &mut Ledger) -> Says {
+    move |_, _| {
+        Says::Decided(Decision::Edit(vec![Edit {
+            pointer: "/by".to_owned(),
+            value: Some(format!(r#""{name}""#)),
+        }]))
+    }
+}
+
+fn is_done(done: &mut Done) -> bool {
+    matches!(done.try_recv(), Ok(Ok(())))
+}
+
+fn why_not(done: &mut Done) -> String {
+    match done.try_recv() {
+        Ok(Err(failure)) => failure.to_string(),
+        other => panic!("it is in its place, or nobody knows: {other:?}"),
+    }
+}
+
+/// A version that holds prompts, asks the client about them, and settles them by the answer.
+fn asks() -> impl FnMut(&Event, &mut Ledger) -> Says {
+    let mut held = None;
+    move |event, ledger| match event {
+        Event::Message(delivery) if &*delivery.method == "session/prompt" => {
+            held = Some(delivery.id);
+            ledger.request(Peer::Client, "own", "{}").unwrap();
+            Says::Decided(Decision::Hold)
+        }
+        Event::Answer(_) => {
+            ledger
+                .settle(held.take().unwrap(), Decision::Forward)
+                .unwrap();
+            Says::Told
+        }
+        _ => Says::Decided(Decision::Forward),
+    }
+}
+
+#[test]
+fn a_newer_version_gets_what_comes_next_and_what_was_saved() {
+    let mut seen = 0;
+    let (first, _) = under(terms(), "p", "session/update", move |_, ledger| {
+        seen += 1;
+        ledger.save(format!("{seen}")).unwrap();
+        Says::Decided(Decision::Forward)
+    });
+    let mut router = Router::new(vec![first], None);
+    agent(&mut router, &update("s", "a"));
+    let (second, mut done, starts) = newer("session/update", marks("second"));
+    router.swap(second);
+    assert!(is_done(&mut done));
+    assert_eq!(
+        starts.lock().unwrap()[..],
+        [((1 << 32) + 1, Some("1".to_owned()))]
+    );
+    agent(&mut router, &update("s", "b"));
+    let came = heard(&mut router, Peer::Client);
+    assert_eq!(came[0], update("s", "a"));
+    assert!(came[1].contains(r#""t":"b","by":"second""#), "{came:?}");
+}
+
+#[test]
+fn what_the_old_version_holds_and_asks_stays_with_it() {
+    let (first, _) = under(terms(), "p", "session/prompt", asks());
+    let mut router = Router::new(vec![first], None);
+    client(&mut router, PROMPT);
+    let asked = heard(&mut router, Peer::Client);
+    let (second, mut done, _) = newer("session/prompt", marks("second"));
+    router.swap(second);
+    assert!(is_done(&mut done));
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+    assert!(asked[0].contains(r#""method":"own""#), "{asked:?}");
+    let came = heard(&mut router, Peer::Agent);
+    assert!(
+        came.len() == 1 && came[0].contains(r#""by":"second""#),
+        "{came:?}"
+    );
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    let came = heard(&mut router, Peer::Agent);
+    assert!(came.len() == 1 && !came[0].contains("by"), "{came:?}");
+    assert!(router.core.hops[0].versions.retired.is_empty());
+}
+
+#[test]
+fn the_old_version_hears_that_what_it_holds_is_withdrawn() {
+    let (first, _) = under(
+        terms(),
+        "p",
+        "session/prompt",
+        |event, ledger| match event {
+            Event::Cancel(id) => {
+                let error = acp_chain_rpc::Error::new(-32800, "by the first");
+                ledger.settle(*id, Decision::Reject(error)).unwrap();
+                Says::Told
+            }
+            _ => Says::Decided(Decision::Hold),
+        },
+    );
+    let mut router = Router::new(vec![first], None);
+    client(&mut router, PROMPT);
+    router.swap(newer("session/prompt", marks("second")).0);
+    let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#;
+    client(&mut router, cancel);
+    let came = heard(&mut router, Peer::Client);
+    assert!(came[0].contains("by the first"), "{came:?}");
+}
+
+#[test]
+fn a_response_passes_the_old_version_that_holds_what_came_before_it() {
+    let holds = || {
+        let mut held: Vec<MessageId> = Vec::new();
+        move |event: &Event, ledger: &mut Ledger| match event {
+            Event::Message(delivery) if delivery.message.kind().is_response() => {
+                for id in held.drain(..) {
+                    ledger.settle(id, Decision::Forward).unwrap();
+                }
+                Says::Decided(Decision::Forward)
+            }
+            Event::Message(delivery) if &*delivery.method == "session/update" => {
+                held.push(delivery.id);
+                Says::Decided(Decision::Hold)
+            }
+            _ => Says::Decided(Decision::Forward),
+        }
+    };
+    let (first, _) = under(terms(), "p", "session/*", holds());
+    let mut router = Router::new(vec![first], None);
+    client(&mut router, PROMPT);
+    agent(&mut router, &update("s", "a"));
+    router.swap(newer("session/*", holds()).0);
+    agent(&mut router, &update("s", "b"));
+    router.swap(newer("session/*", holds()).0);
+    agent(&mut router, &update("s", "c"));
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    assert_eq!(
+        heard(&mut router, Peer::Client),
+        [
+            update("s", "a"),
+            update("s", "b"),
+            update("s", "c"),
+            r#"{"jsonrpc":"2.0","id":"p","result":{}}"#.to_owned(),
+        ]
+    );
+    assert!(router.core.hops[0].versions.retired.is_empty());
+}
+
+#[test]
+fn what_the_old_version_holds_for_too_long_is_taken_from_it() {
+    let (first, _) = under(terms(), "p", "session/prompt", asks());
+    let mut router = Router::new(vec![first], None);
+    client(&mut router, PROMPT);
+    router.swap(newer("session/prompt", marks("second")).0);
+    let over = router.next_timer().unwrap() + Duration::from_secs(1);
+    heard(&mut router, Peer::Client);
+    router.advance(over);
+    router.pump(1000);
+    let came = heard(&mut router, Peer::Client);
+    assert_eq!(came.len(), 2, "{came:?}");
+    assert!(came.iter().any(|line| line.contains("for too long")
+        || line.contains("took too long") && line.contains(r#""id":"p""#)));
+    assert!(came.iter().any(|line| line.contains("$/cancel_request")));
+    assert!(router.core.hops[0].versions.retired.is_empty());
+    // Too late for it, and none of the new one's business.
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    assert!(heard(&mut router, Peer::Agent).is_empty());
+}
+
+#[test]
+fn an_old_version_that_breaks_takes_nothing_with_it_but_what_it_holds() {
+    let mut is_first = true;
+    let (first, starts) = under(
+        terms(),
+        "p",
+        "session/prompt",
+        move |event, ledger| match event {
+            Event::Answer(_) => Says::Broke("trap"),
+            _ if std::mem::take(&mut is_first) => {
+                ledger.request(Peer::Client, "own", "{}").unwrap();
+                Says::Decided(Decision::Hold)
+            }
+            _ => Says::Decided(Decision::Hold),
+        },
+    );
+    let mut router = Router::new(vec![first], None);
+    client(&mut router, PROMPT);
+    router.swap(newer("session/prompt", marks("second")).0);
+    heard(&mut router, Peer::Client);
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    let came = heard(&mut router, Peer::Client);
+    assert!(
+        came.len() == 1 && came[0].contains(r#""id":"p","error""#),
+        "{came:?}"
+    );
+    client(&mut router, PROMPT);
+    assert!(heard(&mut router, Peer::Agent)[0].contains(r#""by":"second""#));
+    assert!(starts.lock().unwrap().is_empty(), "it is not started again");
+}
+
+#[test]
+fn of_many_old_versions_the_oldest_end_first() {
+    let (first, _) = under(terms(), "p", "session/prompt", asks());
+    let mut router = Router::new(vec![first], None);
+    for turn in 0..6 {
+        let id = format!(r#""{turn}""#);
+        client(&mut router, &PROMPT.replace(r#""p""#, &id));
+        router.swap(newer("session/prompt", asks()).0);
+    }
+    let came = heard(&mut router, Peer::Client);
+    let failed: Vec<_> = came
+        .iter()
+        .filter(|line| line.contains("too often"))
+        .collect();
+    assert_eq!(failed.len(), 2, "{came:?}");
+    assert!(failed[0].contains(r#""id":"0""#) && failed[1].contains(r#""id":"1""#));
+}
+
+#[test]
+fn a_version_that_does_not_start_leaves_the_old_one_at_work() {
+    let (first, _) = under(terms(), "p", "session/prompt", asks());
+    let mut router = Router::new(vec![first], None);
+    client(&mut router, PROMPT);
+    let (swap, mut done) = swap("p", Box::new(Once));
+    router.swap(swap);
+    assert!(why_not(&mut done).contains("there is only one"));
+    let came = heard(&mut router, Peer::Client);
+    assert!(came[1].contains("The old one goes on."), "{came:?}");
+    client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+}
+
+#[test]
+fn a_proxy_that_was_given_up_works_again_in_its_new_version() {
+    let dies = scripted("p", "*", |_, _| Says::Broke("trap"));
+    let mut router = Router::new(vec![dies], None);
+    client(&mut router, PROMPT);
+    heard(&mut router, Peer::Client);
+    router.swap(newer("*", marks("second")).0);
+    client(&mut router, PROMPT);
+    assert!(heard(&mut router, Peer::Agent)[0].contains(r#""by":"second""#));
+}
+
+#[test]
+fn a_newer_version_has_its_own_subscriptions() {
+    let mut router = Router::new(vec![under(terms(), "p", "a", marks("first")).0], None);
+    router.swap(newer("b", marks("second")).0);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"a","params":{}}"#);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"b","params":{}}"#);
+    assert_eq!(
+        heard(&mut router, Peer::Agent),
+        [
+            r#"{"jsonrpc":"2.0","method":"a","params":{}}"#,
+            r#"{"jsonrpc":"2.0","method":"b","params":{"by":"second"}}"#,
+        ]
+    );
+}
+
+/// A version that starts when it is told to, and is a guard or not.
+struct Made {
+    go: Mutex<Option<oneshot::Receiver<()>>>,
+    guard: bool,
+    again: Again,
+}
+
+impl Made {
+    fn new(guard: bool, go: Option<oneshot::Receiver<()>>) -> Self {
+        let script: Script = Box::new(marks("second"));
+        Self {
+            go: Mutex::new(go),
+            guard,
+            again: Again {
+                script: Arc::new(Mutex::new(script)),
+                method: "*".to_owned(),
+                terms: terms(),
+                starts: Starts::default(),
+            },
+        }
+    }
+}
+
+impl Source for Made {
+    fn start(&self, first: MessageId, _: Option<String>) -> Starting {
+        let go = self.go.lock().unwrap().take();
+        let mut started = self.again.begin(first);
+        started.registration.guard = self.guard;
+        Box::pin(async move {
+            if let Some(go) = go {
+                let _ = go.await;
+            }
+            Ok(started)
+        })
+    }
+}
+
+#[tokio::test]
+async fn what_comes_while_a_version_starts_waits_for_it_in_order() {
+    let mut router = Router::new(vec![under(terms(), "p", "*", marks("first")).0], None);
+    let (go, goes) = oneshot::channel();
+    let (swap, mut done) = swap("p", Box::new(Made::new(false, Some(goes))));
+    router.swap(swap);
+    for text in ["a", "b"] {
+        agent(&mut router, &update("s", text));
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    go.send(()).unwrap();
+    let (_, _, finished, ..) = router.split();
+    let finished = finished.await;
+    router.finished(finished);
+    router.pump(1000);
+    assert!(is_done(&mut done));
+    let came = heard(&mut router, Peer::Client);
+    assert!(came[0].contains(r#""t":"a","by":"second""#), "{came:?}");
+    assert!(came[1].contains(r#""t":"b","by":"second""#), "{came:?}");
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_being_called_is_replaced_when_it_returns() {
+    let (go, goes) = oneshot::channel();
+    let mut router = Router::new(vec![slow("*", goes)], None);
+    agent(&mut router, &update("s", "a"));
+    let (proxy, _) = under(terms(), "slow", "*", marks("second"));
+    let (superseded, mut first) = swap("slow", Box::new(Once));
+    let (swap, mut done) = swap("slow", proxy.source);
+    router.swap(superseded);
+    router.swap(swap);
+    assert!(why_not(&mut first).contains("a newer version came"));
+    agent(&mut router, &update("s", "b"));
+    go.send(()).unwrap();
+    let (_, _, finished, ..) = router.split();
+    let finished = finished.await;
+    router.finished(finished);
+    router.pump(1000);
+    assert!(is_done(&mut done));
+    let came = heard(&mut router, Peer::Client);
+    assert_eq!(came[0], update("s", "a"));
+    assert!(came[1].contains(r#""t":"b","by":"second""#), "{came:?}");
+}
+
+#[test]
+fn who_stands_where_is_not_changed_by_a_newer_version() {
+    let mut router = Router::new(
+        vec![forwards("x"), scripted("p", "*", marks("first"))],
+        None,
+    );
+    let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
+    router.swap(guard);
+    assert!(why_not(&mut done).contains("it is a guard now"));
+    // Where it is alone, it stands everywhere.
+    let mut router = Router::new(vec![scripted("p", "*", marks("first"))], None);
+    let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
+    router.swap(guard);
+    assert!(is_done(&mut done));
+}
+
+#[test]
+fn only_a_component_of_this_chain_has_newer_versions() {
+    let mut router = Router::new(vec![forwards("x")], None);
+    let (swap, mut done) = swap("nobody", Box::new(Once));
+    router.swap(swap);
+    assert!(why_not(&mut done).contains("no such proxy"));
+}

@@ -1,0 +1,167 @@
+//! Turns that are stopped while a proxy holds the prompt.
+
+use super::{PROMPT, Says, agent, client, forwards, heard, scripted, under};
+use crate::router::Router;
+use crate::{Proxy, Terms};
+use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, MessageId, Peer};
+use acp_chain_rpc as rpc;
+
+const STOP: &str = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#;
+const WITHDRAW: &str =
+    r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#;
+const STOPPED: &str = r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"cancelled"}}"#;
+const WITHDRAWN: &str =
+    r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"Request cancelled"}}"#;
+
+/// A proxy that holds prompts, and settles them so when they are cancelled, or when somebody says `go`.
+fn holds(settle: impl Fn() -> Decision + Send + 'static, when: &'static str) -> Proxy {
+    let mut held = Vec::<MessageId>::new();
+    scripted("holds", "*", move |event, ledger| {
+        let comes = match event {
+            Event::Message(delivery) if &*delivery.method == "session/prompt" => {
+                held.push(delivery.id);
+                return Says::Decided(Decision::Hold);
+            }
+            Event::Message(delivery) => (&*delivery.method == when, Decision::Forward),
+            _ => (when == "cancelled", Decision::Forward),
+        };
+        if comes.0 {
+            for id in held.drain(..) {
+                ledger.settle(id, settle()).unwrap();
+            }
+        }
+        match event {
+            Event::Message(_) => Says::Decided(comes.1),
+            _ => Says::Told,
+        }
+    })
+}
+
+fn cancelled() -> Decision {
+    Decision::Reject(rpc::Error::new(-32800, "Request cancelled"))
+}
+
+#[test]
+fn a_held_prompt_is_cancelled_and_the_agent_never_hears_of_it() {
+    for on_the_way in [false, true] {
+        let mut chain = vec![holds(cancelled, "cancelled")];
+        if on_the_way {
+            chain.insert(0, forwards("*"));
+            chain.push(forwards("*"));
+        }
+        let mut router = Router::new(chain, None);
+        client(&mut router, PROMPT);
+        client(&mut router, STOP);
+        assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+        assert_eq!(heard(&mut router, Peer::Agent), [STOP]);
+    }
+}
+
+#[test]
+fn what_a_proxy_would_send_on_later_is_not() {
+    let edit = || Decision::Replace(r#"{"sessionId":"s","prompt":[]}"#.to_owned());
+    for settle in [|| Decision::Forward, edit] {
+        let mut router = Router::new(vec![holds(settle, "go"), forwards("*")], None);
+        client(&mut router, PROMPT);
+        client(&mut router, STOP);
+        assert!(heard(&mut router, Peer::Client).is_empty());
+        client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
+        assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+        let go = r#"{"jsonrpc":"2.0","method":"go"}"#;
+        assert_eq!(heard(&mut router, Peer::Agent), [STOP, go]);
+    }
+}
+
+#[test]
+fn the_proxy_may_say_otherwise() {
+    let refusal = r#"{"stopReason":"refusal"}"#;
+    let says = move || Decision::Respond(refusal.to_owned());
+    let mut router = Router::new(vec![holds(says, "cancelled")], None);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":"p","result":{refusal}}}"#);
+    assert_eq!(heard(&mut router, Peer::Client), [answer]);
+}
+
+#[test]
+fn only_the_turn_of_that_session_is_stopped() {
+    let mut router = Router::new(vec![holds(|| Decision::Forward, "go")], None);
+    client(&mut router, PROMPT);
+    let other = STOP.replace(r#""s""#, r#""other""#);
+    let nobody = STOP.replace(r#"{"sessionId":"s"}"#, "{}");
+    let go = r#"{"jsonrpc":"2.0","method":"go"}"#;
+    for line in [&*other, &nobody, go] {
+        client(&mut router, line);
+    }
+    assert!(heard(&mut router, Peer::Client).is_empty());
+    let lines = heard(&mut router, Peer::Agent);
+    assert!(
+        lines.iter().any(|line| line.contains("session/prompt")),
+        "{lines:?}"
+    );
+    // The next turn of a session that was stopped is another.
+    let mut router = Router::new(vec![holds(cancelled, "cancelled")], None);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+    assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+    client(&mut router, STOP);
+    let answer = STOPPED.replace(r#""p""#, r#""q""#);
+    assert_eq!(heard(&mut router, Peer::Client), [answer]);
+}
+
+#[test]
+fn a_turn_that_is_withdrawn_too_ends_as_its_request_does() {
+    for lines in [[STOP, WITHDRAW], [WITHDRAW, STOP]] {
+        let mut router = Router::new(vec![holds(cancelled, "go")], None);
+        for line in [
+            PROMPT,
+            lines[0],
+            lines[1],
+            r#"{"jsonrpc":"2.0","method":"go"}"#,
+        ] {
+            client(&mut router, line);
+        }
+        assert_eq!(heard(&mut router, Peer::Client), [WITHDRAWN]);
+    }
+}
+
+#[test]
+fn a_proxy_that_fails_on_a_stopped_turn_does_not_let_it_pass() {
+    let terms = Terms {
+        grant: Grant::unlimited().into(),
+        on_failure: FailurePolicy::Bypass,
+        ..Terms::default()
+    };
+    let (breaks, _) = under(terms, "breaks", "session/prompt", |event, _| match event {
+        Event::Message(delivery) if &*delivery.method == "session/prompt" => {
+            Says::Decided(Decision::Hold)
+        }
+        _ => Says::Broke("it breaks"),
+    });
+    let mut router = Router::new(vec![breaks], None);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    let lines = heard(&mut router, Peer::Client);
+    assert!(lines.iter().any(|line| line == STOPPED), "{lines:?}");
+    let lines = heard(&mut router, Peer::Agent);
+    assert!(lines.iter().all(|line| line == STOP), "{lines:?}");
+}
+
+#[test]
+fn where_an_answer_means_that_the_agent_has_the_prompt_it_is_an_error() {
+    let mut router = Router::new(vec![holds(cancelled, "cancelled")], None);
+    let initialize =
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2}}"#;
+    client(&mut router, initialize);
+    heard(&mut router, Peer::Agent);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
+    );
+    heard(&mut router, Peer::Client);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    assert_eq!(heard(&mut router, Peer::Client), [WITHDRAWN]);
+    assert_eq!(heard(&mut router, Peer::Agent), [STOP]);
+}

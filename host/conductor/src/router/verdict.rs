@@ -1,0 +1,134 @@
+//! What proxies decided, carried out.
+
+use super::core::Core;
+use super::mcp::{Mcp, Provider};
+use super::sessions::shown;
+use super::steps::Steps;
+use super::{failure, setup, waiting};
+use crate::exchange::Stage;
+use crate::hop::{Held, Item};
+use crate::route::HopIndex;
+use crate::routed::Routed;
+use crate::timers::Timer;
+use acp_chain_channel::limits::{KEPT, Quantity};
+use acp_chain_channel::{Action, MessageId};
+use acp_chain_rpc::Message;
+use std::borrow::Cow;
+
+/// Does with a message what its proxy decided.
+pub(super) fn act(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    id: MessageId,
+    mut routed: Routed,
+    action: Action,
+    steps: &mut Steps,
+) {
+    routed.from = routed.at;
+    core.trace_decision(index, &routed, &action);
+    if let Some(number) = routed.exchange
+        && !routed.is_response()
+    {
+        core.exchanges.stage(number, Stage::Moving);
+    }
+    match action {
+        Action::Forward => waiting::depart(core, index, routed, steps),
+        Action::Replace(message) => match replace(core, mcp, index, &mut routed, message) {
+            Ok(()) => waiting::depart(core, index, routed, steps),
+            Err(reason) => failure::fail(core, index, routed, &reason, steps),
+        },
+        Action::Answer(message) => {
+            routed.maker = Some(index);
+            let answer = core.in_words_of_turns(&routed, message);
+            steps.answer_here(&routed, answer);
+        }
+        Action::Discard => {}
+        Action::Hold => hold(core, index, id, routed, steps),
+    }
+}
+
+/// Puts another message of a proxy's in the place of what it was called with; an error if it cannot be
+/// taken.
+fn replace(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    routed: &mut Routed,
+    message: Message,
+) -> Result<(), Cow<'static, str>> {
+    if !note_session(core, index, routed, &message) {
+        return Err("it gives it a session of which more is kept than its limit `request-bytes`, or that of \
+                    all that is kept, lets"
+            .into());
+    }
+    routed.message = match routed.is_response() {
+        true => shown(routed.boundary, routed.toward, message),
+        false => message,
+    };
+    routed.maker = Some(index);
+    routed.sealed |= core.hops[index].is_guard();
+    routed.canonical = false;
+    setup::changed(core, mcp, routed, Provider::Proxy(index))
+        .map_err(|error| error.to_string().into())
+}
+
+/// Remembers where a request got another session, on the account of the proxy that gave it, so
+/// that its answer travels in the line of the session that it has on each leg. Says whether there
+/// is room for that.
+fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message) -> bool {
+    let (old, new) = (routed.session(), new.session());
+    if routed.is_response() || new == old {
+        return true;
+    }
+    let exchange = routed
+        .exchange
+        .and_then(|number| core.exchanges.get_mut(number));
+    let Some(exchange) = exchange else {
+        return true;
+    };
+    let length = new.map_or(0, |session| session.len());
+    let Some(charge) = core.hops[index].kept.charge(length) else {
+        return false;
+    };
+    if exchange.renamed.is_empty() {
+        let origin = exchange.route.edge(routed.toward.opposite());
+        exchange.renamed.push((origin, old.cloned()));
+    }
+    exchange.renamed.push((routed.at, new.cloned()));
+    exchange.charges.push(charge);
+    true
+}
+
+fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, steps: &mut Steps) {
+    // Once settled, it leaves the proxy, whichever version held it.
+    let seen = routed.seen.take();
+    let version = seen.unwrap_or(core.hops[index].versions.current);
+    // Its own limit was looked at when it decided.
+    routed.charge = core.kept.charge(routed.cost());
+    if routed.charge.is_none() {
+        if let Some(part) = core.hops[index].part_mut(version) {
+            part.take_away(id);
+        }
+        let limit = Quantity::Size.show(KEPT as u64);
+        let reason = format!("it holds it, and {limit} are kept for the connection already");
+        return failure::fail(core, index, routed, &reason, steps);
+    }
+    let request = routed.exchange.filter(|_| !routed.is_response());
+    let hop = &mut core.hops[index];
+    let until = core.now + hop.terms.limits.hold_time;
+    core.timers.set(until, Timer::Expire(index, id));
+    let held = Held {
+        routed,
+        until,
+        version,
+    };
+    hop.held.insert(id, held);
+    let Some(exchange) = request.and_then(|number| core.exchanges.get_mut(number)) else {
+        return;
+    };
+    exchange.stage = Stage::Held(index, id);
+    if exchange.cancel.is_some() {
+        core.hops[index].push(Item::Cancel(id));
+    }
+}

@@ -1,0 +1,87 @@
+//! Messages that wait at a proxy: behind others of their queue, or for what it holds.
+
+use std::ops::ControlFlow;
+
+use super::core::Core;
+use super::steps::{Step, Steps};
+use crate::hop::Life;
+use crate::route::HopIndex;
+use crate::routed::Routed;
+use acp_chain_mcp::protocol::code;
+use acp_chain_rpc::{Error, Message};
+
+/// Lets a message wait behind those of its queue, if there are any.
+pub(super) fn follow(
+    core: &mut Core,
+    index: HopIndex,
+    mut routed: Routed,
+) -> ControlFlow<(), Routed> {
+    if !core.hops[index].is_behind(&routed) {
+        return ControlFlow::Continue(routed);
+    }
+    charge(core, &mut routed);
+    core.hops[index].follow(routed);
+    ControlFlow::Break(())
+}
+
+/// Lets a message wait for what a proxy holds, if it must, as long as there is room.
+pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlFlow<(), Routed> {
+    let hop = &mut core.hops[index];
+    if !hop.must_wait(&routed) {
+        return ControlFlow::Continue(routed);
+    }
+    hop.parked.insert(routed);
+    if hop.is_jammed() {
+        let reason = "more waits for a notification that it holds than its limit `behind`, or that \
+                      of all that is kept, lets";
+        core.end_soon(index, reason);
+    }
+    ControlFlow::Break(())
+}
+
+/// Sends a message on from a proxy that is done with it, unless it must wait there.
+pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps: &mut Steps) {
+    if routed.is_bound() {
+        return refuse_bound(core, index, &routed, steps);
+    }
+    if routed.seen.is_some() {
+        if let Life::Idle(_) = core.hops[index].life {
+            return steps.push(Step::Deliver(index, routed));
+        }
+        routed.seen = None;
+    }
+    if let ControlFlow::Continue(routed) = park(core, index, routed) {
+        steps.push(Step::Send(routed));
+    }
+}
+
+/// A proxy lets a message pass that is for a server which it has declared itself.
+fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut Steps) {
+    let name = &core.hops[index].name;
+    let text = format!(
+        "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
+        routed.method
+    );
+    core.note_dropped(&text);
+    let error = Error::new(code::UNAVAILABLE, text);
+    steps.answer_here(routed, Message::error(&error));
+}
+
+/// Lets go on what waited for something that a proxy no longer holds.
+pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
+    steps.extend(core.hops[index].release().into_iter().map(Step::Send));
+}
+
+/// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
+pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
+    let Some(maker) = routed.maker else { return };
+    let account = &core.hops[maker].in_flight;
+    // Whatever its size, one message may always wait.
+    let too_much = account.kept() > 0 && account.is_full();
+    routed.charge = Some(account.charge_anyway(routed.cost()));
+    if too_much {
+        let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
+                      that of all that is kept, lets";
+        core.end_soon(maker, reason);
+    }
+}

@@ -1,0 +1,62 @@
+//! Requests that are withdrawn: whoever has one hears of it.
+
+use super::cancel::{CANCEL, NamesNone, new_cancel, withdrawn};
+use super::core::Core;
+use super::mcp::Mcp;
+use super::projects;
+use super::steps::Steps;
+use crate::exchange::{ExchangeId, Stage};
+use crate::hop::Item;
+use acp_chain_channel::Peer;
+use acp_chain_rpc::Message;
+
+/// Takes in a cancellation of one end's.
+pub(super) fn receive(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    from: Peer,
+    message: &Message,
+    steps: &mut Steps,
+) {
+    match withdrawn(&core.edge(from).open, message) {
+        Ok(Some((number, cancel))) => withdraw(core, mcp, number, cancel, steps),
+        // The answer and the cancellation crossed.
+        Ok(None) => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
+        Err(NamesNone) => {
+            let text = format!("dropped a {CANCEL} from the {}", from.as_str());
+            core.note_discarded(from, &format!("{text} that names no request"));
+        }
+    }
+}
+
+/// Passes a cancellation on to whoever has the request now.
+pub(super) fn withdraw(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    number: ExchangeId,
+    cancel: Message,
+    steps: &mut Steps,
+) {
+    let Some(exchange) = core.exchanges.get_mut(number) else {
+        return;
+    };
+    if exchange.cancel.is_some() {
+        return;
+    }
+    let has_room = exchange.may_grow(cancel.len());
+    exchange.cancel = Some(if has_room { cancel } else { new_cancel() });
+    let stage = exchange.stage;
+    core.trace_cancel(number);
+    match stage {
+        Stage::Held(hop, id) => {
+            core.hops[hop].push(Item::Cancel(id));
+            core.make_ready(hop);
+        }
+        Stage::Out | Stage::Native(_) => core.send_cancel(number),
+        Stage::Waiting => projects::withdraw(core, number, steps),
+        Stage::Link(link) => mcp.cancel_at_link(link, number),
+        Stage::Seat(server) => mcp.withdraw_from_seat(server, number, steps),
+        // Whoever gets the request next is told behind it.
+        Stage::Moving | Stage::Returning => {}
+    }
+}

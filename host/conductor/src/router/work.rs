@@ -1,0 +1,243 @@
+//! A proxy at work: it is called, and what comes of that is carried out.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use super::busy::{Busy, Done, Work};
+use super::core::Core;
+use super::mcp::Mcp;
+use super::steps::{Did, Step, Steps};
+use super::{failure, native, swaps, verdict, waiting};
+use crate::hop::{Life, Runtime};
+use crate::native_peer::Order;
+use crate::route::{HopIndex, Target};
+use crate::routed::Routed;
+use crate::versions::Version;
+use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
+use acp_chain_rpc::{Error, Message, code};
+
+/// Hands a proxy a message that has waited for it.
+pub(super) fn deliver(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    mut routed: Routed,
+    steps: &mut Steps,
+) {
+    let hop = &mut core.hops[index];
+    let is_called = routed.is_for_component();
+    let version = hop.reader(&routed);
+    routed.seen = Some(version).filter(|version| *version != hop.versions.current);
+    let wanted = match is_called {
+        true => Some(true),
+        false => hop
+            .wanted(hop.registration_of(version), &routed)
+            .map(|wanted| wanted.with_body),
+    };
+    let Some(with_body) = wanted else {
+        return waiting::depart(core, index, routed, steps);
+    };
+    if let Life::Ended(reason) = &hop.life {
+        let reason = format!("it broke before: {reason}");
+        return failure::fail(core, index, routed, &reason, steps);
+    }
+    if hop.native().is_some() {
+        return native::take(core, index, routed, steps);
+    }
+    let (len, longest) = (routed.message.len(), hop.terms.limits.body);
+    if with_body && len > longest {
+        // In its memory it could break a proxy that has done nothing wrong.
+        let reason = format!("its {len} bytes are over the limit `body` of {longest}");
+        return failure::fail(core, index, routed, &reason, steps);
+    }
+    let exchange = routed
+        .exchange
+        .and_then(|number| core.exchanges.get_mut(number));
+    if is_called
+        && exchange
+            .as_ref()
+            .is_some_and(|exchange| exchange.cancel.is_some())
+    {
+        let error = Error::new(code::REQUEST_CANCELLED, "the call was withdrawn");
+        return steps.answer_here(&routed, Message::error(&error));
+    }
+    let known = exchange
+        .as_ref()
+        .and_then(|exchange| exchange.number_at(index));
+    let Some(part) = hop.part_mut(version) else {
+        return;
+    };
+    let id = match known {
+        Some(id) => id,
+        None => part.allot(),
+    };
+    if let Some(exchange) = exchange
+        && !routed.is_response()
+    {
+        exchange.seen.push((index, id));
+    }
+    let guard = hop.is_guard();
+    core.trace(&routed);
+    let event = match routed.target {
+        Target::List(offer) => Event::List(offer, routed.session().cloned()),
+        Target::Call => Event::Call(delivery(&routed, id, with_body)),
+        _ => Event::Message(Delivery {
+            sealed: routed.sealed && !guard,
+            ..delivery(&routed, id, with_body)
+        }),
+    };
+    core.hops[index].in_hand = Some((id, routed));
+    call(core, mcp, index, version, event, steps);
+}
+
+/// Calls a version of a proxy, if the proxy waits for something to do.
+pub(super) fn call(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    version: Version,
+    event: Event,
+    steps: &mut Steps,
+) {
+    if let Some(part) = core.hops[index].take_part(version) {
+        begin(core, mcp, index, Work::Call(part.call(event)), steps);
+    }
+}
+
+/// Begins some work of a proxy. Most calls are done at once; only a busy proxy is waited for.
+pub(super) fn begin(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    mut work: Work,
+    steps: &mut Steps,
+) {
+    match Pin::new(&mut work).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(done) => self::done(core, mcp, index, done, steps),
+        Poll::Pending => core.busy.push(Busy { hop: index, work }),
+    }
+}
+
+/// Goes on with what came of a proxy's work.
+pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, steps: &mut Steps) {
+    match done {
+        Done::Called(part, reply) => finish(core, mcp, index, part, reply, steps),
+        Done::Started(started) => begun(core, index, started, steps),
+    }
+}
+
+/// Starts a proxy that broke again.
+pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
+    let hop = &mut core.hops[index];
+    if matches!(hop.life, Life::Down) {
+        hop.life = Life::Busy;
+        tracing::info!("the proxy `{}` is started again", hop.name);
+        match &hop.runtime {
+            Runtime::Component(source) => {
+                let starting = source.start(hop.next_number, hop.saved.clone());
+                begin(core, mcp, index, Work::Start(starting), steps);
+            }
+            Runtime::Native(_) => core.orders.push(Order::Launch(index)),
+            Runtime::Gone => {}
+        }
+    }
+}
+
+/// Starts the newer version of a proxy that is to take its place.
+pub(super) fn swap(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
+    if let Some(starting) = swaps::begin(core, index) {
+        begin(core, mcp, index, Work::Start(starting), steps);
+    }
+}
+
+fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, steps: &mut Steps) {
+    if let Some(starting) = core.hops[index].versions.starting.take() {
+        return swaps::started(core, index, starting, started, steps);
+    }
+    match started {
+        Ok(Started { part, registration }) => {
+            let hop = &mut core.hops[index];
+            hop.life = Life::Idle(part);
+            hop.subscribe(registration.subscriptions);
+            core.make_ready(index);
+            Mcp::component_restarted(index, steps);
+            Mcp::provider_restarted(index, steps);
+        }
+        Err(failure) => steps.push(Step::Break(index, failure.into())),
+    }
+}
+
+fn finish(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    part: Box<dyn Part>,
+    reply: Reply,
+    steps: &mut Steps,
+) {
+    let hop = &mut core.hops[index];
+    let version = hop.put_back(part);
+    let is_at_work = version == hop.versions.current;
+    if let Some(failure) = hop.ending.take() {
+        return steps.push(Step::Break(index, failure.into()));
+    }
+    if !is_at_work && let Outcome::Broke(failure) = &reply.outcome {
+        return swaps::end(core, index, version, &failure.to_string(), steps);
+    }
+    // The state is that of the version at work.
+    if reply.saved.is_some() && is_at_work {
+        hop.saved = reply.saved;
+    }
+    if reply.effects.is_empty() && hop.parked.is_empty() {
+        return conclude(core, mcp, index, reply.outcome, steps);
+    }
+    let did = Did {
+        hop: index,
+        effects: reply.effects.into_iter(),
+        asks: Vec::new(),
+    };
+    steps.extend([
+        Step::Effects(did.into()),
+        Step::Release(index),
+        Step::Conclude(index, reply.outcome.into()),
+    ]);
+}
+
+/// Does with what a proxy was called with what it decided, once all that it did by the way is done.
+pub(super) fn conclude(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    outcome: Outcome,
+    steps: &mut Steps,
+) {
+    if let Outcome::Broke(failure) = outcome {
+        return steps.push(Step::Break(index, failure.into()));
+    }
+    let hop = &mut core.hops[index];
+    // By what it did in the call: it has not decided about the message then.
+    if let Some(failure) = hop.ending.take() {
+        return steps.push(Step::Break(index, failure.into()));
+    }
+    match (outcome, hop.in_hand.take()) {
+        (Outcome::Decided(action), Some((id, routed))) => {
+            verdict::act(core, mcp, index, id, routed, action, steps);
+        }
+        (Outcome::Refused(reason), Some((_, routed))) => {
+            failure::fail(core, index, routed, &reason, steps);
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn delivery(routed: &Routed, id: MessageId, with_body: bool) -> Delivery {
+    Delivery {
+        id,
+        sender: routed.toward.opposite(),
+        method: routed.method.clone(),
+        session: routed.session().cloned(),
+        message: routed.message.clone(),
+        with_body,
+        sealed: false,
+    }
+}

@@ -1,0 +1,117 @@
+//! The way in: a client is received, a chain is started for it, and served until either end is
+//! gone. Nothing behind the client runs before its `initialize` is there.
+
+use std::path::PathBuf;
+use std::pin::pin;
+use std::process::ExitStatus;
+
+use tokio::sync::mpsc;
+
+use super::conductor::Conductor;
+use super::handshake::Handshake;
+use super::{Chain, Role, StartError, Swap};
+use crate::trace::Trace;
+use acp_chain_rpc::transport::{Outbox, Transport};
+use acp_chain_rpc::{Error, Id};
+
+/// How a connection works.
+#[derive(Debug)]
+pub struct Settings {
+    /// Where every leg of every message is written.
+    pub trace: Option<Trace>,
+    /// This program, which the agent starts to reach MCP servers within the chain, with the one
+    /// argument `mcp-shim`.
+    pub program: PathBuf,
+    /// The log, for the user to find more about what failed.
+    pub log: Option<PathBuf>,
+    /// Newer versions of proxies, which take their places while the chain runs.
+    pub swaps: Option<mpsc::Receiver<Swap>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            trace: None,
+            program: std::env::current_exe().unwrap_or_default(),
+            log: None,
+            swaps: None,
+        }
+    }
+}
+
+/// How a connection ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The client went, or we were to stop, before there was a chain.
+    NeverBegan,
+    /// The chain is gone, and its agent.
+    Ended {
+        /// How the agent's process ended, by its own word; none if it was ended, or was no process of ours.
+        agent: Option<ExitStatus>,
+    },
+}
+
+/// Serves a client until it closes its side, the agent ends, or `stop` is done.
+///
+/// `start` is called at the client's `initialize`, and again at the next one if it fails. It is told
+/// which role the chain has to play.
+pub async fn serve(
+    client: Transport,
+    mut start: impl AsyncFnMut(Role) -> Result<Chain, StartError>,
+    stop: impl Future<Output = ()>,
+    settings: Settings,
+) -> Exit {
+    let mut stop = pin!(stop);
+    let mut handshake = Handshake {
+        client,
+        outbox: Outbox::default(),
+    };
+    let (role, initialize, chain) = loop {
+        let waited = tokio::select! {
+            initialize = handshake.wait() => initialize,
+            () = &mut stop => None,
+        };
+        let Some((role, initialize)) = waited else {
+            return Exit::NeverBegan;
+        };
+        let started = tokio::select! {
+            started = start(role) => started,
+            () = &mut stop => return Exit::NeverBegan,
+        };
+        match started.and_then(|chain| chain.fit(role)) {
+            Ok(chain) => break (role, initialize, chain),
+            Err(error) => {
+                tracing::error!("the chain did not start: {error}");
+                let text = format!("acp-chain: {error}");
+                let id = initialize.id().unwrap_or_else(Id::null);
+                handshake.tell(&id, &Error::new(error.code, text)).await;
+            }
+        }
+    };
+    let conductor = Conductor::new(handshake.client, role, chain, settings, initialize);
+    conductor.run(stop).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_send<T: Send>(_: &T) {}
+
+    #[test]
+    fn a_connection_may_be_served_on_any_runtime() {
+        let client = Transport::lines(tokio::io::empty(), tokio::io::sink(), 1024);
+        let start = async |_| {
+            Err(StartError {
+                message: String::new(),
+                code: 0,
+            })
+        };
+        assert_send(&serve(
+            client,
+            start,
+            std::future::pending(),
+            Settings::default(),
+        ));
+    }
+}

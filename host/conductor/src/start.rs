@@ -1,0 +1,158 @@
+//! What a connection needs to begin its work.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::{Member, Projects};
+use crate::native::{Dialect, Process, SpawnError, Supervisor};
+use acp_chain_channel::limits::LINE;
+use acp_chain_mcp::bridge::BridgeKind;
+use acp_chain_rpc::code;
+use acp_chain_rpc::transport::Transport;
+use acp_chain_system::Startable;
+
+/// What begins the work of all parts of a chain.
+pub(super) const INITIALIZE: &str = "initialize";
+
+/// What a chain is to whoever started it, which the first message tells (RFD proxy-chains).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An agent: it began with `initialize`.
+    Agent,
+    /// A proxy of a conductor that speaks this dialect: it began with `proxy/initialize`.
+    Proxy(Dialect),
+}
+
+impl Role {
+    /// The role that a method begins; `None` if it begins none.
+    #[must_use]
+    pub fn of(method: &str) -> Option<Self> {
+        match method {
+            INITIALIZE => Some(Self::Agent),
+            _ => Dialect::of_initialize(method).map(Self::Proxy),
+        }
+    }
+}
+
+/// Everything behind the client: the proxies in order, and the agent.
+pub struct Chain {
+    /// The proxies, the client's neighbour first.
+    pub proxies: Vec<Member>,
+    /// The agent. A chain in the [`Role`] of a proxy has none: its parent has it.
+    pub agent: Option<Agent>,
+    /// What the user is to be told in the first turn.
+    pub notices: Vec<String>,
+    /// What opens the sockets by which the agent reaches MCP servers within the chain. Without it,
+    /// this process does.
+    pub supervisor: Option<Supervisor>,
+    /// How the agent is to get to them, if it does not reach servers over ACP.
+    pub bridge: BridgeKind,
+    /// What finds the further proxies of each session; without it, all sessions have the same.
+    pub projects: Option<Box<dyn Projects>>,
+}
+
+impl std::fmt::Debug for Chain {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Chain")
+            .field("proxies", &self.proxies)
+            .field("agent", &self.agent)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Chain {
+    /// A chain of these proxies, the client's neighbour first, in front of an agent. This process itself opens
+    /// the sockets by which the agent reaches MCP servers of theirs.
+    #[must_use]
+    pub fn new(proxies: Vec<Member>, agent: impl Into<Agent>) -> Self {
+        Self {
+            proxies,
+            agent: Some(agent.into()),
+            notices: Vec::new(),
+            supervisor: None,
+            bridge: BridgeKind::default(),
+            projects: None,
+        }
+    }
+
+    /// This chain, if it can play a role: that of an agent takes an agent.
+    pub(super) fn fit(self, role: Role) -> Result<Self, StartError> {
+        match (role, &self.agent) {
+            (Role::Agent, Some(_)) | (Role::Proxy(_), None) => Ok(self),
+            _ => Err(StartError {
+                message: format!("the chain was not made for the role {role:?}"),
+                code: code::INTERNAL_ERROR,
+            }),
+        }
+    }
+}
+
+/// The agent: how it is reached, and its process if it is one of ours.
+#[derive(Debug)]
+pub struct Agent {
+    /// What it says, and what is said to it.
+    pub transport: Transport,
+    /// The process, which ends with the connection.
+    pub process: Option<Process>,
+}
+
+impl From<ChildIo> for Agent {
+    fn from(child: ChildIo) -> Self {
+        Self {
+            transport: Transport::lines(child.output, child.input, LINE),
+            process: child.process,
+        }
+    }
+}
+
+/// The two streams of an agent, or of a native proxy, and its process if it has one.
+pub struct ChildIo {
+    /// What it writes.
+    pub output: Box<dyn AsyncRead + Send + Unpin>,
+    /// What it reads.
+    pub input: Box<dyn AsyncWrite + Send + Unpin>,
+    /// The process, which ends with the connection.
+    pub process: Option<Process>,
+}
+
+impl ChildIo {
+    /// The two streams of somebody whose process, if there is one, is not ours to end.
+    pub fn over(
+        output: impl AsyncRead + Send + Unpin + 'static,
+        input: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            output: Box::new(output),
+            input: Box::new(input),
+            process: None,
+        }
+    }
+}
+
+impl ChildIo {
+    /// Starts a program. A proxy has its id for a name, the agent none.
+    pub fn start(program: &Startable, proxy: Option<&str>) -> Result<Self, SpawnError> {
+        let (process, input, output) = Process::start(program, proxy)?;
+        Ok(Self {
+            process: Some(process),
+            ..Self::over(output, input)
+        })
+    }
+}
+
+impl std::fmt::Debug for ChildIo {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("ChildIo")
+            .field("process", &self.process)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a chain could not begin.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct StartError {
+    /// What is wrong, and with what, in one or two sentences.
+    pub message: String,
+    /// The code of the error that the client gets (JSON-RPC 2.0 §5.1).
+    pub code: i64,
+}

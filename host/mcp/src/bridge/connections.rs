@@ -1,0 +1,65 @@
+//! The connections by one way in, of which there are [`MCP_CONNECTIONS`] at most.
+//!
+//! Whoever has not shown a secret makes room for the next, the oldest first: a flood of strangers
+//! keeps nobody out.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Notify;
+use tokio::task::{AbortHandle, JoinSet};
+
+use acp_chain_channel::limits::MCP_CONNECTIONS;
+
+/// Whether somebody has shown a secret.
+#[derive(Default)]
+pub struct Known {
+    shown: AtomicBool,
+    told: Notify,
+}
+
+impl Known {
+    /// It was shown.
+    pub fn show(&self) {
+        self.shown.store(true, Ordering::Relaxed);
+        self.told.notify_one();
+    }
+
+    /// Waits until it is shown, once.
+    pub async fn shown(&self) {
+        self.told.notified().await;
+    }
+}
+
+/// All connections by one way in. They end when it is dropped.
+#[derive(Default)]
+pub struct Connections {
+    open: JoinSet<()>,
+    /// By age.
+    strangers: VecDeque<(Arc<Known>, AbortHandle)>,
+}
+
+impl Connections {
+    /// Serves one more. False if there is no room for it.
+    pub async fn serve<F>(&mut self, serve: impl FnOnce(Arc<Known>) -> F) -> bool
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        while self.open.try_join_next().is_some() {}
+        let is_stranger = |known: &Known| !known.shown.load(Ordering::Relaxed);
+        self.strangers
+            .retain(|(known, task)| is_stranger(known) && !task.is_finished());
+        if self.open.len() >= MCP_CONNECTIONS {
+            let Some((_, oldest)) = self.strangers.pop_front() else {
+                return false;
+            };
+            oldest.abort();
+            self.open.join_next().await;
+        }
+        let known = Arc::<Known>::default();
+        let task = self.open.spawn(serve(Arc::clone(&known)));
+        self.strangers.push_back((known, task));
+        true
+    }
+}

@@ -1,0 +1,199 @@
+//! Clients that speak MCP's streamable HTTP, on a port of the loopback interface.
+//!
+//! Every request passes the [gate] before anything else of it is read. Two forms of the transport are
+//! spoken: with [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28).
+//! A client that loses a stream of its session comes back to it with `Last-Event-ID`.
+
+mod accepts;
+mod answer;
+mod gate;
+mod modern;
+mod post;
+mod refusals;
+mod reply;
+mod sessions;
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode, header};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+use self::reply::{Refusal, Response, refuse};
+use super::connections::{Connections, Known};
+use super::registry::Registry;
+pub use acp_chain_system::{Supervisor, local};
+
+/// What paths end with, behind what is random: one agent puts it behind every other path.
+pub const ENDPOINT: &str = "/mcp";
+
+/// The versions of MCP with sessions.
+const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The version without sessions.
+const MODERN: &str = "2026-07-28";
+
+const SESSION: &str = "mcp-session-id";
+const VERSION: &str = "mcp-protocol-version";
+const LAST_EVENT: &str = "last-event-id";
+const EVENTS: &str = "text/event-stream";
+const JSON: &str = "application/json";
+
+/// How long somebody may be connected without having shown a secret.
+const STRANGER: Duration = Duration::from_secs(10);
+
+/// How long a client that has may take for the head of a request, or be silent between two. Longer
+/// than clients keep connections for later, or they would use one that is just being closed.
+const IDLE: Duration = Duration::from_mins(5);
+
+/// The longest head of a request, in bytes.
+const HEAD: usize = 64 * 1024;
+
+/// How long nobody is let in when the system has no more to give.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The port.
+pub struct Listener {
+    port: u16,
+    task: AbortHandle,
+}
+
+impl Listener {
+    /// Opens it, and lets clients in.
+    pub fn open(registry: &Arc<Registry>, by: Option<&Supervisor>) -> io::Result<Self> {
+        let listener = local::port(by)?;
+        listener.set_nonblocking(true)?;
+        let port = listener.local_addr()?.port();
+        let listener = TcpListener::from_std(listener)?;
+        let registry = Arc::clone(registry);
+        let task = tokio::spawn(async move { accept(&registry, &listener, port).await });
+        Ok(Self {
+            port,
+            task: task.abort_handle(),
+        })
+    }
+
+    /// Its number.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Lets clients in; ends with all of them when it is dropped.
+async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
+    let mut connections = Connections::default();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let visit = |known| Visit {
+                    registry: Arc::clone(registry),
+                    port,
+                    known,
+                    cut: Arc::default(),
+                };
+                if !connections.serve(|known| visit(known).serve(stream)).await {
+                    registry.turned_away("there are too many connections");
+                }
+            }
+            Err(error) => {
+                tracing::warn!("no MCP client gets in for a while: {error}");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+/// One connection.
+#[derive(Clone)]
+struct Visit {
+    registry: Arc<Registry>,
+    port: u16,
+    /// Whether the client has shown a secret.
+    known: Arc<Known>,
+    /// Ends the connection.
+    cut: Arc<Notify>,
+}
+
+impl Visit {
+    async fn serve(self, stream: TcpStream) {
+        // Only latency depends on it.
+        let _ = stream.set_nodelay(true);
+        let (known, cut) = (Arc::clone(&self.known), Arc::clone(&self.cut));
+        let service = service_fn(move |request| {
+            let visit = self.clone();
+            async move { Ok::<_, Infallible>(visit.answer(request).await) }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(IDLE)
+            .max_buf_size(HEAD)
+            .serve_connection(TokioIo::new(stream), service);
+        let unknown = async {
+            if tokio::time::timeout(STRANGER, known.shown()).await.is_ok() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            result = connection => if let Err(error) = result {
+                tracing::debug!("an MCP client's connection ended: {error}");
+            },
+            () = unknown => {}
+            () = cut.notified() => {}
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> Response {
+        let server = match gate::pass(&self.registry, self.port, &request) {
+            Ok(server) => server,
+            Err(refused) => {
+                self.registry.turned_away(refused.why);
+                return refused.into_response();
+            }
+        };
+        self.known.show();
+        let answered = match *request.method() {
+            Method::POST => post::post(self, server, request).await,
+            Method::GET => sessions::listen(self, server, request.headers()),
+            Method::DELETE => sessions::delete(self, server, request.headers()),
+            _ => Err(not_allowed("POST, GET, DELETE")),
+        };
+        answered.unwrap_or_else(|refused| *refused)
+    }
+}
+
+fn not_allowed(methods: &'static str) -> Refusal {
+    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, "no such method here");
+    let allowed = header::HeaderValue::from_static(methods);
+    response.headers_mut().insert(header::ALLOW, allowed);
+    response
+}
+
+/// The text of a header that is there at most once. An error if there are several, or it is no text.
+fn single<'h>(headers: &'h hyper::HeaderMap, name: &str) -> Result<Option<&'h str>, String> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value
+            .to_str()
+            .map(Some)
+            .map_err(|_| format!("the header {name} is no text")),
+        (Some(_), Some(_)) => Err(format!("the header {name} is there twice")),
+    }
+}
+
+/// What a request is answered with, or refused with.
+type Answer = Result<Response, Refusal>;

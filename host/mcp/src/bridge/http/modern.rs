@@ -1,0 +1,233 @@
+//! MCP 2026-07-28, which has no sessions: every POST is a link of its own, which its answer ends, or
+//! the end of its connection.
+//!
+//! Headers repeat what the body says, for those on the way who do not read bodies. They have to agree
+//! (`HeaderMismatch`, -32020). `Mcp-Param-…` is the server's to check: only it knows its tools.
+
+use std::time::Duration;
+
+use hyper::{HeaderMap, StatusCode};
+
+use super::accepts::Accepts;
+use super::answer::{SOON, answer};
+use super::refusals::{not_admitted, not_opened, server_gone};
+use super::reply::{self, done, refuse};
+use super::{Answer, MODERN, VERSION, Visit, WITH_SESSIONS, single};
+use crate::ServerId;
+use crate::bridge::link::{Asked, Role, Shape};
+use crate::bridge::load::Load;
+use crate::mirrored::{Mirrored, PREFIX, decode};
+use crate::protocol;
+use acp_chain_rpc::{self as rpc, Error, Kind, Message};
+
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+/// Where a request says its version, as a JSON Pointer.
+const SAID_VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
+
+/// How long the status of an answer waits for it, since some errors have one of their own. Then a
+/// stream begins.
+const UNTIL_STREAM: Duration = Duration::from_secs(5);
+
+/// Whether a request that names no session means this version, or one that we do not know.
+pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
+    let named = single(headers, VERSION).ok().flatten();
+    match (named, said_version(message)) {
+        (Some(named), Some(said)) if named != said => true,
+        // Older clients may name there whatever they like best.
+        (Some(named), said) if is_initialize(message) => named == MODERN || said.is_some(),
+        (Some(named), _) => !WITH_SESSIONS.contains(&named),
+        (None, said) => said.is_some(),
+    }
+}
+
+/// POST: a request, or a notification.
+pub async fn ask(
+    visit: &Visit,
+    server: ServerId,
+    headers: &HeaderMap,
+    accepts: Accepts,
+    message: Message,
+    load: Load,
+) -> Answer {
+    let id = message.id();
+    if let Err(mismatch) = check(headers, &message) {
+        return Err(reply::error(
+            StatusCode::BAD_REQUEST,
+            id.as_ref(),
+            &mismatch,
+        ));
+    }
+    if message.kind().is_response() {
+        let why = "without a session, no request is sent that a client could answer";
+        return Err(refuse(StatusCode::BAD_REQUEST, why));
+    }
+    if is_initialize(&message) {
+        // A server that shares its connection with others must not see it.
+        let error = protocol::no_method(message.method());
+        return Err(reply::error(StatusCode::NOT_FOUND, id.as_ref(), &error));
+    }
+    let within = match &**message.method() {
+        // Whoever knows these may be at them for long.
+        "tools/call"
+        | "prompts/get"
+        | "resources/read"
+        | "completion/complete"
+        | "subscriptions/listen" => SOON,
+        _ => UNTIL_STREAM,
+    };
+    let registry = &visit.registry;
+    let admitted = registry.admit(server, Shape::Single);
+    let link = admitted.map_err(|why| not_admitted(why, id.as_ref()))?;
+    let role = Role::Answers {
+        asked: Asked::of(&message).into_iter().collect(),
+        events: accepts.events,
+    };
+    let opened = registry.open(link, role, &visit.cut);
+    let place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
+    let is_request = message.kind() == Kind::Request;
+    let heard = registry
+        .hear_mirrored(link, message, mirrored(headers))
+        .await;
+    drop(load);
+    if heard && !is_request {
+        return Ok(done(StatusCode::ACCEPTED));
+    }
+    let answered = answer(place, accepts, within, reply::status_of).await;
+    answered.map_err(|_| server_gone(id.as_ref()))
+}
+
+/// Whether headers and body agree, and say all that they have to.
+fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
+    let header = |name| single(headers, name).map_err(mismatch);
+    let version = header(VERSION)?;
+    let said = said_version(message);
+    agree("MCP-Protocol-Version", version, said.as_deref().or(version))?;
+    if message.kind().is_response() {
+        return Ok(());
+    }
+    if message.kind() == Kind::Request {
+        match protocol::stands_alone(Some(message.body())) {
+            // The server says itself which versions it knows.
+            Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => return Ok(()),
+            other => other?,
+        }
+    }
+    let method = header(METHOD)?;
+    // Not all clients send it with notifications.
+    if message.kind() == Kind::Request || method.is_some() {
+        agree("Mcp-Method", method, Some(message.method()))?;
+    }
+    let Some(said) = said_name(message) else {
+        return Ok(());
+    };
+    let name = header(NAME)?.map(|name| {
+        decode(name).ok_or_else(|| mismatch("the header Mcp-Name is not Base64".to_owned()))
+    });
+    agree("Mcp-Name", name.transpose()?.as_deref(), Some(&said))
+}
+
+fn mismatch(why: String) -> Error {
+    Error::new(protocol::code::HEADER_MISMATCH, why)
+}
+
+/// Whether a header says what the body says.
+fn agree(name: &str, given: Option<&str>, said: Option<&str>) -> Result<(), Error> {
+    match given {
+        None => Err(mismatch(format!("the header {name} is missing"))),
+        Some(_) if given == said => Ok(()),
+        Some(_) => Err(mismatch(format!(
+            "the header {name} does not say what the body says"
+        ))),
+    }
+}
+
+/// Whether a message is the first of a session, in versions that have them.
+pub fn is_initialize(message: &Message) -> bool {
+    message.kind() == Kind::Request && &**message.method() == "initialize"
+}
+
+fn said_version(message: &Message) -> Option<String> {
+    if message.kind().is_response() {
+        return None;
+    }
+    let said = rpc::resolve(message.body(), SAID_VERSION).ok().flatten()?;
+    serde_json::from_str(said).ok()
+}
+
+/// What `Mcp-Name` has to repeat.
+fn said_name(message: &Message) -> Option<String> {
+    let member = match &**message.method() {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" | "resources/subscribe" | "resources/unsubscribe" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        _ => return None,
+    };
+    serde_json::from_str(rpc::member(message.body(), member)?).ok()
+}
+
+/// The headers that repeat arguments of tools.
+fn mirrored(headers: &HeaderMap) -> Mirrored {
+    let mut mirrored = Mirrored::default();
+    for (name, value) in headers {
+        if let Some(name) = name.as_str().strip_prefix(PREFIX) {
+            mirrored.add(name, value.to_str().ok());
+        }
+    }
+    mirrored
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+    fn checked(headers: &[(&'static str, &'static str)], body: &'static str) -> Result<(), i64> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().unwrap());
+        }
+        let message = Message::parse(Bytes::from_static(body.as_bytes())).unwrap();
+        check(&map, &message).map_err(|error| error.code)
+    }
+
+    #[test]
+    fn headers_have_to_say_what_the_body_says() {
+        let (version, method) = ((VERSION, MODERN), (METHOD, "tools/call"));
+        let name = (NAME, "add");
+        assert_eq!(checked(&[version, method, name], CALL), Ok(()));
+        let wrapped = (NAME, "=?base64?YWRk?=");
+        assert_eq!(checked(&[version, method, wrapped], CALL), Ok(()));
+        for wrong in [
+            &[method, name][..],
+            &[version, method],
+            &[version, name],
+            &[version, (METHOD, "tools/list"), name],
+            &[version, method, (NAME, "sub")],
+            &[version, method, (NAME, "=?base64?!?=")],
+            &[version, method, name, name],
+        ] {
+            assert_eq!(checked(wrong, CALL), Err(-32020), "{wrong:?}");
+        }
+        for other in ["2031-01-01", "2025-11-25"] {
+            assert_eq!(
+                checked(&[(VERSION, other), method, name], CALL),
+                Err(-32020)
+            );
+        }
+        let future = (VERSION, "2031-01-01");
+        let later = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01"}}}"#;
+        assert_eq!(checked(&[future], later), Ok(()), "the server's to say");
+        let list = (METHOD, "tools/list");
+        for lacking in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
+        ] {
+            assert_eq!(checked(&[version, list], lacking), Err(-32602), "{lacking}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! What goes back to a client: short texts, errors of JSON-RPC, and streams.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use http_body_util::{Either, Full};
+use hyper::body::{Body, Frame};
+use hyper::header::{self, HeaderValue};
+use hyper::{StatusCode, http};
+use tokio::time::{Instant, Interval};
+
+use super::{EVENTS, JSON};
+use crate::bridge::inbound::one_line;
+use crate::bridge::message::OutboundMessage;
+use crate::bridge::outbound::Sent;
+use crate::bridge::registry::Attachment;
+use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+
+/// An answer.
+pub type Response = http::Response<Either<Full<Bytes>, Stream>>;
+
+/// A stream of events says that it is still there so often. Some clients give up what is silent, and
+/// only by writing one learns that a client is gone.
+const BEAT: Duration = Duration::from_secs(15);
+
+/// In which form messages are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As server-sent events.
+    Events,
+    /// One answer, as JSON.
+    Answer,
+    /// Answers to a batch, as a JSON array.
+    Answers,
+}
+
+/// An answer that ends the work on a request early.
+pub type Refusal = Box<Response>;
+
+/// An answer that has a text, and no more.
+fn text(status: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response {
+    let mut response = http::Response::new(Either::Left(Full::new(text.into())));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    // Browsers are not to guess what it is, nor anybody to keep it.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A refusal of a stranger, in words alone: not even that this is MCP is told.
+pub fn turn_away(status: StatusCode, why: &str) -> Response {
+    text(status, "text/plain; charset=utf-8", format!("{why}\n"))
+}
+
+/// A refusal of what is no request that could be answered, or of none in particular.
+pub fn refuse(status: StatusCode, why: &str) -> Refusal {
+    error(status, None, &Error::new(code::INVALID_REQUEST, why))
+}
+
+/// A refusal as an error of JSON-RPC, to the request with this id. Without one it has none either, as
+/// MCP wants it.
+pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
+    let id = id.map(|id| format!(r#""id":{},"#, id.as_str()));
+    let (id, error) = (id.unwrap_or_default(), error.to_json());
+    let body = format!(r#"{{"jsonrpc":"2.0",{id}"error":{error}}}"#);
+    Box::new(text(status, JSON, body))
+}
+
+/// Nothing but that all is well.
+pub fn done(status: StatusCode) -> Response {
+    let mut response = http::Response::new(Either::Left(Full::default()));
+    *response.status_mut() = status;
+    response
+}
+
+/// The status that an answer has when there are no sessions (MCP 2026-07-28).
+pub fn status_of(answer: &Message) -> StatusCode {
+    if answer.kind() != Kind::Error {
+        return StatusCode::OK;
+    }
+    match member(answer.body(), "code") {
+        Some("-32020" | "-32021" | "-32022") => StatusCode::BAD_REQUEST,
+        Some("-32601") => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    }
+}
+
+/// What comes to a client's place, in this form; `first` before the rest.
+pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Response {
+    let mut stream = Stream {
+        place,
+        form,
+        beat: tokio::time::interval_at(Instant::now() + BEAT, BEAT),
+        begun: false,
+        ended: false,
+        out: Outbox::default(),
+        messages: Vec::new(),
+    };
+    if let (Form::Events, Some(event)) = (form, stream.place.beginning) {
+        stream.out.push_str(&format!("id: {event}\ndata: \n\n"));
+    }
+    for outgoing in first {
+        stream.push(outgoing);
+    }
+    let mut response = http::Response::new(Either::Right(stream));
+    let content_type = match form {
+        Form::Events => EVENTS,
+        Form::Answer | Form::Answers => JSON,
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The body of an answer that comes bit by bit.
+pub struct Stream {
+    place: Attachment,
+    form: Form,
+    beat: Interval,
+    begun: bool,
+    ended: bool,
+    out: Outbox,
+    /// What is being written. It counts until more is asked for.
+    messages: Vec<Sent>,
+}
+
+impl Stream {
+    fn push(&mut self, outgoing: Sent) {
+        match self.form {
+            Form::Events => {
+                if let Some(event) = outgoing.event {
+                    self.out.push_str(&format!("id: {event}\n"));
+                }
+                self.out.push_str("data: ");
+            }
+            Form::Answers if self.begun => self.out.push_str(","),
+            Form::Answers => self.out.push_str("["),
+            Form::Answer => {}
+        }
+        self.begun = true;
+        write_line(&outgoing, &mut self.out);
+        self.messages.push(outgoing);
+        if self.form == Form::Events {
+            self.out.push_str("\n\n");
+        }
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        if self.form == Form::Answers {
+            self.out.push_str(if self.begun { "]" } else { "[]" });
+        }
+    }
+}
+
+/// Writes a message without any line break: one would end the event.
+fn write_line(outgoing: &OutboundMessage, out: &mut Outbox) {
+    let mut line = Outbox::default();
+    outgoing.write(&mut line);
+    while line.remaining() > 1 {
+        let count = line.chunk().len().min(line.remaining() - 1);
+        out.push(&one_line(line.copy_to_bytes(count)));
+    }
+}
+
+impl Body for Stream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        loop {
+            if self.out.has_remaining() {
+                let count = self.out.chunk().len();
+                let bytes = self.out.copy_to_bytes(count);
+                return Poll::Ready(Some(Ok(Frame::data(bytes))));
+            }
+            self.messages.clear();
+            if self.ended {
+                return Poll::Ready(None);
+            }
+            match self.place.outbound.poll_next(context) {
+                Poll::Ready(Some(outgoing)) => {
+                    self.push(outgoing);
+                    self.beat.reset();
+                }
+                Poll::Ready(None) => self.end(),
+                Poll::Pending if self.form == Form::Events => {
+                    std::task::ready!(self.beat.poll_tick(context));
+                    self.out.push_str(": \n\n");
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): a link each, from `initialize` to DELETE. A
+//! client that is not connected still has its session; one that nobody uses makes room for others.
+
+use hyper::header::HeaderValue;
+use hyper::{HeaderMap, StatusCode};
+
+use super::accepts::Accepts;
+use super::answer::{SOON, answer};
+use super::refusals::{not_admitted, not_opened, server_gone};
+use super::reply::{self, Form, Refusal, done, refuse};
+use super::single;
+use super::{
+    Answer, EVENTS, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed,
+};
+use crate::bridge::inbound::Inbound;
+use crate::bridge::link::{Asked, Role, Shape};
+use crate::bridge::load::Load;
+use crate::bridge::outbound::Sent;
+use crate::secret::Secret;
+use crate::{LinkId, ServerId};
+use acp_chain_rpc::{self as rpc, Id, Kind, Message};
+
+/// POST with `initialize`: begins a session, if the server wants it.
+pub async fn begin(
+    visit: &Visit,
+    server: ServerId,
+    accepts: Accepts,
+    message: Message,
+    load: Load,
+) -> Answer {
+    let key = Secret::new().map_err(|error| {
+        tracing::error!("no session begins: {error}");
+        refuse(StatusCode::INTERNAL_SERVER_ERROR, "no session begins")
+    })?;
+    let shape = Shape::Session {
+        key: key.reveal().into(),
+        settled: false,
+        used: 0,
+    };
+    let (registry, id) = (&visit.registry, message.id());
+    let admitted = registry.admit(server, shape);
+    let link = admitted.map_err(|why| not_admitted(why, id.as_ref()))?;
+    let role = Role::Answers {
+        asked: Asked::of(&message).into_iter().collect(),
+        events: accepts.events,
+    };
+    let opened = registry.open(link, role, &visit.cut);
+    let mut place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
+    registry.hear(link, message).await;
+    drop(load);
+    // The id is in the head, and a session that the server refuses has none: so the answer comes first.
+    let mut said = Vec::new();
+    while !said.last().is_some_and(is_response) {
+        let next = place.outbound.next().await;
+        said.push(next.ok_or_else(|| server_gone(id.as_ref()))?);
+    }
+    let begun = said
+        .last()
+        .is_some_and(|last| last.message.kind() == Kind::Result);
+    let form = match accepts.json && said.len() == 1 || !accepts.events {
+        true => Form::Answer,
+        false => Form::Events,
+    };
+    let mut response = reply::stream(place, form, said);
+    if let Ok(key) = HeaderValue::from_str(key.reveal())
+        && begun
+    {
+        response.headers_mut().insert(SESSION, key);
+    }
+    Ok(response)
+}
+
+fn is_response(outgoing: &Sent) -> bool {
+    outgoing.message.kind().is_response()
+}
+
+/// Any other POST: what is said in a session.
+pub async fn go_on(
+    visit: &Visit,
+    server: ServerId,
+    headers: &HeaderMap,
+    accepts: Accepts,
+    heard: Inbound,
+    load: Load,
+) -> Answer {
+    let link = find(visit, server, headers)?;
+    if matches!(heard, Inbound::Batch(_)) && !visit.registry.takes_batches(link) {
+        return Err(no_batches());
+    }
+    say(visit, link, accepts, heard, load).await
+}
+
+/// The refusal of a batch.
+pub fn no_batches() -> Refusal {
+    reply::error(StatusCode::BAD_REQUEST, None, &Inbound::no_batches())
+}
+
+/// GET: a stream for what belongs to no request, or one that its client lost and comes back to. If it
+/// cannot, because it is not known which that is, or not all is kept that it missed, it gets a new one.
+pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
+    let link = find(visit, server, headers)?;
+    if !Accepts::of(headers).events {
+        let why = format!("the header Accept has to name {EVENTS}");
+        return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
+    }
+    let last = single(headers, LAST_EVENT).ok().flatten();
+    let last = last.and_then(|last| last.parse().ok());
+    let resumed = last.and_then(|last| visit.registry.resume(link, last, &visit.cut));
+    if let Some(place) = resumed {
+        return Ok(reply::stream(place, Form::Events, None));
+    }
+    let opened = visit.registry.open(link, Role::Listening, &visit.cut);
+    let place = opened.map_err(|why| not_opened(why, None))?;
+    Ok(reply::stream(place, Form::Events, None))
+}
+
+/// DELETE: the end of a session.
+pub fn delete(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
+    let link = find(visit, server, headers)?;
+    visit.registry.close(link);
+    Ok(done(StatusCode::NO_CONTENT))
+}
+
+/// The session that a request names.
+fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, Refusal> {
+    let bad = |why: &str| refuse(StatusCode::BAD_REQUEST, why);
+    let version = single(headers, VERSION).map_err(|why| bad(&why))?;
+    let Some(key) = single(headers, SESSION).map_err(|why| bad(&why))? else {
+        return Err(match version {
+            Some(MODERN) => not_allowed("POST"),
+            _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
+        });
+    };
+    // The newest has no sessions, but a server may say that it is what they speak in this one.
+    if version.is_some_and(|version| !WITH_SESSIONS.contains(&version) && version != MODERN) {
+        return Err(bad(
+            "the header MCP-Protocol-Version names an unknown version",
+        ));
+    }
+    visit.registry.session(server, key).ok_or_else(gone)
+}
+
+fn gone() -> Refusal {
+    refuse(
+        StatusCode::NOT_FOUND,
+        "there is no such session, or none any more; begin another with `initialize`",
+    )
+}
+
+/// What a client says in its session. What is asked is answered on the stream that comes back.
+async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answer {
+    let batch = matches!(said, Inbound::Batch(_));
+    let messages = said.into_messages();
+    let asked: Vec<_> = messages
+        .iter()
+        .filter(|message| message.kind() == Kind::Request)
+        .filter_map(Asked::of)
+        .collect();
+    let place = match asked.is_empty() {
+        true => None,
+        false => {
+            let role = Role::Answers {
+                asked,
+                events: accepts.events,
+            };
+            let id = messages.iter().find_map(Message::id);
+            let opened = visit.registry.open(link, role, &visit.cut);
+            Some(opened.map_err(|why| not_opened(why, id.as_ref()))?)
+        }
+    };
+    for message in messages {
+        let withdrawn = withdrawn(&message);
+        if !visit.registry.hear(link, message).await {
+            return Err(gone());
+        }
+        if let Some(id) = withdrawn {
+            visit.registry.withdrawn(link, &id);
+        }
+    }
+    drop(load);
+    let Some(mut place) = place else {
+        return Ok(done(StatusCode::ACCEPTED));
+    };
+    match (batch, accepts.events) {
+        (true, true) => Ok(reply::stream(place, Form::Events, None)),
+        (true, false) => match place.outbound.next().await {
+            Some(first) => Ok(reply::stream(place, Form::Answers, Some(first))),
+            None => Err(gone()),
+        },
+        (false, _) => match answer(place, accepts, SOON, |_| StatusCode::OK).await {
+            Ok(response) => Ok(response),
+            // Of what was withdrawn there may be no answer.
+            Err(place) if accepts.events => Ok(reply::stream(place, Form::Events, None)),
+            Err(_) => Err(gone()),
+        },
+    }
+}
+
+/// The request that a notification withdraws. There need not be an answer to it.
+fn withdrawn(message: &Message) -> Option<Id> {
+    let cancels =
+        message.kind() == Kind::Notification && &**message.method() == "notifications/cancelled";
+    cancels
+        .then(|| rpc::member(message.body(), "requestId").and_then(Id::parse))
+        .flatten()
+}

@@ -1,0 +1,133 @@
+//! What a client says in one text: a message, or a batch of them.
+//!
+//! A message that comes out of here is one line, however it was written.
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code};
+
+/// The longest batch, in messages.
+const LONGEST_BATCH: usize = 1000;
+
+/// What was said.
+#[derive(Debug)]
+pub enum Inbound {
+    /// One message.
+    One(Message),
+    /// Several (MCP 2025-03-26), at least one.
+    Batch(Vec<Message>),
+}
+
+impl Inbound {
+    /// Reads a text.
+    pub fn read(text: Bytes) -> Result<Self, Error> {
+        let text = one_line(text);
+        match Message::parse(text.clone()) {
+            Ok(message) => has_id(message).map(Self::One),
+            Err(Malformed::Batch) => Self::batch(&text),
+            Err(malformed) => Err(malformed.to_error()),
+        }
+    }
+
+    fn batch(text: &Bytes) -> Result<Self, Error> {
+        let invalid = |why: String| Error::new(code::INVALID_REQUEST, why);
+        let elements: Vec<&RawValue> =
+            serde_json::from_slice(text).map_err(|error| invalid(error.to_string()))?;
+        if elements.is_empty() || elements.len() > LONGEST_BATCH {
+            return Err(invalid(format!(
+                "a batch has one to {LONGEST_BATCH} messages, not {}",
+                elements.len()
+            )));
+        }
+        let messages = elements.into_iter().map(|element| {
+            // A line of its own, which keeps nothing of the rest.
+            let line = Bytes::copy_from_slice(element.get().as_bytes());
+            let message = Message::parse(line);
+            has_id(message.map_err(|malformed| malformed.to_error())?)
+        });
+        messages.collect::<Result<_, _>>().map(Self::Batch)
+    }
+
+    /// That there are no batches, for a client that may not say any.
+    pub fn no_batches() -> Error {
+        let why = "only MCP 2025-03-26 has batches; send one message";
+        Error::new(code::INVALID_REQUEST, why)
+    }
+
+    /// All messages, in order.
+    pub fn into_messages(self) -> Vec<Message> {
+        match self {
+            Self::One(message) => vec![message],
+            Self::Batch(messages) => messages,
+        }
+    }
+}
+
+/// Lets pass what is no request, or one whose id is not null: in MCP that is none.
+fn has_id(message: Message) -> Result<Message, Error> {
+    let is_null = message.id().is_some_and(|id| id == Id::null());
+    match message.kind() == Kind::Request && is_null {
+        true => Err(Error::new(
+            code::INVALID_REQUEST,
+            "the id of a request is a string or a number, not null",
+        )),
+        false => Ok(message),
+    }
+}
+
+/// A line break in JSON is only white space.
+pub fn one_line(text: Bytes) -> Bytes {
+    if memchr::memchr2(b'\n', b'\r', &text).is_none() {
+        return text;
+    }
+    let spaced = |byte: &u8| match byte {
+        b'\n' | b'\r' => b' ',
+        byte => *byte,
+    };
+    text.iter().map(spaced).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use acp_chain_rpc::Kind;
+
+    fn read(text: &'static str) -> Result<Vec<Message>, i64> {
+        let heard = Inbound::read(Bytes::from_static(text.as_bytes()));
+        heard
+            .map(Inbound::into_messages)
+            .map_err(|error| error.code)
+    }
+
+    #[test]
+    fn a_message_and_a_batch_come_out_as_lines() {
+        let one =
+            read("{\r\n\"jsonrpc\": \"2.0\",\n\"method\": \"m\", \"params\": {\n}}\n").unwrap();
+        assert_eq!(one[0].body(), "{ }");
+        let batch = read(
+            "[{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"m\"},\n{\"jsonrpc\":\"2.0\",\"method\":\"n\"}]",
+        );
+        let kinds: Vec<_> = batch.unwrap().iter().map(Message::kind).collect();
+        assert_eq!(kinds, [Kind::Request, Kind::Notification]);
+    }
+
+    #[test]
+    fn what_is_neither_is_told_apart() {
+        assert_eq!(read("hello").unwrap_err(), code::PARSE_ERROR);
+        assert_eq!(read("[{]").unwrap_err(), code::PARSE_ERROR);
+        for no_message in [
+            "7",
+            "{}",
+            "[]",
+            "[7]",
+            "[[]]",
+            r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+            r#"[{"jsonrpc":"2.0","id":null,"method":"m"}]"#,
+        ] {
+            assert_eq!(read(no_message).unwrap_err(), code::INVALID_REQUEST);
+        }
+        let refused = r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#;
+        assert_eq!(read(refused).unwrap()[0].kind(), Kind::Error);
+    }
+}

@@ -1,0 +1,702 @@
+//! One link: the conversation of an MCP client with a server, and the streams on which the client
+//! listens at the moment.
+//!
+//! It decides on which stream a message leaves: an answer on that of its request; what belongs to a
+//! request, by its progress token, with that; what tells of changes, and so belongs to none, on the
+//! stream that is for such; all else on the newest that is open, or it waits.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Weak};
+
+use tokio::sync::Notify;
+
+use super::message::OutboundMessage;
+use super::outbound::{Outbound, OutboundEnd, Sent, outbound};
+use super::window::{Event, StreamId, Window};
+use crate::ServerId;
+use acp_chain_channel::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};
+use acp_chain_rpc::{self as rpc, Id, Kind, Message};
+
+/// The version of MCP that has batches, as JSON.
+const WITH_BATCHES: &str = r#""2025-03-26""#;
+
+/// How a client is connected.
+#[derive(Debug)]
+pub enum Shape {
+    /// By one stream that goes both ways, and with which the link ends.
+    Pipe,
+    /// By an HTTP session, in which every request has a stream of its own.
+    Session {
+        /// `Mcp-Session-Id`.
+        key: Box<str>,
+        /// Whether the server has taken up the session.
+        settled: bool,
+        /// When it was last used, on the bridge's clock.
+        used: u64,
+    },
+    /// By one HTTP request that stands alone; its answer, or the end of its stream, ends the link.
+    Single,
+}
+
+/// What a stream is for.
+#[derive(Debug)]
+pub enum Role {
+    /// Everything.
+    Pipe,
+    /// The answers to these requests; and else, if it is a stream of events.
+    Answers {
+        /// Requests without an answer yet.
+        asked: Vec<Asked>,
+        /// Whether more than answers can go there.
+        events: bool,
+    },
+    /// What belongs to no request.
+    Listening,
+}
+
+/// A request without an answer yet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asked {
+    id: Id,
+    progress_token: Option<Id>,
+}
+
+impl Asked {
+    /// Of a request.
+    pub fn of(request: &Message) -> Option<Self> {
+        let token = rpc::resolve(request.body(), "/_meta/progressToken");
+        Some(Self {
+            id: request.id()?,
+            progress_token: token.ok().flatten().and_then(Id::parse),
+        })
+    }
+}
+
+/// What ends the connection that carries a stream. It is there for as long as the stream is.
+#[derive(Debug)]
+pub struct Cut(pub Arc<Notify>);
+
+impl Cut {
+    /// Ends the connection, whatever is on the way there.
+    pub fn now(&self) {
+        self.0.notify_one();
+    }
+}
+
+#[derive(Debug)]
+struct Stream {
+    role: Role,
+    /// None when all is said, or the client is gone.
+    outbound: Option<Outbound>,
+    cut: Weak<Cut>,
+    /// Whether its client knows an event of it, behind which it can come back.
+    begun: bool,
+    /// Whether its connection is gone, and the client may come back.
+    lost: bool,
+}
+
+impl Stream {
+    /// Whether more than answers can go there.
+    fn takes_all(&self) -> bool {
+        !matches!(self.role, Role::Answers { events: false, .. })
+    }
+}
+
+/// So many streams of a session are kept that their clients lost.
+const LOST: usize = 8;
+
+/// The version of MCP in which the beginning of a stream is an event.
+const BEGINS_WITH_EVENT: &str = r#""2025-11-25""#;
+
+/// Why a stream cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOpened {
+    /// The link is over.
+    Gone,
+    /// Another open request has this id.
+    IdInUse,
+}
+
+/// Whether a notification tells of a change, which no request is about.
+fn is_of_no_request(method: &str) -> bool {
+    method.ends_with("/list_changed") || method == "notifications/resources/updated"
+}
+
+/// What becomes of a link with what was sent to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It goes on.
+    GoesOn,
+    /// All is said.
+    Over,
+    /// Its client does not take what waits for it.
+    Flooded,
+}
+
+/// One link.
+#[derive(Debug)]
+pub struct Link {
+    /// The server.
+    pub server: ServerId,
+    /// How the client is connected.
+    pub shape: Shape,
+    /// The `initialize` that is not answered yet.
+    begins: Option<Id>,
+    /// Whether the version that was agreed on has batches.
+    batches: bool,
+    /// Whether in that version the beginning of a stream is an event.
+    primes: bool,
+    streams: BTreeMap<StreamId, Stream>,
+    opened: StreamId,
+    /// What came while no stream was open.
+    backlog: VecDeque<Sent>,
+    /// What was sent in a session, for a client that comes back.
+    window: Window,
+    /// The streams that the client lost, the oldest first.
+    lost: VecDeque<StreamId>,
+    /// What waits for the client, on all its queues.
+    waiting: Account,
+    /// What waits for all clients, past the first bytes of each.
+    unread: Account,
+}
+
+impl Link {
+    /// A link without streams. What waits for its client is kept on this account with that of others.
+    pub fn new(server: ServerId, shape: Shape, unread: Account) -> Self {
+        Self {
+            server,
+            shape,
+            begins: None,
+            batches: false,
+            primes: false,
+            streams: BTreeMap::new(),
+            opened: 0,
+            backlog: VecDeque::new(),
+            window: Window::new(unread.part(MCP_WINDOW)),
+            lost: VecDeque::new(),
+            waiting: Account::new(MCP_UNREAD),
+            unread,
+        }
+    }
+
+    /// Whether it is a client's, and not only one request.
+    pub fn is_client(&self) -> bool {
+        !matches!(self.shape, Shape::Single)
+    }
+
+    /// Whether the client is there at the moment.
+    pub fn is_idle(&self) -> bool {
+        self.streams.values().all(|stream| stream.lost)
+    }
+
+    /// Whether the client may say several messages at once: in one version it may.
+    pub fn takes_batches(&self) -> bool {
+        self.batches
+    }
+
+    /// The client says something.
+    pub fn hears(&mut self, message: &Message) {
+        if message.kind() == Kind::Request && &**message.method() == "initialize" {
+            self.begins = message.id();
+        }
+    }
+
+    /// Opens a stream.
+    pub fn open(
+        &mut self,
+        role: Role,
+        cut: &Arc<Cut>,
+    ) -> Result<(StreamId, OutboundEnd), NotOpened> {
+        if let Role::Answers { asked, .. } = &role {
+            let repeated = |at: usize| asked[..at].iter().any(|one| one.id == asked[at].id);
+            let in_use = |one: &Asked| self.asking(|open| open.id == one.id).is_some();
+            if asked.iter().any(in_use) || (0..asked.len()).any(repeated) {
+                return Err(NotOpened::IdInUse);
+            }
+        }
+        let (outbound, end) = outbound();
+        self.opened += 1;
+        let id = self.opened;
+        let stream = Stream {
+            role,
+            outbound: Some(outbound),
+            cut: Arc::downgrade(cut),
+            begun: self.primes,
+            lost: false,
+        };
+        let takes_all = stream.takes_all();
+        self.streams.insert(id, stream);
+        if takes_all {
+            for outgoing in std::mem::take(&mut self.backlog) {
+                self.put(Some(id), outgoing);
+            }
+        }
+        Ok((id, end))
+    }
+
+    /// The event that a stream begins with.
+    pub fn beginning(&self, stream: StreamId) -> Option<Event> {
+        let number = 0;
+        self.primes.then_some(Event { stream, number })
+    }
+
+    /// A client comes back to a stream that it lost, behind this event: what it missed is sent again,
+    /// and the stream goes on. `None` if it cannot.
+    pub fn resume(&mut self, last: Event, cut: &Arc<Cut>) -> Option<OutboundEnd> {
+        let stream = self.streams.get_mut(&last.stream)?;
+        let missed = self.window.behind(last).filter(|_| stream.takes_all())?;
+        let (outbound, end) = outbound();
+        for (event, outgoing) in missed {
+            let mut outgoing = Sent::new(outgoing, None);
+            outgoing.event = Some(event);
+            outgoing.waits(&self.waiting);
+            let _ = outbound.send(outgoing);
+        }
+        let is_over = matches!(&stream.role, Role::Answers { asked, .. } if asked.is_empty());
+        stream.outbound = Some(outbound).filter(|_| !is_over);
+        stream.cut = Arc::downgrade(cut);
+        stream.lost = false;
+        self.lost.retain(|lost| *lost != last.stream);
+        Some(end)
+    }
+
+    /// Whether a stream is carried by this connection, and not by one on which its client came back.
+    pub fn is_carried_by(&self, stream: StreamId, cut: &Arc<Cut>) -> bool {
+        let stream = self.streams.get(&stream);
+        stream.is_some_and(|stream| stream.cut.ptr_eq(&Arc::downgrade(cut)))
+    }
+
+    /// A stream's connection is gone. Whether the link ends with it.
+    pub fn gone(&mut self, id: StreamId) -> bool {
+        if !matches!(self.shape, Shape::Session { .. }) {
+            self.streams.remove(&id);
+            return true;
+        }
+        let stream = self.streams.get_mut(&id);
+        let comes_back = |stream: &&mut Stream| stream.outbound.is_some() && stream.begun;
+        match stream.filter(comes_back) {
+            Some(stream) => {
+                stream.outbound = None;
+                stream.lost = true;
+                self.lost.push_back(id);
+            }
+            None => self.forget(id),
+        }
+        if self.lost.len() > LOST
+            && let Some(oldest) = self.lost.pop_front()
+        {
+            self.forget(oldest);
+        }
+        false
+    }
+
+    /// Nobody comes back to a stream.
+    fn forget(&mut self, stream: StreamId) {
+        self.streams.remove(&stream);
+        self.window.close(stream);
+    }
+
+    /// What waited on a stream that is gone goes elsewhere, but for answers, which belong there.
+    pub fn move_on(&mut self, outgoing: Sent) {
+        if outgoing.message.kind().is_response() {
+            return;
+        }
+        if let Some(event) = outgoing.event {
+            self.window.take_back(event);
+        }
+        self.pass_on(outgoing);
+    }
+
+    /// The client does not wait for an answer any more, and there may be none.
+    pub fn withdrawn(&mut self, id: &Id) {
+        if let Some(stream) = self.asking(|asked| asked.id == *id) {
+            self.answered(stream, id);
+        }
+    }
+
+    /// Sends a message on the stream that it belongs to.
+    pub fn send(&mut self, outgoing: OutboundMessage) -> Fate {
+        // Whatever its size, one message may always wait, if there is room for it beside others'.
+        if self.waiting.is_full() {
+            return Fate::Flooded;
+        }
+        let cost = outgoing.cost();
+        let unread = match self.waiting.kept() + cost {
+            ..=MCP_FREE => None,
+            _ => match self.unread.charge(cost) {
+                Some(charge) => Some(charge),
+                None => return Fate::Flooded,
+            },
+        };
+        let outgoing = Sent::new(outgoing, unread);
+        let kind = outgoing.message.kind();
+        if !kind.is_response() {
+            self.pass_on(outgoing);
+            return Fate::GoesOn;
+        }
+        if self
+            .begins
+            .take_if(|begins| outgoing.id().as_ref() == Some(begins))
+            .is_some()
+        {
+            let version = rpc::member(outgoing.message.body(), "protocolVersion");
+            let version = version.filter(|_| kind == Kind::Result);
+            self.batches = version == Some(WITH_BATCHES);
+            self.primes = version == Some(BEGINS_WITH_EVENT);
+        }
+        let answered = self.send_answer(outgoing);
+        match &mut self.shape {
+            Shape::Single if answered => Fate::Over,
+            // The server did not want it.
+            Shape::Session { settled: false, .. } if kind == Kind::Error => Fate::Over,
+            Shape::Session { settled, .. } => {
+                *settled = true;
+                Fate::GoesOn
+            }
+            Shape::Pipe | Shape::Single => Fate::GoesOn,
+        }
+    }
+
+    /// Lets a request or a notification leave on the stream that it belongs to.
+    pub fn pass_on(&mut self, outgoing: Sent) {
+        let stream = self.place(&outgoing.message);
+        self.put(stream, outgoing);
+    }
+
+    /// What ends the connections of the streams.
+    pub fn cuts(&self) -> impl Iterator<Item = Weak<Cut>> {
+        self.streams.values().map(|stream| stream.cut.clone())
+    }
+
+    /// Whether somebody waited for the answer.
+    fn send_answer(&mut self, outgoing: Sent) -> bool {
+        if matches!(self.shape, Shape::Pipe) {
+            let stream = self.newest(|_| true);
+            self.put(stream, outgoing);
+            return true;
+        }
+        let Some(id) = outgoing.id() else {
+            return false;
+        };
+        // Who asked may be gone.
+        let open = self.asking(|asked| asked.id == id);
+        let Some(stream) = open.or_else(|| self.lost_with(&id)) else {
+            return false;
+        };
+        self.put(Some(stream), outgoing);
+        self.answered(stream, &id);
+        true
+    }
+
+    fn answered(&mut self, stream: StreamId, id: &Id) {
+        let Some(stream) = self.streams.get_mut(&stream) else {
+            return;
+        };
+        if let Role::Answers { asked, .. } = &mut stream.role {
+            asked.retain(|asked| asked.id != *id);
+            if asked.is_empty() {
+                stream.outbound = None;
+            }
+        }
+    }
+
+    /// Where a request or a notification leaves.
+    fn place(&self, message: &Message) -> Option<StreamId> {
+        if message.kind() == Kind::Notification
+            && let Some(token) = rpc::member(message.body(), "progressToken").and_then(Id::parse)
+        {
+            let asking = self.asking(|asked| asked.progress_token.as_ref() == Some(&token));
+            if let Some(stream) = asking.filter(|stream| self.takes_all(*stream)) {
+                return Some(stream);
+            }
+        }
+        let answering = |role: &Role| matches!(role, Role::Answers { events: true, .. });
+        let changes = message.kind() == Kind::Notification && is_of_no_request(message.method());
+        let listening = || self.listening();
+        let first = match changes {
+            true => listening(),
+            false => None,
+        };
+        first
+            .or_else(|| self.newest(answering))
+            .or_else(listening)
+            .or_else(|| self.newest(|role| matches!(role, Role::Pipe)))
+    }
+
+    /// It is lost if nobody will ever take it.
+    fn put(&mut self, stream: Option<StreamId>, mut outgoing: Sent) {
+        outgoing.waits(&self.waiting);
+        outgoing.event = None;
+        let stream = stream.and_then(|id| Some((id, self.streams.get_mut(&id)?)));
+        let Some((id, stream)) = stream else {
+            return self.backlog.push_back(outgoing);
+        };
+        if matches!(self.shape, Shape::Session { .. }) && stream.takes_all() {
+            outgoing.event = Some(self.window.keep(id, &outgoing));
+            stream.begun |= stream.outbound.is_some();
+        }
+        match &stream.outbound {
+            Some(outbound) => drop(outbound.send(outgoing)),
+            // It waits in the window.
+            None if stream.lost => {}
+            None => self.backlog.push_back(outgoing),
+        }
+    }
+
+    /// The stream that its client lost while it waited for the answer to a request.
+    fn lost_with(&self, id: &Id) -> Option<StreamId> {
+        let mut lost = self.lost.iter().rev();
+        let asks = |stream: &Stream| match &stream.role {
+            Role::Answers { asked, .. } => asked.iter().any(|asked| asked.id == *id),
+            _ => false,
+        };
+        lost.find(|lost| self.streams.get(lost).is_some_and(asks))
+            .copied()
+    }
+
+    fn newest(&self, wanted: impl Fn(&Role) -> bool) -> Option<StreamId> {
+        let open = self.streams.iter().rev();
+        let mut open = open.filter(|(_, stream)| stream.outbound.is_some());
+        open.find(|(_, stream)| wanted(&stream.role))
+            .map(|(id, _)| *id)
+    }
+
+    fn listening(&self) -> Option<StreamId> {
+        self.newest(|role| matches!(role, Role::Listening))
+    }
+
+    fn asking(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
+        self.newest(|role| matches!(role, Role::Answers { asked, .. } if asked.iter().any(&wanted)))
+    }
+
+    fn takes_all(&self, stream: StreamId) -> bool {
+        self.streams.get(&stream).is_none_or(Stream::takes_all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn message(text: &str) -> Message {
+        Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
+    }
+
+    fn outgoing(text: &str) -> OutboundMessage {
+        OutboundMessage {
+            message: message(text),
+            id: None,
+        }
+    }
+
+    /// A link that lives over HTTP, and streams of it.
+    struct Client(Link, Vec<OutboundEnd>, Arc<Cut>);
+
+    impl Client {
+        fn new() -> Self {
+            let shape = Shape::Session {
+                key: "k".into(),
+                settled: true,
+                used: 0,
+            };
+            Self(
+                Link::new(1, shape, Account::new(2 * MCP_UNREAD)),
+                Vec::new(),
+                Arc::new(Cut(Arc::default())),
+            )
+        }
+
+        fn open(&mut self, role: Role) -> StreamId {
+            let (stream, end) = self.0.open(role, &self.2).unwrap();
+            self.1.push(end);
+            stream
+        }
+
+        fn ask(&mut self, ids: &[u64], events: bool) -> StreamId {
+            let request = |id: &u64| {
+                message(&format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"_meta":{{"progressToken":"t{id}"}}}}}}"#
+                ))
+            };
+            let asked = ids.iter().map(request);
+            let asked = asked.filter_map(|request| Asked::of(&request)).collect();
+            self.open(Role::Answers { asked, events })
+        }
+
+        /// What came on each stream since, and whether it is over.
+        fn came(&mut self) -> Vec<(usize, bool)> {
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            let ends = self.1.iter_mut();
+            let came = ends.map(|end| {
+                let mut count = 0;
+                loop {
+                    match end.poll_next(&mut context) {
+                        std::task::Poll::Ready(Some(_)) => count += 1,
+                        std::task::Poll::Ready(None) => return (count, true),
+                        std::task::Poll::Pending => return (count, false),
+                    }
+                }
+            });
+            came.collect()
+        }
+    }
+
+    const ASKS: &str = r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#;
+
+    #[test]
+    fn a_stream_ends_with_the_last_of_its_answers() {
+        let mut client = Client::new();
+        client.ask(&[1, 2], true);
+        client.ask(&[3], true);
+        for id in [3, 1, 7] {
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
+            assert_eq!(client.0.send(outgoing(&answer)), Fate::GoesOn);
+        }
+        assert_eq!(client.came(), [(1, false), (1, true)]);
+        client.0.withdrawn(&Id::from(2));
+        assert_eq!(client.came(), [(0, true), (0, true)]);
+    }
+
+    #[test]
+    fn what_is_no_answer_goes_to_its_request_or_the_newest_that_takes_it() {
+        let mut client = Client::new();
+        client.open(Role::Listening);
+        client.ask(&[1], true);
+        client.ask(&[2], true);
+        client.ask(&[3], false);
+        let progress = |token: &str| {
+            outgoing(&format!(
+                r#"{{"jsonrpc":"2.0","method":"p","params":{{"progressToken":{token}}}}}"#
+            ))
+        };
+        client.0.send(progress("\"t1\""));
+        assert_eq!(client.came()[1].0, 1);
+        for other in [progress("\"t3\""), progress("9"), outgoing(ASKS)] {
+            client.0.send(other);
+            assert_eq!(client.came()[2].0, 1);
+        }
+        let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        client.0.send(outgoing(changed));
+        assert_eq!(client.came()[0].0, 1, "it belongs to no request");
+        client.0.gone(2);
+        client.0.gone(3);
+        client.0.send(outgoing(ASKS));
+        assert_eq!(client.came()[0].0, 1);
+    }
+
+    #[test]
+    fn what_nobody_listens_for_waits_and_has_a_bound() {
+        let mut client = Client::new();
+        client.ask(&[1], false);
+        client.0.send(outgoing(ASKS));
+        assert_eq!(client.came(), [(0, false)]);
+        client.ask(&[2], true);
+        assert_eq!(client.came(), [(0, false), (1, false)]);
+
+        let mut away = Client::new();
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
+            "x".repeat(MCP_UNREAD)
+        );
+        assert_eq!(away.0.send(outgoing(&long)), Fate::GoesOn);
+        assert_eq!(away.0.send(outgoing(ASKS)), Fate::Flooded);
+        // It may be long, but it is being written.
+        away.open(Role::Listening);
+        let _taken = away.1[0].try_next();
+        assert_eq!(away.0.send(outgoing(ASKS)), Fate::GoesOn);
+    }
+
+    #[test]
+    fn what_waits_counts_for_all_links_until_it_is_written_or_nobody_will_take_it() {
+        let all = Account::new(4 * MCP_FREE);
+        let new = || {
+            Client(
+                Link::new(1, Shape::Pipe, all.clone()),
+                Vec::new(),
+                Arc::new(Cut(Arc::default())),
+            )
+        };
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
+            "x".repeat(MCP_FREE)
+        );
+        let (mut one, mut other) = (new(), new());
+        one.open(Role::Pipe);
+        for _ in 0..3 {
+            assert_eq!(one.0.send(outgoing(&long)), Fate::GoesOn);
+        }
+        assert_eq!(
+            other.0.send(outgoing(ASKS)),
+            Fate::GoesOn,
+            "a little is free"
+        );
+        assert_eq!(other.0.send(outgoing(&long)), Fate::Flooded);
+        let written = one.1[0].try_next();
+        assert_eq!(
+            other.0.send(outgoing(&long)),
+            Fate::Flooded,
+            "it is being written"
+        );
+        drop(written);
+        assert_eq!(other.0.send(outgoing(&long)), Fate::GoesOn);
+        one.1.clear();
+        drop(other);
+        assert_eq!(all.kept(), 0);
+        assert_eq!(one.0.send(outgoing(&long)), Fate::GoesOn);
+        assert_eq!(all.kept(), 0, "nobody will take it");
+    }
+
+    #[test]
+    fn a_lost_stream_keeps_its_answers_and_so_many_are_kept() {
+        let mut client = Client::new();
+        let told = |at: u64| {
+            outgoing(&format!(
+                r#"{{"jsonrpc":"2.0","method":"p","params":{{"progressToken":"t{at}"}}}}"#
+            ))
+        };
+        for at in 1..=20 {
+            client.ask(&[at], true);
+            client.0.send(told(at));
+            assert!(!client.0.gone(at));
+        }
+        assert!(client.0.is_idle());
+        assert_eq!(client.0.lost.len(), LOST);
+        client
+            .0
+            .send(outgoing(r#"{"jsonrpc":"2.0","id":20,"result":{}}"#));
+        let event = |stream| Event {
+            stream,
+            number: stream,
+        };
+        let cut = Arc::clone(&client.2);
+        assert!(client.0.resume(event(1), &cut).is_none(), "it is forgotten");
+        let back = client.0.resume(event(20), &cut).expect("it is kept");
+        client.1 = vec![back];
+        assert_eq!(client.came(), [(1, true)]);
+        // What it still waits for comes when it is there.
+        let back = client.0.resume(event(19), &cut).expect("it is kept");
+        client.1 = vec![back];
+        assert_eq!(client.came(), [(0, false)]);
+        client
+            .0
+            .send(outgoing(r#"{"jsonrpc":"2.0","id":19,"result":{}}"#));
+        assert_eq!(client.came(), [(1, true)]);
+    }
+
+    #[test]
+    fn ids_that_are_in_use_are_refused() {
+        let mut client = Client::new();
+        let asks = || Asked::of(&message(ASKS)).unwrap();
+        let role = |asked| Role::Answers {
+            asked,
+            events: true,
+        };
+        let twice = client.0.open(role(vec![asks(), asks()]), &client.2);
+        assert_eq!(twice.err(), Some(NotOpened::IdInUse));
+        client.open(role(vec![asks()]));
+        let again = client.0.open(role(vec![asks()]), &client.2);
+        assert_eq!(again.err(), Some(NotOpened::IdInUse));
+    }
+}

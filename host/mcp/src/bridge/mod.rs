@@ -1,0 +1,205 @@
+//! The guarded bridge by which the agent's own MCP clients reach servers that live in the chain.
+//!
+//! It does all the input and output of these bridges, and reads no more of a message than its
+//! envelope, and what tells where its answers go. Nobody gets in who was not given the secret of the
+//! server that they ask for; see `docs/security.md`.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `connections` | those by one way in, counted |
+//! | `registry` | what all tasks share: servers, links, and what came in |
+//! | `link` | one client's conversation: on which stream a message leaves |
+//! | `outbound` | the way of messages out to a client, counted |
+//! | `load` | what there is of messages before they are taken in, counted |
+//! | `pipe` | clients that speak lines, by way of `acp-chain mcp-shim` |
+//! | `socket` | where those connect |
+//! | `http` | clients that speak streamable HTTP |
+
+mod connections;
+mod http;
+mod inbound;
+mod link;
+mod load;
+mod message;
+mod outbound;
+pub mod pipe;
+mod registry;
+mod socket;
+mod window;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use self::http::Listener;
+use self::message::OutboundMessage;
+use self::registry::Registry;
+use self::socket::Socket;
+use super::mirrored::Mirrored;
+use super::{LinkId, ServerId};
+use acp_chain_channel::limits::Account;
+use acp_chain_rpc::Message;
+use acp_chain_system::Supervisor;
+
+/// How an agent's MCP client gets to a server.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum BridgeKind {
+    /// Lines on the standard streams of `acp-chain mcp-shim`.
+    #[default]
+    Stdio,
+    /// MCP's streamable HTTP, versions 2025-03-26 to 2026-07-28.
+    Http,
+}
+
+/// What happens at the bridge.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// A client has begun a conversation.
+    Opened {
+        /// The conversation.
+        link: LinkId,
+        /// The server that it is with.
+        server: ServerId,
+        /// Whether it is only one request, by a client of MCP 2026-07-28 over HTTP.
+        stands_alone: bool,
+    },
+    /// A client said something: a JSON-RPC request, notification or response, in one line.
+    Message {
+        /// The conversation.
+        link: LinkId,
+        /// What was said.
+        message: Message,
+        /// What headers repeat of it.
+        mirrored: Mirrored,
+    },
+    /// A conversation is over, whoever ended it. Once for each that was opened, and last.
+    Closed {
+        /// The conversation.
+        link: LinkId,
+    },
+}
+
+/// The bridge. Nothing is open until something is [offered](Bridge::offer); when it is dropped, its
+/// sockets are closed and its files are gone.
+pub struct Bridge {
+    shim: PathBuf,
+    supervisor: Option<Supervisor>,
+    registry: Option<Arc<Registry>>,
+    socket: Option<Socket>,
+    http: Option<Listener>,
+    kept: Account,
+}
+
+impl Bridge {
+    /// A bridge that is closed. `shim` is this program's own executable; what will be kept of messages is
+    /// a part of this account.
+    #[must_use]
+    pub fn new(shim: PathBuf, kept: &Account) -> Self {
+        Self {
+            shim,
+            supervisor: None,
+            registry: None,
+            socket: None,
+            http: None,
+            kept: kept.clone(),
+        }
+    }
+
+    /// The same, with sockets that a supervisor opens, if there is one.
+    #[must_use]
+    pub fn supervised(self, supervisor: Option<Supervisor>) -> Self {
+        Self { supervisor, ..self }
+    }
+
+    /// Lets MCP clients in to a server. Gives the entry of ACP's `mcpServers` by which an agent gets
+    /// there: for HTTP an object with `type`, `name`, `url` and `headers`; for stdio with `name`,
+    /// `command`, `args` and `env`. It holds the server's secret. The same is offered when it is
+    /// called again.
+    ///
+    /// Call it within a tokio runtime: what is not open yet is opened. An error if that fails.
+    pub fn offer(
+        &mut self,
+        server: ServerId,
+        name: &str,
+        transport: BridgeKind,
+    ) -> io::Result<Value> {
+        tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
+        let registry = match &self.registry {
+            Some(registry) => Arc::clone(registry),
+            None => Arc::clone(self.registry.insert(Arc::new(Registry::new(&self.kept)?))),
+        };
+        let by = self.supervisor.as_ref();
+        match transport {
+            BridgeKind::Http => {
+                let port = match &self.http {
+                    Some(http) => http.port(),
+                    None => self.http.insert(Listener::open(&registry, by)?).port(),
+                };
+                let (token, secret) = registry.offer(server, transport)?;
+                let bearer = format!("Bearer {}", secret.reveal());
+                Ok(json!({
+                    "type": "http",
+                    "name": name,
+                    "url": format!("http://127.0.0.1:{port}/{}{}", token.reveal(), http::ENDPOINT),
+                    "headers": [{"name": "Authorization", "value": bearer}],
+                }))
+            }
+            BridgeKind::Stdio => {
+                let socket = match &self.socket {
+                    Some(socket) => socket,
+                    None => self.socket.insert(Socket::open(&registry, by)?),
+                };
+                let not_utf8 = || io::Error::other("a path that is not UTF-8 cannot be declared");
+                let path = socket.path().to_str().ok_or_else(not_utf8)?;
+                let command = self.shim.to_str().ok_or_else(not_utf8)?;
+                let (_, secret) = registry.offer(server, transport)?;
+                Ok(json!({
+                    "name": name,
+                    "command": command,
+                    "args": ["mcp-shim"],
+                    "env": [
+                        {"name": pipe::SOCKET, "value": path},
+                        {"name": pipe::SECRET, "value": secret.reveal()},
+                    ],
+                }))
+            }
+        }
+    }
+
+    /// Nobody gets in to this server any more, and its links are closed.
+    pub fn close(&mut self, server: ServerId) {
+        if let Some(registry) = &self.registry {
+            registry.withdraw(server);
+        }
+    }
+
+    /// What happens next. Cancel safe; while nothing is offered, nothing happens. While nobody calls
+    /// it, clients wait.
+    pub async fn next(&mut self) -> Arrival {
+        match &self.registry {
+            Some(registry) => registry.next().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Sends a client a message, with `id` (JSON text) in place of its own. Over HTTP an answer goes
+    /// to whoever asked. Where more than [`limits::MCP_UNREAD`](acp_chain_channel::limits::MCP_UNREAD) bytes wait
+    /// for the client, its link is closed. Nothing happens if it is closed already.
+    pub fn send(&mut self, link: LinkId, message: &Message, id: Option<&str>) {
+        if let Some(registry) = &self.registry {
+            let (message, id) = (message.clone(), id.map(Box::from));
+            registry.send(link, OutboundMessage { message, id });
+        }
+    }
+
+    /// Closes a link. The client gets what was sent to it before.
+    pub fn hang_up(&mut self, link: LinkId) {
+        if let Some(registry) = &self.registry {
+            registry.close(link);
+        }
+    }
+}

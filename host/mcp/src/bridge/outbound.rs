@@ -1,0 +1,86 @@
+//! The way of messages out to one client.
+//!
+//! What is put into an [`Outbound`] comes out of its [`OutboundEnd`], in order, and then its end, once the former
+//! is dropped. Bytes that are on the way count for the link, also while nobody takes them; and for all links,
+//! until they are written.
+
+use std::ops::Deref;
+use std::task::{Context, Poll};
+
+use tokio::sync::mpsc;
+
+use super::message::OutboundMessage;
+use super::window::Event;
+use acp_chain_channel::limits::{Account, Charge};
+
+/// A message on its way.
+#[derive(Debug)]
+pub struct Sent {
+    outgoing: OutboundMessage,
+    /// The name of the event that it is, where its client may come back for it.
+    pub event: Option<Event>,
+    /// On the account of its link, until somebody takes it.
+    waiting: Option<Charge>,
+    /// On that of all links, until it is dropped: it is written then.
+    _unread: Option<Charge>,
+}
+
+impl Sent {
+    /// A message, with what it is charged for on the account of all links.
+    pub fn new(outgoing: OutboundMessage, unread: Option<Charge>) -> Self {
+        Self {
+            outgoing,
+            event: None,
+            waiting: None,
+            _unread: unread,
+        }
+    }
+
+    /// It waits, on this account.
+    pub fn waits(&mut self, account: &Account) {
+        self.waiting = Some(account.charge_anyway(self.outgoing.cost()));
+    }
+
+    fn taken(mut self) -> Self {
+        self.waiting = None;
+        self
+    }
+}
+
+impl Deref for Sent {
+    type Target = OutboundMessage;
+
+    fn deref(&self) -> &OutboundMessage {
+        &self.outgoing
+    }
+}
+
+/// Where messages go in.
+pub type Outbound = mpsc::UnboundedSender<Sent>;
+
+/// Where messages come out.
+#[derive(Debug)]
+pub struct OutboundEnd(mpsc::UnboundedReceiver<Sent>);
+
+/// The way to a client.
+pub fn outbound() -> (Outbound, OutboundEnd) {
+    let (outbound, messages) = mpsc::unbounded_channel();
+    (outbound, OutboundEnd(messages))
+}
+
+impl OutboundEnd {
+    /// Waits for the next message; none at the end. Cancel safe.
+    pub async fn next(&mut self) -> Option<Sent> {
+        self.0.recv().await.map(Sent::taken)
+    }
+
+    /// The next message, if it is there.
+    pub fn try_next(&mut self) -> Option<Sent> {
+        self.0.try_recv().ok().map(Sent::taken)
+    }
+
+    /// [`OutboundEnd::next`], by hand.
+    pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<Sent>> {
+        self.0.poll_recv(context).map(|sent| sent.map(Sent::taken))
+    }
+}

@@ -1,0 +1,196 @@
+//! Clients that speak lines (MCP stdio), each by a connection of `acp-chain mcp-shim`.
+//!
+//! A connection begins with one line from the client: the secret of the server that it wants. Behind
+//! the answer, `welcome`, both sides send nothing but MCP, until either goes.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Notify;
+
+use super::connections::Known;
+use super::inbound::Inbound;
+use super::link::{Role, Shape};
+use super::load::FULL;
+use super::message::OutboundMessage;
+use super::outbound::OutboundEnd;
+use super::registry::{Attachment, NotAdmitted, Registry};
+use crate::LinkId;
+use acp_chain_channel::limits;
+use acp_chain_rpc::Message;
+use acp_chain_rpc::transport::{Frame, LineReader, Outbox};
+
+/// The variable that names the socket.
+pub const SOCKET: &str = "ACP_CHAIN_MCP_SOCKET";
+
+/// The variable that holds the secret.
+pub const SECRET: &str = "ACP_CHAIN_MCP_SECRET";
+
+/// The line that lets a client in. Any other says why it is not.
+const WELCOME: &str = "welcome";
+
+/// The longest of these lines, in bytes.
+const HELLO: usize = 256;
+
+/// How long either side waits for such a line.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// So much is written at once.
+const BURST: usize = 64 * 1024;
+
+/// The client's side: asks to be let in.
+pub async fn enter<S>(stream: &mut S, secret: &str) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    stream.write_all(format!("{secret}\n").as_bytes()).await?;
+    let mut answer = Vec::new();
+    let answered = async {
+        // What comes behind the line is not ours to read.
+        while answer.last() != Some(&b'\n') && answer.len() < HELLO {
+            answer.push(stream.read_u8().await?);
+        }
+        io::Result::Ok(())
+    };
+    let refused = |why: &str| io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned());
+    match tokio::time::timeout(PATIENCE * 2, answered).await {
+        Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+        Ok(Err(_)) => return Err(refused("it closed the connection")),
+        Ok(Ok(())) => {}
+    }
+    match String::from_utf8_lossy(&answer).trim_end() {
+        WELCOME => Ok(()),
+        why => Err(refused(why)),
+    }
+}
+
+/// Our side, for one connection. It ends when the client's link does.
+pub(super) async fn serve<S>(registry: Arc<Registry>, stream: S, known: Arc<Known>)
+where
+    S: AsyncRead + AsyncWrite + Send,
+{
+    let (input, mut output) = tokio::io::split(stream);
+    let mut input = BufReader::new(input);
+    let let_in = async {
+        // Another host, which clears up, only looks whether anybody is here.
+        match input.fill_buf().await.is_ok_and(<[u8]>::is_empty) {
+            true => Err(None),
+            false => let_in(&registry, &mut input).await.map_err(Some),
+        }
+    };
+    let (link, mut place, cut) = match tokio::time::timeout(PATIENCE, let_in).await {
+        Ok(Ok(entered)) => entered,
+        Ok(Err(None)) => return,
+        Ok(Err(Some(why))) => {
+            registry.turned_away(why);
+            // It may be gone, or not read.
+            let line = format!("{why}\n");
+            let told = output.write_all(line.as_bytes());
+            let _ = tokio::time::timeout(PATIENCE, told).await;
+            return;
+        }
+        Err(_) => return registry.turned_away("it did not say who it is"),
+    };
+    known.show();
+    tracing::debug!(link, "an MCP client is connected");
+    tokio::select! {
+        () = listen(&registry, link, input) => {}
+        result = speak(&mut place.outbound, output) => if let Err(error) = result {
+            tracing::debug!(link, "an MCP client went: {error}");
+        },
+        () = cut.notified() => {}
+    }
+}
+
+/// Reads the secret, and opens a link; gives the place at it, and what ends the connection.
+async fn let_in(
+    registry: &Arc<Registry>,
+    input: &mut (impl AsyncBufReadExt + Unpin),
+) -> Result<(LinkId, Attachment, Arc<Notify>), &'static str> {
+    let mut hello = Vec::new();
+    let read = input.take(HELLO as u64).read_until(b'\n', &mut hello).await;
+    if read.is_err() || hello.pop_if(|last| *last == b'\n').is_none() {
+        return Err("it did not say who it is in one short line");
+    }
+    let secret = std::str::from_utf8(&hello).unwrap_or_default();
+    let server = registry
+        .opened_by(secret)
+        .ok_or("its secret opens no MCP server, or none any more")?;
+    let link = registry
+        .admit(server, Shape::Pipe)
+        .map_err(|why| match why {
+            NotAdmitted::Gone => "the MCP server is gone",
+            NotAdmitted::Full => "there are too many MCP clients",
+        })?;
+    let cut = Arc::new(Notify::new());
+    let place = registry
+        .open(link, Role::Pipe, &cut)
+        .map_err(|_| "the MCP server is gone")?;
+    Ok((link, place, cut))
+}
+
+/// Takes in what the client says.
+async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin) {
+    let mut lines = LineReader::new(input, limits::MCP_MESSAGE);
+    let mut load = registry.load();
+    // What is left at the end is no whole line.
+    while matches!(lines.fill().await, Ok(true)) {
+        if !load.holds(lines.room()) {
+            return registry.turned_away(FULL);
+        }
+        while let Some(frame) = lines.next_frame() {
+            let Frame::Line(text) = frame else {
+                // Of an answer that is lost, the server would wait for ever.
+                return registry.turned_away("it sent too much in one line, or half a line");
+            };
+            let heard = match Inbound::read(text) {
+                Ok(Inbound::Batch(_)) if !registry.takes_batches(link) => {
+                    Err(Inbound::no_batches())
+                }
+                heard => heard,
+            };
+            match heard {
+                Ok(heard) => {
+                    for message in heard.into_messages() {
+                        if !registry.hear(link, message).await {
+                            // What was said to it before is still on the way.
+                            return std::future::pending().await;
+                        }
+                    }
+                }
+                Err(error) => {
+                    let message = Message::error(&error);
+                    registry.send(link, OutboundMessage { message, id: None });
+                }
+            }
+        }
+        load.holds(lines.room());
+    }
+}
+
+/// Lets the client in, and sends it what there is.
+async fn speak(outbound: &mut OutboundEnd, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+    let mut out = Outbox::default();
+    out.push_str(WELCOME);
+    out.push_str("\n");
+    // They count until they are written.
+    let mut messages = Vec::new();
+    loop {
+        output.write_all_buf(&mut out).await?;
+        output.flush().await?;
+        messages.clear();
+        let Some(outgoing) = outbound.next().await else {
+            return output.shutdown().await;
+        };
+        outgoing.write(&mut out);
+        messages.push(outgoing);
+        while out.len() < BURST
+            && let Some(outgoing) = outbound.try_next()
+        {
+            outgoing.write(&mut out);
+            messages.push(outgoing);
+        }
+    }
+}

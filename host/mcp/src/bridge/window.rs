@@ -1,0 +1,198 @@
+//! What was last sent on the streams of an HTTP session, for a client that lost one and comes back (MCP
+//! 2025-03-26 to 2025-11-25, streamable HTTP, resumability).
+//!
+//! Bounded in number and in bytes for all streams of a session together: the oldest goes first.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::str::FromStr;
+
+use super::message::OutboundMessage;
+use acp_chain_channel::limits::{Account, Charge};
+
+/// The number of a stream within its link.
+pub type StreamId = u64;
+
+/// The most events that are kept.
+const EVENTS: usize = 256;
+
+/// The name of an event: its stream, and its number among all events of the session. With 0 it is the
+/// beginning of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub stream: StreamId,
+    pub number: u64,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}-{}", self.stream, self.number)
+    }
+}
+
+impl FromStr for Event {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (stream, number) = text.split_once('-').ok_or(())?;
+        Ok(Self {
+            stream: stream.parse().map_err(drop)?,
+            number: number.parse().map_err(drop)?,
+        })
+    }
+}
+
+/// What was last sent.
+#[derive(Debug)]
+pub struct Window {
+    kept: VecDeque<Kept>,
+    /// The last event of each stream that is no longer kept.
+    evicted: BTreeMap<StreamId, u64>,
+    last: u64,
+    account: Account,
+}
+
+#[derive(Debug)]
+struct Kept {
+    event: Event,
+    outgoing: OutboundMessage,
+    _charge: Charge,
+}
+
+impl Window {
+    /// An empty window, on this account.
+    pub fn new(account: Account) -> Self {
+        Self {
+            kept: VecDeque::new(),
+            evicted: BTreeMap::new(),
+            last: 0,
+            account,
+        }
+    }
+
+    /// Keeps what is sent on a stream, and names it.
+    pub fn keep(&mut self, stream: StreamId, outgoing: &OutboundMessage) -> Event {
+        self.last += 1;
+        let event = Event {
+            stream,
+            number: self.last,
+        };
+        let cost = outgoing.cost();
+        let mut charge = self.account.charge(cost);
+        while (charge.is_none() || self.kept.len() >= EVENTS)
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            self.evicted
+                .insert(oldest.event.stream, oldest.event.number);
+            drop(oldest);
+            charge = charge.or_else(|| self.account.charge(cost));
+        }
+        match charge {
+            Some(charge) => self.kept.push_back(Kept {
+                event,
+                outgoing: outgoing.clone(),
+                _charge: charge,
+            }),
+            None => drop(self.evicted.insert(stream, event.number)),
+        }
+        event
+    }
+
+    /// What was sent on a stream behind this event; `None` if there never was such an event, or not all
+    /// of that is kept.
+    pub fn behind(&self, last: Event) -> Option<Vec<(Event, OutboundMessage)>> {
+        let evicted = self.evicted.get(&last.stream).copied().unwrap_or(0);
+        if !(evicted..=self.last).contains(&last.number) {
+            return None;
+        }
+        let missed = self
+            .kept
+            .iter()
+            .filter(|kept| kept.event.stream == last.stream && kept.event.number > last.number);
+        let missed = missed.map(|kept| (kept.event, kept.outgoing.clone()));
+        Some(missed.collect())
+    }
+
+    /// An event goes elsewhere, since nobody has taken it.
+    pub fn take_back(&mut self, event: Event) {
+        self.kept.retain(|kept| kept.event != event);
+    }
+
+    /// Nobody comes back to a stream.
+    pub fn close(&mut self, stream: StreamId) {
+        self.kept.retain(|kept| kept.event.stream != stream);
+        self.evicted.remove(&stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use acp_chain_rpc::Message;
+
+    fn outgoing(length: usize) -> OutboundMessage {
+        let text = "x".repeat(length);
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":["{text}"]}}"#);
+        OutboundMessage {
+            message: Message::parse(Bytes::from(text)).unwrap(),
+            id: None,
+        }
+    }
+
+    fn numbers(window: &Window, stream: StreamId, number: u64) -> Option<Vec<u64>> {
+        let missed = window.behind(Event { stream, number })?;
+        Some(missed.iter().map(|(event, _)| event.number).collect())
+    }
+
+    #[test]
+    fn a_stream_goes_on_behind_the_last_event_that_came() {
+        let mut window = Window::new(Account::new(1 << 20));
+        for stream in [1, 2, 1, 1] {
+            window.keep(stream, &outgoing(1));
+        }
+        assert_eq!(numbers(&window, 1, 1), Some(vec![3, 4]));
+        assert_eq!(numbers(&window, 1, 0), Some(vec![1, 3, 4]));
+        assert_eq!(numbers(&window, 2, 2), Some(vec![]));
+        assert_eq!(numbers(&window, 1, 5), None, "there was no such event");
+        window.take_back(Event {
+            stream: 1,
+            number: 3,
+        });
+        window.close(2);
+        assert_eq!(numbers(&window, 1, 1), Some(vec![4]));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_what_is_not_kept_is_not_gone_over_in_silence() {
+        let mut window = Window::new(Account::new(4000));
+        window.keep(2, &outgoing(1));
+        for _ in 0..4 {
+            window.keep(1, &outgoing(1000));
+        }
+        window.keep(1, &outgoing(10_000));
+        assert_eq!(numbers(&window, 1, 5), None);
+        assert_eq!(numbers(&window, 1, 6), Some(vec![]));
+        assert_eq!(numbers(&window, 2, 0), None);
+        assert_eq!(numbers(&window, 2, 1), Some(vec![]), "it missed nothing");
+        for _ in 0..2 * EVENTS {
+            window.keep(3, &outgoing(1));
+        }
+        assert!(window.kept.len() <= EVENTS);
+        window.close(3);
+        assert_eq!(window.account.kept(), 0);
+    }
+
+    #[test]
+    fn the_name_of_an_event_is_read_as_it_is_written() {
+        let event = Event {
+            stream: 3,
+            number: 12,
+        };
+        assert_eq!(event.to_string().parse(), Ok(event));
+        for wrong in ["", "3", "3-", "-1", "a-1", "3-99999999999999999999"] {
+            assert_eq!(wrong.parse::<Event>(), Err(()), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Which MCP transports an agent has, and what the chain says of them.
+//!
+//! The chain reaches servers over ACP on behalf of any agent that reaches servers at all, so to the client
+//! and to the proxies it has that transport (RFD mcp-over-acp: bridging intermediaries).
+
+use serde_json::value::RawValue;
+
+use super::bridge::BridgeKind;
+use acp_chain_rpc::{edit, member, resolve};
+
+/// What an agent says of itself.
+#[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It reaches servers over ACP.
+    pub acp: bool,
+    /// It reaches servers by streamable HTTP.
+    pub http: bool,
+    /// It starts servers, and speaks to them by stdio. In version 1 every agent has to.
+    pub stdio: bool,
+    /// Its version of the protocol tells transports apart by `type` throughout.
+    pub typed: bool,
+}
+
+/// Where the capabilities are in the result of `initialize`, by the version of the protocol, and what
+/// is written there.
+const PLACES: [(&[&str], &str); 2] = [
+    (&["agentCapabilities", "mcpCapabilities", "acp"], "true"),
+    (&["capabilities", "session", "mcp", "acp"], "{}"),
+];
+
+impl Default for Capabilities {
+    /// Those of an agent that says nothing.
+    fn default() -> Self {
+        Self::read("{}")
+    }
+}
+
+impl Capabilities {
+    /// Reads the result of `initialize`.
+    #[must_use]
+    pub fn read(result: &str) -> Self {
+        let typed = is_typed(result);
+        let has = |transport: &str| {
+            let (place, _) = PLACES[usize::from(typed)];
+            let pointer = format!("/{}/{transport}", place[..place.len() - 1].join("/"));
+            let value = resolve(result, &pointer).ok().flatten();
+            value.is_some_and(|value| value == "true" || value.starts_with('{'))
+        };
+        Self {
+            acp: has("acp"),
+            http: has("http"),
+            stdio: !typed || has("stdio"),
+            typed,
+        }
+    }
+
+    /// How it is to get to a server by a bridge: as wanted if it can, else as it can.
+    #[must_use]
+    pub fn bridge(&self, wanted: BridgeKind) -> Option<BridgeKind> {
+        let has = |transport: &BridgeKind| match transport {
+            BridgeKind::Http => self.http,
+            BridgeKind::Stdio => self.stdio,
+        };
+        let by_preference = [wanted, BridgeKind::Stdio, BridgeKind::Http];
+        by_preference.into_iter().find(has)
+    }
+}
+
+fn is_typed(result: &str) -> bool {
+    let version = member(result, "protocolVersion");
+    version
+        .and_then(|version| version.parse().ok())
+        .is_some_and(|version: u64| version >= 2)
+}
+
+/// The result of `initialize` with the capability to reach servers over ACP; `None` if it is there
+/// already, the result has no place for it, or the agent has no transport for a bridge either.
+#[must_use]
+pub fn with_acp(result: &str) -> Option<String> {
+    let capabilities = Capabilities::read(result);
+    if capabilities.acp || capabilities.bridge(BridgeKind::Stdio).is_none() {
+        return None;
+    }
+    let (place, value) = PLACES[usize::from(capabilities.typed)];
+    // The deepest object that there is gets the rest.
+    for depth in (1..=place.len()).rev() {
+        let parent = format!("/{}", place[..depth - 1].join("/"));
+        let parent = parent.trim_end_matches('/');
+        let is_object = resolve(result, parent).ok().flatten();
+        if is_object.is_some_and(|parent| parent.starts_with('{')) {
+            let pointer = format!("{parent}/{}", place[depth - 1]);
+            let inner = place[depth..].iter().rev();
+            let value = inner.fold(value.to_owned(), |value, name| {
+                format!(r#"{{"{name}":{value}}}"#)
+            });
+            let edited = edit(result, &pointer, Some(&value)).ok()?;
+            return serde_json::from_str::<&RawValue>(&edited)
+                .is_ok()
+                .then_some(edited);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_has_what_it_says() {
+        let read = Capabilities::read;
+        let v1 = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true,"acp":false}}}"#;
+        assert!(read(v1).http && !read(v1).acp && !read(v1).typed);
+        let v2 =
+            r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}}"#;
+        assert!(!read(v2).http && read(v2).acp && read(v2).typed && read(v2).stdio);
+        for none in [
+            "{}",
+            "null",
+            r#"{"agentCapabilities":null}"#,
+            r#"{"agentCapabilities":{"mcpCapabilities":{"acp":"true"}}}"#,
+        ] {
+            assert_eq!(read(none), Capabilities::default(), "{none}");
+        }
+    }
+
+    #[test]
+    fn every_agent_is_shown_with_servers_over_acp_and_nothing_else_is_touched() {
+        for (before, after) in [
+            (
+                r#"{"protocolVersion":1}"#,
+                r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+            ),
+            (
+                r#"{ "agentCapabilities" : {"x":1e400} }"#,
+                r#"{ "agentCapabilities" : {"x":1e400,"mcpCapabilities":{"acp":true}} }"#,
+            ),
+            (
+                r#"{"agentCapabilities":{"mcpCapabilities":{"acp":false,"http":true}}}"#,
+                r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true,"http":true}}}"#,
+            ),
+            (
+                r#"{"agentCapabilities":null}"#,
+                r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+            ),
+            (
+                r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{}}}}}"#,
+                r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"http":{},"acp":{}}}}}"#,
+            ),
+        ] {
+            assert_eq!(with_acp(before).as_deref(), Some(after));
+        }
+        for kept in [
+            "null",
+            "[]",
+            r#"{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"nes":{}}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"session":null}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"session":{}}}"#,
+            r#"{"protocolVersion":2,"capabilities":{"session":{"mcp":{"stdio":null}}}}"#,
+        ] {
+            assert_eq!(with_acp(kept), None, "{kept}");
+        }
+    }
+
+    #[test]
+    fn a_bridge_is_by_stdio_unless_it_is_wanted_otherwise_or_cannot_be() {
+        use BridgeKind::{Http, Stdio};
+        let bridge = |result: &str, wanted| Capabilities::read(result).bridge(wanted);
+        let both = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;
+        assert_eq!(bridge(both, Stdio), Some(Stdio));
+        assert_eq!(bridge(both, Http), Some(Http));
+        assert_eq!(bridge(r#"{"protocolVersion":1}"#, Http), Some(Stdio));
+        let of_v2 = |mcp: &str| {
+            format!(r#"{{"protocolVersion":2,"capabilities":{{"session":{{"mcp":{mcp}}}}}}}"#)
+        };
+        assert_eq!(bridge(&of_v2(r#"{"http":{}}"#), Stdio), Some(Http));
+        assert_eq!(bridge(&of_v2("{}"), Stdio), None);
+    }
+}

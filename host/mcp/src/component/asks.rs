@@ -1,0 +1,227 @@
+//! What a component asks the client in the middle of a call.
+//!
+//! Where the client has a connection, it is asked there. In 2026-07-28 the server asks nothing: it ends
+//! the request with what it wants to know, and the client makes the request again with the answers
+//! (multi round-trip requests). The component's call stays open meanwhile, and goes on with the new
+//! request; so to the component both are the same.
+//!
+//! What always holds:
+//!
+//! - A call that waits for its client is found again by its `requestState`, which nobody can guess, and
+//!   which is new each time; and only where it was made: on its connection, or by a request that
+//!   stands alone, for the same tool, prompt or resource.
+//! - The component is answered each request once: by the client, or with -32800 when the call ends.
+//! - A call whose client never comes again ends with the component's hold time, or its connection.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::calls::Call;
+use super::{ComponentProvider, Request};
+use crate::protocol::{self, Version, invalid, is_object, key};
+use crate::seat::{Ask, Asked, Caller, Output, Question};
+use crate::secret::Secret;
+use acp_chain_rpc::{Error, Message, code, member};
+
+/// Something that the component asked, and has no answer to yet.
+#[derive(Debug)]
+pub(super) struct Open {
+    call: Question,
+    with: With,
+}
+
+/// How the client is asked.
+#[derive(Debug)]
+enum With {
+    /// On its connection, under this number.
+    Connection(Question),
+    /// When it comes again: this it was told, or will be.
+    Retry(Message),
+}
+
+impl Open {
+    /// How many bytes are kept of it.
+    pub fn weight(&self) -> usize {
+        match &self.with {
+            With::Connection(_) => 0,
+            With::Retry(message) => message.len(),
+        }
+    }
+}
+
+impl ComponentProvider {
+    /// The component asks the client of a call.
+    pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>, out: &mut Vec<Output>) {
+        let call = self.calls.get(&of).filter(|call| !call.withdrawn);
+        let Some(request) = call.map(|call| call.request.clone()) else {
+            let over = |ask: Ask| protocol::failed(ask.ask, &Error::cancelled());
+            return out.extend(asks.into_iter().map(over));
+        };
+        for Ask { ask, message } in asks {
+            if self.asks.len() >= protocol::OPEN {
+                out.push(protocol::failed(ask, &protocol::full(&self.name)));
+                continue;
+            }
+            let with = match &request.caller {
+                Caller::Connection(connection) if request.version < Version::Stateless => {
+                    let question = self.number();
+                    let params = Some(message.body()).filter(|params| *params != "null");
+                    out.push(Output::AskCaller {
+                        question,
+                        connection: *connection,
+                        method: message.method().to_string(),
+                        params: params.map(str::to_owned),
+                        meta: None,
+                    });
+                    With::Connection(question)
+                }
+                _ if !protocol::keeps(self.kept(), message.len()) => {
+                    out.push(protocol::failed(ask, &protocol::heavy(&self.name)));
+                    continue;
+                }
+                _ => With::Retry(message),
+            };
+            self.asks.insert(ask, Open { call: of, with });
+        }
+        self.require(of, out);
+    }
+
+    /// Ends the request of a call with what its client is to come again with, if there is something.
+    fn require(&mut self, of: Question, out: &mut Vec<Output>) {
+        let Some(call) = self.calls.get_mut(&of).filter(|call| call.state.is_none()) else {
+            return;
+        };
+        let wanted = self.asks.iter().filter(|(_, open)| open.call == of);
+        let wanted: Vec<_> = wanted
+            .filter_map(|(ask, open)| match &open.with {
+                With::Retry(message) => Some((*ask, message)),
+                With::Connection(_) => None,
+            })
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let state = match Secret::new() {
+            Ok(state) => state,
+            Err(error) => {
+                let error = Error::new(code::INTERNAL_ERROR, error.to_string());
+                let wanted: Vec<_> = wanted.iter().map(|(ask, _)| *ask).collect();
+                for ask in wanted {
+                    self.asks.remove(&ask);
+                    out.push(protocol::failed(ask, &error));
+                }
+                return;
+            }
+        };
+        let inputs = wanted.iter().map(|(ask, message)| {
+            let (method, params) = (message.method(), message.body());
+            let params = match params {
+                "null" => String::new(),
+                params => format!(r#","params":{params}"#),
+            };
+            format!(r#""{ask}":{{"method":"{method}"{params}}}"#)
+        });
+        let inputs: Vec<_> = inputs.collect();
+        let required = format!(
+            r#"{{"resultType":"input_required","inputRequests":{{{}}},"requestState":"{}"}}"#,
+            inputs.join(","),
+            state.reveal()
+        );
+        out.push(protocol::result(call.request.ask, &required));
+        // Nobody is there to be told how far it is.
+        call.token = None;
+        call.state = Some(state);
+    }
+
+    /// A client comes again with what it was asked for: its call goes on.
+    pub(super) fn resume(
+        &mut self,
+        request: Request,
+        method: &str,
+        params: Option<&str>,
+        state: &str,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Error> {
+        let is_it = |call: &Call| {
+            let is_meant = call.state.as_ref().is_some_and(|own| own.is(state));
+            is_meant && call.is_by(&request.caller) && call.of.is(method, params)
+        };
+        let mut calls = self.calls.iter_mut();
+        let Some((of, call)) = calls.find(|(_, call)| is_it(call)) else {
+            return Err(invalid(
+                "The requestState is of no such call that waits for input; make the call anew, \
+                 without it",
+            ));
+        };
+        let of = *of;
+        call.state = None;
+        call.token = protocol::token(protocol::meta(params, key::PROGRESS));
+        call.request = request;
+        let given = params.and_then(|params| member(params, "inputResponses"));
+        let given = given.and_then(|given| serde_json::from_str(given).ok());
+        let given: BTreeMap<String, &RawValue> = given.unwrap_or_default();
+        for (name, answer) in given {
+            let ask: Option<Asked> = name.parse().ok();
+            let ask = ask.filter(|ask| self.asks.get(ask).is_some_and(|open| open.call == of));
+            if let Some(ask) = ask.filter(|_| is_object(answer.get())) {
+                self.asks.remove(&ask);
+                out.push(protocol::result(ask, answer.get()));
+            }
+        }
+        // What it did not give, it is asked for again.
+        self.require(of, out);
+        Ok(())
+    }
+
+    /// The client has answered on its connection. Says whether this was something that it was asked.
+    pub(super) fn client_answered(
+        &mut self,
+        question: Question,
+        outcome: &Message,
+        out: &mut Vec<Output>,
+    ) -> bool {
+        let mut asks = self.asks.iter();
+        let is_it = |open: &Open| matches!(open.with, With::Connection(of) if of == question);
+        let Some(ask) = asks.find(|(_, open)| is_it(open)).map(|(ask, _)| *ask) else {
+            return false;
+        };
+        self.asks.remove(&ask);
+        out.push(protocol::answer(ask, outcome.clone()));
+        true
+    }
+
+    /// The component no longer wants to know. Says whether this was something that it asked.
+    pub(super) fn withdraw_ask(&mut self, ask: Asked, out: &mut Vec<Output>) -> bool {
+        match self.asks.get(&ask).map(|open| &open.with) {
+            Some(With::Connection(question)) => out.push(Output::Withdraw {
+                question: *question,
+            }),
+            Some(With::Retry(_)) => {
+                self.asks.remove(&ask);
+                out.push(protocol::failed(ask, &Error::cancelled()));
+            }
+            None => return false,
+        }
+        true
+    }
+
+    /// A call is over, and with it what its client was asked.
+    pub(super) fn end_asks(&mut self, of: Question, out: &mut Vec<Output>) {
+        let asks = self.asks.iter().filter(|(_, open)| open.call == of);
+        for ask in asks.map(|(ask, _)| *ask).collect::<Vec<_>>() {
+            self.withdraw_ask(ask, out);
+        }
+    }
+}
+
+impl Call {
+    /// Whether a caller may go on with it.
+    fn is_by(&self, caller: &Caller) -> bool {
+        match (&self.request.caller, caller) {
+            (Caller::Connection(own), Caller::Connection(other)) => own == other,
+            (Caller::Request(_), Caller::Request(_)) => true,
+            _ => false,
+        }
+    }
+}

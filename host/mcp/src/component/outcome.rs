@@ -1,0 +1,163 @@
+//! What a component says came of a call, and whether it is that.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use super::called::Called;
+use super::tool::Tool;
+use crate::protocol::{Version, clipped, is_object, quoted, with};
+use crate::schema::{Refused, WORK};
+use acp_chain_rpc::member;
+
+/// A block of `content`. What else it needs depends on its type, and is between tool and client.
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    _kind: Cow<'a, str>,
+}
+
+/// What is in a resource, as text or as bytes in Base64.
+#[derive(Deserialize)]
+struct Contents<'a> {
+    #[serde(rename = "uri", borrow)]
+    _uri: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    blob: Option<Cow<'a, str>>,
+}
+
+/// A message of a prompt.
+#[derive(Deserialize)]
+struct Said<'a> {
+    #[serde(borrow)]
+    role: Cow<'a, str>,
+    #[serde(rename = "content", borrow)]
+    _content: Block<'a>,
+}
+
+/// What an argument could be.
+#[derive(Deserialize)]
+struct Completion<'a> {
+    #[serde(borrow)]
+    values: Vec<Cow<'a, str>>,
+    #[serde(rename = "total", default)]
+    _total: Option<u64>,
+    #[serde(rename = "hasMore", default)]
+    _has_more: Option<bool>,
+}
+
+/// How many values a completion may have (MCP, `CompleteResult`).
+const VALUES: usize = 100;
+
+/// Checks what a component gave as the result of a call, and makes of it what a client of this version
+/// can read. The error says what is wrong.
+pub fn checked<'r>(result: &'r str, of: &Called, version: Version) -> Result<Cow<'r, str>, String> {
+    if !is_object(result) {
+        return Err(String::from("it is no object"));
+    }
+    match of {
+        Called::Tool(tool) => check_tool(result, tool, version)?,
+        Called::Resource(_) => {
+            let contents: Vec<Contents> = part(result, "contents", "objects with a `uri`")?;
+            let mut contents = contents.iter();
+            if !contents.all(|one| one.text.is_some() != one.blob.is_some()) {
+                let wrong = "its `contents` are not each either a `text` or a `blob`";
+                return Err(String::from(wrong));
+            }
+        }
+        Called::Prompt(_) => {
+            let what = "objects with a `role` and a `content`";
+            let said: Vec<Said> = part(result, "messages", what)?;
+            if !said
+                .iter()
+                .all(|said| matches!(&*said.role, "user" | "assistant"))
+            {
+                let wrong = "a `role` in its `messages` is neither \"user\" nor \"assistant\"";
+                return Err(String::from(wrong));
+            }
+        }
+        Called::Completion => {
+            let completion = member(result, "completion");
+            let completion = completion.ok_or_else(|| String::from("it lacks `completion`"))?;
+            let completion: Completion = serde_json::from_str(completion).map_err(|error| {
+                let error = clipped(&error.to_string());
+                format!("its `completion` has no array of texts `values`: {error}")
+            })?;
+            if completion.values.len() > VALUES {
+                return Err(format!("its `completion` has more than {VALUES} values"));
+            }
+        }
+    }
+    typed(result, matches!(of, Called::Resource(_)), version)
+}
+
+/// An array in a result.
+fn part<'r, T: Deserialize<'r>>(result: &'r str, name: &str, what: &str) -> Result<Vec<T>, String> {
+    let array = member(result, name).ok_or_else(|| format!("it lacks `{name}`"))?;
+    serde_json::from_str(array).map_err(|error| {
+        let error = clipped(&error.to_string());
+        format!("its `{name}` is no array of {what}: {error}")
+    })
+}
+
+fn check_tool(result: &str, tool: &Tool, version: Version) -> Result<(), String> {
+    part::<Block>(result, "content", "objects with a `type`")?;
+    let failed = match member(result, "isError") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(String::from("its `isError` is neither true nor false")),
+    };
+    let structured = member(result, "structuredContent");
+    // Clients of older versions take nothing else.
+    if version < Version::Stateless && structured.is_some_and(|value| !is_object(value)) {
+        return Err(String::from("its `structuredContent` is no object"));
+    }
+    match (&tool.output, structured) {
+        (Some(schema), Some(value)) if !failed => {
+            // Alone, it is never refused for the work that it makes.
+            match schema.check(value, &mut { WORK }) {
+                Err(Refused::Mismatch(reason)) => Err(format!(
+                    "its `structuredContent` does not match the outputSchema {reason}"
+                )),
+                _ => Ok(()),
+            }
+        }
+        (Some(_), None) if !failed => Err(String::from(
+            "it lacks the `structuredContent` that the outputSchema promises",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A result with what the version says of any: its type, and whether it may be kept.
+fn typed(result: &str, cacheable: bool, version: Version) -> Result<Cow<'_, str>, String> {
+    if member(result, "resultType").is_some_and(|kind| kind != r#""complete""#) {
+        return Err(String::from("its `resultType` is not \"complete\""));
+    }
+    let mut result = Cow::Borrowed(result);
+    let mut set = |name: &str, value: Option<&str>| {
+        if member(&result, name).is_some() != value.is_some() {
+            result = with(&result, &format!("/{name}"), value).into();
+        }
+    };
+    let stateless = version == Version::Stateless;
+    set("resultType", Some(r#""complete""#).filter(|_| stateless));
+    if cacheable {
+        set("ttlMs", Some("0").filter(|_| stateless));
+        set("cacheScope", Some(r#""private""#).filter(|_| stateless));
+    }
+    Ok(result)
+}
+
+/// The `CallToolResult` that tells the model that its arguments do not match (MCP 2025-11-25,
+/// SEP-1303).
+pub fn mismatch(reason: &str, version: Version) -> String {
+    let complete = match version {
+        Version::Stateless => r#","resultType":"complete""#,
+        _ => "",
+    };
+    let text = quoted(reason);
+    format!(r#"{{"content":[{{"type":"text","text":{text}}}],"isError":true{complete}}}"#)
+}

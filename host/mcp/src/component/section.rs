@@ -1,0 +1,85 @@
+//! Things of one kind that a component has listed: each checked, with a key of its own, and as the
+//! component wrote it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use acp_chain_channel::limits::MCP_LIST_COUNT as MAX_ITEMS;
+
+/// How many of them a page has.
+pub const PAGE: usize = 100;
+
+/// One of a kind.
+pub trait Item: Sized {
+    /// What it is called in messages.
+    const WORD: &'static str;
+
+    /// Checks what a component wrote, and gives the key by which it is told from others of its kind.
+    /// `place` is its place in the list, for errors. `weight` is what all schemas of a catalog may
+    /// still weigh.
+    fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String>;
+}
+
+/// All of a kind.
+#[derive(Debug)]
+pub struct Section<T> {
+    items: Vec<Arc<T>>,
+    /// What clients see of them. Not kept by calls, which may outlive the catalog.
+    texts: Vec<Box<str>>,
+    places: HashMap<Box<str>, usize>,
+}
+
+impl<T> Default for Section<T> {
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            texts: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Item> Section<T> {
+    /// Adds one, or says what is wrong with it.
+    pub fn add(&mut self, text: &str, place: usize, weight: &mut usize) -> Result<(), String> {
+        let word = T::WORD;
+        if self.items.len() == MAX_ITEMS {
+            return Err(format!(
+                "{word} {place} of its list is one of more than {MAX_ITEMS}"
+            ));
+        }
+        let (key, item) = T::read(text, place, weight)?;
+        match self.places.entry(key) {
+            Entry::Vacant(vacant) => vacant.insert(self.items.len()),
+            Entry::Occupied(other) => {
+                return Err(format!("it lists two {word}s {:?}", other.key()));
+            }
+        };
+        self.items.push(Arc::new(item));
+        self.texts.push(text.into());
+        Ok(())
+    }
+
+    /// The one with this key.
+    pub fn get(&self, key: &str) -> Option<&Arc<T>> {
+        self.places.get(key).and_then(|at| self.items.get(*at))
+    }
+
+    /// The JSON text of the array of those on the page that begins at a place, and where the next
+    /// one begins.
+    pub fn page(&self, from: usize) -> Option<(String, Option<usize>)> {
+        if from != 0 && (from >= self.texts.len() || !from.is_multiple_of(PAGE)) {
+            return None;
+        }
+        let to = from.saturating_add(PAGE).min(self.texts.len());
+        let page: Vec<&str> = self.texts[from..to].iter().map(|text| &**text).collect();
+        let next = Some(to).filter(|to| *to < self.texts.len());
+        Some((format!("[{}]", page.join(",")), next))
+    }
+
+    /// How long their texts are together, in bytes.
+    pub fn length(&self) -> usize {
+        self.texts.iter().map(|text| text.len()).sum()
+    }
+}

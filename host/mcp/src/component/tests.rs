@@ -1,0 +1,605 @@
+//! What clients and a component say to the server between them, line by line: with tools here, and with
+//! the rest in rooms of their own.
+
+mod asks;
+mod prompts;
+mod resources;
+
+use super::ComponentProvider;
+use crate::seat::{Input, Seat};
+use crate::transcript::{META, Table, alone};
+use acp_chain_channel::{Change, Offer};
+
+const TOOLS: &str = r#"{"instructions":"Be nice","tools":[
+    {"name":"add","inputSchema":{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]},
+     "x":1e400},
+    {"name":"sum","inputSchema":{"type":"object"},
+     "outputSchema":{"type":"object","required":["s"]}}]}"#;
+
+const TOOLS_CHANGED: Change = Change::List(Offer::Tools);
+
+fn server() -> Table<ComponentProvider> {
+    Table::new(ComponentProvider::new(
+        "calc",
+        [Offer::Tools].into_iter().collect(),
+    ))
+}
+
+/// A server with a client of this version on connection 1, which knows the tools.
+fn initialized(version: &str) -> Table<ComponentProvider> {
+    let mut table = server();
+    table.connect(1);
+    let params = format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#);
+    table.on(1, "initialize", &params);
+    table.result(1, TOOLS);
+    table.tell(1, "notifications/initialized", "null");
+    table
+}
+
+#[test]
+fn a_client_of_an_older_version_connects_lists_and_calls() {
+    let mut table = server();
+    assert_eq!(
+        table.connect(1),
+        [r#"answer 1: result {"connectionId":"1"}"#]
+    );
+    assert_eq!(
+        table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#),
+        ["list tools 1"]
+    );
+    assert_eq!(
+        table.result(1, TOOLS),
+        [concat!(
+            r#"answer 2: result {"protocolVersion":"2025-06-18","#,
+            r#""capabilities":{"tools":{"listChanged":true}},"#,
+            r#""serverInfo":{"name":"calc","version":"0.1.0"},"instructions":"Be nice"}"#
+        )]
+    );
+    assert!(
+        table
+            .tell(1, "notifications/initialized", "null")
+            .is_empty()
+    );
+    assert_eq!(table.on(1, "ping", "null"), ["answer 3: result {}"]);
+    let listed = table.on(1, "tools/list", "{}");
+    assert!(listed[0].starts_with(r#"answer 4: result {"tools":[{"name":"add","#));
+    assert!(listed[0].contains(r#""x":1e400},{"name":"sum""#));
+    assert!(!listed[0].contains("resultType") && !listed[0].contains("nextCursor"));
+    assert_eq!(
+        table.on(1, "tools/call", r#"{"name":"add","arguments":{"a":1.50}}"#),
+        [r#"call 2: tools/call {"name":"add","arguments":{"a":1.50}}"#]
+    );
+    assert_eq!(
+        table.result(2, r#"{"content":[{"type":"text","text":"2"}],"z":1e400}"#),
+        [r#"answer 5: result {"content":[{"type":"text","text":"2"}],"z":1e400}"#]
+    );
+}
+
+#[test]
+fn the_version_is_the_clients_if_it_is_known_and_else_the_newest_that_is_initialized() {
+    for (asked, given) in [
+        ("2025-03-26", "2025-03-26"),
+        ("2025-11-25", "2025-11-25"),
+        ("2024-11-05", "2025-11-25"),
+        ("2026-07-28", "2025-11-25"),
+    ] {
+        let mut table = server();
+        table.connect(1);
+        table.on(
+            1,
+            "initialize",
+            &format!(r#"{{"protocolVersion":"{asked}"}}"#),
+        );
+        let answer = table.result(1, r#"{"tools":[]}"#);
+        assert!(answer[0].contains(&format!(r#""protocolVersion":"{given}""#)));
+    }
+}
+
+#[test]
+fn a_request_that_stands_alone_says_which_version_it_is() {
+    let mut table = server();
+    assert_eq!(table.alone("r", "server/discover", ""), ["list tools 1"]);
+    assert_eq!(
+        table.result(1, TOOLS),
+        [concat!(
+            r#"answer 1: result {"#,
+            r#""supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"#,
+            r#""capabilities":{"tools":{"listChanged":true}},"instructions":"Be nice","#,
+            r#""resultType":"complete","ttlMs":0,"cacheScope":"private","#,
+            r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"calc","version":"0.1.0"}}}"#
+        )]
+    );
+    assert_eq!(
+        table.alone("r", "tools/call", r#""name":"sum""#),
+        [r#"call 2: tools/call {"name":"sum","arguments":{}}"#]
+    );
+    assert_eq!(
+        table.result(2, r#"{"content":[],"structuredContent":{"s":1}}"#),
+        [r#"answer 2: result {"content":[],"structuredContent":{"s":1},"resultType":"complete"}"#]
+    );
+    let mut say = |params: &str| {
+        table.take(Input::Request {
+            ask: 9,
+            caller: crate::seat::Caller::Request("r".into()),
+            id: "\"r\"",
+            method: "tools/list",
+            params: Some(params),
+            falls_back: false,
+            meta: None,
+        })
+    };
+    assert_eq!(
+        say(r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01"}}"#),
+        [concat!(
+            r#"answer 9: error {"code":-32022,"message":"Unsupported protocol version","#,
+            r#""data":{"requested":"2030-01-01","#,
+            r#""supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]}}"#
+        )]
+    );
+    for lacks in [
+        "{}",
+        "[]",
+        r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#,
+    ] {
+        assert!(say(lacks)[0].starts_with(r#"answer 9: error {"code":-32602,"#));
+    }
+}
+
+#[test]
+fn a_connection_serves_both_ways_of_speaking() {
+    let mut table = server();
+    table.connect(1);
+    table.on(1, "server/discover", &alone(""));
+    let answer = table.result(1, TOOLS);
+    assert!(
+        answer[0].contains(
+            r#"{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]"#
+        )
+    );
+    let answer = table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+    assert!(answer[0].starts_with("answer 3: result"));
+    assert!(table.on(1, "tools/list", &alone(""))[0].contains("resultType"));
+    assert!(!table.on(1, "tools/list", "{}")[0].contains("resultType"));
+    for (method, params) in [
+        ("ping", alone("")),
+        ("logging/setLevel", String::from("{}")),
+        ("server/discover", String::from("{}")),
+        ("subscriptions/listen", String::from("{}")),
+        ("prompts/list", alone("")),
+    ] {
+        let answer = table.on(1, method, &params);
+        assert!(answer[0].contains(r#"error {"code":-32601,"#), "{answer:?}");
+    }
+    let again = table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+    assert!(again[0].contains("initialized already"));
+}
+
+#[test]
+fn nothing_but_a_ping_comes_before_initialize() {
+    let mut table = server();
+    table.connect(1);
+    assert_eq!(table.on(1, "ping", "null"), ["answer 2: result {}"]);
+    let refused = table.on(1, "tools/list", "null");
+    assert!(refused[0].starts_with(
+        r#"answer 3: error {"code":-32600,"message":"tools/list comes before `initialize`"#
+    ));
+    assert!(table.on(2, "ping", "null")[0].contains("There is no such connection"));
+}
+
+#[test]
+fn a_long_list_comes_in_pages_and_a_cursor_is_of_one_list() {
+    let tools = |count: usize| {
+        let tool = |at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#);
+        let tools: Vec<_> = (0..count).map(tool).collect();
+        format!(r#"{{"tools":[{}]}}"#, tools.join(","))
+    };
+    let mut table = initialized("2025-11-25");
+    table.take(Input::Changed(&TOOLS_CHANGED));
+    table.on(1, "tools/list", "null");
+    let first = table.result(2, &tools(201));
+    assert!(
+        first[0].ends_with(r#"],"nextCursor":"2.100"}"#),
+        "{first:?}"
+    );
+    let second = table.on(1, "tools/list", r#"{"cursor":"2.100"}"#);
+    assert!(second[0].contains(r#"[{"name":"t100","#) && second[0].contains(r#""2.200""#));
+    let last = table.on(1, "tools/list", r#"{"cursor":"2.200"}"#);
+    assert!(last[0].ends_with(r#"{"tools":[{"name":"t200","inputSchema":{"type":"object"}}]}"#));
+    for cursor in [
+        r#""1.100""#,
+        r#""2.300""#,
+        r#""2.7""#,
+        r#""""#,
+        "7",
+        r#""2.99999999999999999999""#,
+    ] {
+        let answer = table.on(1, "tools/list", &format!(r#"{{"cursor":{cursor}}}"#));
+        assert!(answer[0].contains(r#"error {"code":-32602,"#), "{cursor}");
+    }
+}
+
+#[test]
+fn arguments_that_do_not_match_are_told_to_the_model_or_to_old_clients_as_an_error() {
+    let call = r#"{"name":"add","arguments":{"a":"x"}}"#;
+    let told = r#"The arguments do not match the inputSchema of add at /a: \"x\" is not of type \"number\""#;
+    assert_eq!(
+        initialized("2025-06-18").on(1, "tools/call", call),
+        [format!(
+            r#"answer 3: error {{"code":-32602,"message":"{told}"}}"#
+        )]
+    );
+    assert_eq!(
+        initialized("2025-11-25").on(1, "tools/call", call),
+        [format!(
+            r#"answer 3: result {{"content":[{{"type":"text","text":"{told}"}}],"isError":true}}"#
+        )]
+    );
+    let mut table = initialized("2025-11-25");
+    let answer = table.alone("r", "tools/call", r#""name":"add","arguments":{"a":"x"}"#);
+    assert!(answer[0].ends_with(r#""isError":true,"resultType":"complete"}"#));
+    for (params, told) in [
+        (r#"{"name":"nope"}"#, "Unknown tool: nope"),
+        ("{}", "tools/call lacks the name of a tool"),
+        ("null", "tools/call lacks the name of a tool"),
+        (
+            r#"{"name":"add","arguments":[]}"#,
+            "The arguments of tools/call are no object",
+        ),
+    ] {
+        let answer = table.on(1, "tools/call", params);
+        assert!(answer[0].ends_with(&format!(r#"{{"code":-32602,"message":"{told}"}}"#)));
+    }
+}
+
+#[test]
+fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
+    for (wrong, told) in [
+        ("7", "tool 1 of its list is no object"),
+        (r#"{"name":"a b"}"#, "tool 1 of its list lacks a name"),
+        (r#"{"name":""}"#, "tool 1 of its list lacks a name"),
+        (r#"{"name":"a"}"#, r#"its tool "a" lacks an inputSchema"#),
+        (
+            r#"{"name":"a","inputSchema":{"type":"array"}}"#,
+            r#"the inputSchema of its tool "a" is not a JSON Schema object"#,
+        ),
+        (
+            r#"{"name":"a","inputSchema":{"type":"object"},"outputSchema":true}"#,
+            r#"the outputSchema of its tool "a" is not a JSON Schema object"#,
+        ),
+        (
+            r#"{"name":"a","inputSchema":{"type":"object","x-mcp-header":"A"}}"#,
+            r#"the inputSchema of its tool "a" has the x-mcp-header"#,
+        ),
+        (
+            r#"{"name":"\u0066ine","inputSchema":{"type":"object"}}"#,
+            r#"it lists two tools "fine""#,
+        ),
+    ] {
+        let fine = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+        let list = format!(r#"{{"tools":[{},{wrong},{}]}}"#, fine("fine"), fine("too"));
+        let mut table = server();
+        table.alone("r", "tools/list", "");
+        let listed = table.result(1, &list);
+        let notice =
+            format!("notice: of the proxy `calc`, tools that it lists are left out: {told}");
+        assert!(listed[0].starts_with(&notice), "{listed:?}");
+        let tools = format!(
+            r#"answer 1: result {{"tools":[{},{}],"#,
+            fine("fine"),
+            fine("too")
+        );
+        assert!(listed[1].starts_with(&tools), "{listed:?}");
+        assert_eq!(
+            table.alone("r", "tools/call", r#""name":"too""#),
+            [r#"call 2: tools/call {"name":"too","arguments":{}}"#]
+        );
+    }
+    let tool = |at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#);
+    let many: Vec<_> = (0..1010).map(tool).collect();
+    let mut table = server();
+    table.alone("r", "tools/list", "");
+    let listed = table.result(1, &format!(r#"{{"tools":[{}]}}"#, many.join(",")));
+    assert!(
+        listed[0].ends_with("is one of more than 1000; and 6 more."),
+        "{}",
+        listed[0]
+    );
+}
+
+#[test]
+fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
+    for (listed, told) in [
+        ("7", "its list is none"),
+        (
+            r#"{"instructions":7,"tools":[]}"#,
+            "its instructions are no text",
+        ),
+    ] {
+        let mut table = server();
+        table.connect(1);
+        table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+        // It can connect nevertheless.
+        assert!(table.result(1, listed)[0].starts_with("answer 2: result"));
+        assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
+        assert!(table.on(1, "tools/call", r#"{"name":"a"}"#).is_empty());
+        let answers = table.result(2, listed);
+        assert_eq!(answers.len(), 2);
+        for answer in answers {
+            let expected = format!(r#"The proxy \"calc\" is at fault: {told}"#);
+            assert!(answer.contains(&expected), "{answer}");
+            assert!(answer.contains("-32603"));
+        }
+        // It is asked again, and may have become better.
+        assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
+        assert!(table.result(3, TOOLS)[0].starts_with("answer 5: result"));
+    }
+    let mut table = server();
+    table.alone("r", "tools/list", "");
+    assert_eq!(
+        table.error(1, r#"{"code":1,"message":"no disk"}"#),
+        [concat!(
+            r#"answer 1: error {"code":-32603,"message":"The proxy \"calc\" is at fault: "#,
+            r#"it could not list its tools: no disk"}"#
+        )]
+    );
+}
+
+#[test]
+fn a_result_that_is_none_is_an_error_that_names_proxy_and_tool() {
+    for (result, told) in [
+        ("7", "it is no object"),
+        ("{}", "it lacks `content`"),
+        (
+            r#"{"content":{}}"#,
+            "its `content` is no array of objects with a `type`",
+        ),
+        (
+            r#"{"content":[{"text":"x"}]}"#,
+            "its `content` is no array of objects with a `type`",
+        ),
+        (
+            r#"{"content":[],"isError":1}"#,
+            "its `isError` is neither true nor false",
+        ),
+        (r#"{"content":[]}"#, "it lacks the `structuredContent`"),
+        (
+            r#"{"content":[],"structuredContent":7}"#,
+            "its `structuredContent` is no object",
+        ),
+        (
+            r#"{"content":[],"structuredContent":{}}"#,
+            "its `structuredContent` does not match the outputSchema at the top",
+        ),
+        (
+            r#"{"content":[],"structuredContent":{"s":1},"resultType":"task"}"#,
+            r#"its `resultType` is not \"complete\""#,
+        ),
+    ] {
+        let mut table = initialized("2025-11-25");
+        table.on(1, "tools/call", r#"{"name":"sum"}"#);
+        let answer = table.result(2, result);
+        let expected = format!(
+            r#"answer 3: error {{"code":-32603,"message":"The proxy \"calc\" is at fault: what its tool \"sum\" gave is no CallToolResult: {told}"#
+        );
+        assert!(answer[0].starts_with(&expected), "{answer:?}");
+    }
+    for fine in [
+        r#"{"content":[],"isError":true}"#,
+        r#"{"content":[{"type":"new","x":[]}],"structuredContent":{"s":null},"_meta":{"a":1}}"#,
+    ] {
+        let mut table = initialized("2025-11-25");
+        table.on(1, "tools/call", r#"{"name":"sum"}"#);
+        assert_eq!(table.result(2, fine), [format!("answer 3: result {fine}")]);
+    }
+    let mut table = initialized("2025-11-25");
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    assert_eq!(
+        table.error(2, r#"{"code":-32001,"message":"not now","data":{"a":1}}"#),
+        [r#"answer 3: error {"code":-32001,"message":"not now","data":{"a":1}}"#]
+    );
+}
+
+#[test]
+fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
+    let mut table = initialized("2025-11-25");
+    table.connect(2);
+    table.on(2, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+    assert_eq!(
+        table.alone(
+            "l",
+            "subscriptions/listen",
+            r#""notifications":{"toolsListChanged":true,"promptsListChanged":true}"#
+        ),
+        [concat!(
+            r#"tell l: notifications/subscriptions/acknowledged "#,
+            r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"},"notifications":{"toolsListChanged":true}}"#
+        )]
+    );
+    assert_eq!(
+        table.on(2, "subscriptions/listen", &alone(r#""notifications":{}"#)),
+        [concat!(
+            r#"tell 2: notifications/subscriptions/acknowledged "#,
+            r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":"m6"},"notifications":{}}"#
+        )]
+    );
+    assert_eq!(
+        table.take(Input::Changed(&TOOLS_CHANGED)),
+        [
+            "tell 1: notifications/tools/list_changed",
+            concat!(
+                r#"tell l: notifications/tools/list_changed "#,
+                r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}"#
+            )
+        ]
+    );
+    assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
+    assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
+    // The list that is on its way may be the old one.
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)).len(), 2);
+    assert!(table.result(2, TOOLS)[0].starts_with("answer 7: result"));
+    assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
+    assert_eq!(
+        table.withdraw(5),
+        [concat!(
+            r#"answer 5: result {"resultType":"complete","#,
+            r#""_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}"#
+        )]
+    );
+}
+
+#[test]
+fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever() {
+    let mut table = initialized("2025-11-25");
+    let changed = "tell 1: notifications/tools/list_changed";
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
+    table.result(2, TOOLS);
+    for question in 3..6 {
+        let asked = table.on(1, "tools/list", "null");
+        assert_eq!(asked, [format!("list tools {question}")]);
+        assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
+        table.result(question, TOOLS);
+    }
+    // Whenever it says so otherwise it is believed, and then once more while it lists.
+    table.on(1, "tools/list", "null");
+    table.result(6, TOOLS);
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    table.on(1, "tools/list", "null");
+    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+}
+
+#[test]
+fn progress_is_told_to_whoever_asked_for_it_as_long_as_it_grows() {
+    let mut table = initialized("2025-11-25");
+    table.on(
+        1,
+        "tools/call",
+        r#"{"name":"sum","_meta":{"progressToken":1.50}}"#,
+    );
+    let params = format!(r#"{{"name":"sum","_meta":{{{META},"progressToken":"\u0061"}}}}"#);
+    table.on(1, "tools/call", &params);
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    let mut say = |question, progress, total, message| {
+        table.take(Input::Progress {
+            question,
+            progress,
+            total,
+            message,
+        })
+    };
+    assert_eq!(
+        say(2, 1.0, Some(4.0), Some("a \"b\"")),
+        [
+            r#"tell 1: notifications/progress {"progressToken":1.50,"progress":1,"total":4,"message":"a \"b\""}"#
+        ]
+    );
+    assert!(say(2, 1.0, None, None).is_empty());
+    assert!(say(2, f64::NAN, None, None).is_empty());
+    assert_eq!(
+        say(2, 1.5, Some(f64::INFINITY), None),
+        [r#"tell 1: notifications/progress {"progressToken":1.50,"progress":1.5}"#]
+    );
+    assert_eq!(
+        say(3, 0.0, None, None),
+        [r#"tell 1: notifications/progress {"progressToken":"\u0061","progress":0}"#]
+    );
+    assert!(say(4, 1.0, None, None).is_empty());
+    assert!(say(9, 1.0, None, None).is_empty());
+}
+
+#[test]
+fn a_call_that_is_given_up_is_withdrawn_from_the_component() {
+    let mut table = initialized("2025-11-25");
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    assert_eq!(table.withdraw(3), ["withdraw 2"]);
+    assert_eq!(
+        table.error(2, r#"{"code":-32800,"message":"gone"}"#),
+        [r#"answer 3: error {"code":-32800,"message":"gone"}"#]
+    );
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    assert_eq!(
+        table.tell(1, "notifications/cancelled", r#"{"requestId":"m4"}"#),
+        ["withdraw 3"]
+    );
+    assert!(
+        table
+            .tell(1, "notifications/cancelled", r#"{"requestId":"m9"}"#)
+            .is_empty()
+    );
+    table.take(Input::Changed(&TOOLS_CHANGED));
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    assert_eq!(
+        table.withdraw(5),
+        [r#"answer 5: error {"code":-32800,"message":"Request cancelled"}"#]
+    );
+}
+
+#[test]
+fn what_waits_for_the_list_is_weighed() {
+    let mut table = server();
+    let large = |size: usize| {
+        let text = "x".repeat(size);
+        format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#)
+    };
+    assert_eq!(
+        table.alone("a", "tools/call", &large(20 << 20)),
+        ["list tools 1"]
+    );
+    let refused = table.alone("b", "tools/call", &large(1));
+    assert!(
+        refused[0].contains(r#"error {"code":-33000,"#),
+        "{refused:?}"
+    );
+    assert!(table.alone("c", "tools/list", "").is_empty());
+    table.withdraw(1);
+    assert!(table.alone("d", "tools/call", &large(8 << 20)).is_empty());
+    assert!(table.alone("e", "tools/call", &large(7 << 20)).is_empty());
+    assert!(table.alone("f", "tools/call", &large(2 << 20))[0].contains("-33000"));
+    assert_eq!(table.result(1, TOOLS).len(), 3);
+    // Nothing waits any more.
+    assert!(table.alone("g", "tools/call", &large(20 << 20))[0].starts_with("call "));
+}
+
+#[test]
+fn what_waited_for_the_list_is_checked_with_one_budget() {
+    let mut table = server();
+    let text = "x".repeat(100_000);
+    for id in 0..8 {
+        let params = format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#);
+        table.alone(&id.to_string(), "tools/call", &params);
+    }
+    let served = table.result(1, TOOLS);
+    let called = served.iter().filter(|line| line.starts_with("call "));
+    assert_eq!(called.count(), 4);
+    assert!(served[7].contains("are too much at once; wait for one to end"));
+    assert!(served[7].contains(r#"error {"code":-33000,"#));
+    let params = format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#);
+    assert!(table.alone("8", "tools/call", &params)[0].starts_with("call "));
+}
+
+#[test]
+fn what_waited_for_the_list_gets_no_more_of_it_than_is_kept_of_anything() {
+    let mut table = server();
+    for id in 0..40 {
+        table.alone(&id.to_string(), "tools/list", "");
+    }
+    let text = "x".repeat(1_000_000);
+    let tools =
+        format!(r#"{{"tools":[{{"name":"t","x":"{text}","inputSchema":{{"type":"object"}}}}]}}"#);
+    let served = table.result(1, &tools);
+    let listed = served.iter().filter(|line| line.contains(": result"));
+    assert_eq!((listed.count(), served.len()), (16, 40));
+}
+
+#[test]
+fn more_than_a_thousand_open_requests_are_refused() {
+    let mut server = initialized("2025-11-25");
+    for _ in 0..1024 {
+        assert!(server.on(1, "tools/call", r#"{"name":"sum"}"#)[0].starts_with("call "));
+    }
+    let refused = server.on(1, "tools/call", r#"{"name":"sum"}"#);
+    assert!(refused[0].contains(r#"error {"code":-33000,"#));
+    let _ = server.seat.take(Input::Withdrawn { ask: 3 });
+}

@@ -1,0 +1,235 @@
+//! What a component asks the client in the middle of a call.
+
+use super::{ComponentProvider, Input, Offer, Table};
+use crate::seat::{Ask, Output, Seat};
+use crate::transcript::{META, alone};
+use acp_chain_rpc::{Message, member};
+
+const TOOLS: &str = r#"{"tools":[{"name":"sum","inputSchema":{"type":"object"}},
+    {"name":"add","inputSchema":{"type":"object"}}]}"#;
+
+const ELICIT: &str = r#"{"message":"Which?","requestedSchema":{}}"#;
+const ACCEPTED: &str = r#"{"action":"accept","content":{}}"#;
+
+/// A server of tools, which are listed.
+fn server() -> Table<ComponentProvider> {
+    let mut table = Table::new(ComponentProvider::new(
+        "calc",
+        [Offer::Tools].into_iter().collect(),
+    ));
+    table.connect(1);
+    table.on(
+        1,
+        "initialize",
+        r#"{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}}}"#,
+    );
+    table.result(1, TOOLS);
+    table
+}
+
+/// The component asks in a call: the same thing, under each of these numbers.
+fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<String> {
+    let message = Message::request("elicitation/create", ELICIT);
+    let asks = asks.iter().map(|ask| Ask {
+        ask: *ask,
+        message: message.clone(),
+    });
+    let asks = asks.collect();
+    table.take(Input::Asks { call, asks })
+}
+
+/// What a client is to come again with.
+fn state(answer: &[String]) -> String {
+    let (_, result) = answer[0].split_once(": result ").expect("a result");
+    member(result, "requestState").expect("a state").to_owned()
+}
+
+/// The params of a call that comes again.
+fn again(state: &str, responses: &str) -> String {
+    format!(r#""name":"sum","requestState":{state},"inputResponses":{responses}"#)
+}
+
+#[test]
+fn a_component_sees_what_the_client_said_and_can() {
+    let mut table = server();
+    let mut params = |method, params: &str, caller| {
+        let made = table.seat.take(Input::Request {
+            ask: 9,
+            caller,
+            id: "9",
+            method,
+            params: Some(params),
+            falls_back: false,
+            meta: None,
+        });
+        match &made[..] {
+            [Output::Call { params, .. }] => params.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let on = crate::seat::Caller::Connection(1);
+    assert_eq!(
+        params(
+            "tools/call",
+            r#"{"name":"sum","_meta":{"a":1e400}}"#,
+            on.clone()
+        ),
+        concat!(
+            r#"{"name":"sum","arguments":{},"_meta":{"a":1e400,"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}"#
+        )
+    );
+    assert_eq!(
+        params("tools/call", r#"{"name":"sum","_meta":7}"#, on),
+        concat!(
+            r#"{"name":"sum","arguments":{},"_meta":{"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}}"#
+        )
+    );
+    let alone_by = crate::seat::Caller::Request("r".into());
+    assert_eq!(
+        params("tools/call", &alone(r#""name":"sum""#), alone_by),
+        format!(r#"{{"name":"sum","arguments":{{}},"_meta":{{{META}}}}}"#)
+    );
+}
+
+#[test]
+fn a_client_with_a_connection_is_asked_there() {
+    let mut table = server();
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    assert_eq!(
+        ask(&mut table, 2, &[70, 71]),
+        [
+            format!("ask 1 3: elicitation/create {ELICIT}"),
+            format!("ask 1 4: elicitation/create {ELICIT}"),
+        ]
+    );
+    assert_eq!(
+        table.result(3, ACCEPTED),
+        [format!("answer 70: result {ACCEPTED}")]
+    );
+    let refused = r#"{"code":-1,"message":"no"}"#;
+    assert_eq!(
+        table.error(4, refused),
+        [format!("answer 71: error {refused}")]
+    );
+    assert!(table.result(2, r#"{"content":[]}"#)[0].starts_with("answer 3: result"));
+}
+
+#[test]
+fn a_client_whose_requests_stand_alone_comes_again_with_the_answers() {
+    let mut table = server();
+    assert_eq!(
+        table.alone("r", "tools/call", r#""name":"sum""#),
+        [r#"call 2: tools/call {"name":"sum","arguments":{}}"#]
+    );
+    let required = ask(&mut table, 2, &[70, 71]);
+    let first = state(&required);
+    assert_eq!(
+        required,
+        [format!(
+            concat!(
+                r#"answer 3: result {{"resultType":"input_required","inputRequests":{{"#,
+                r#""70":{{"method":"elicitation/create","params":{0}}},"#,
+                r#""71":{{"method":"elicitation/create","params":{0}}}}},"requestState":{1}}}"#
+            ),
+            ELICIT, first
+        )]
+    );
+    // What is missing, or no object, is asked for again, under another state.
+    let responses = format!(r#"{{"70":{ACCEPTED},"71":7,"72":{{}},"x":{{}}}}"#);
+    let required = table.alone("s", "tools/call", &again(&first, &responses));
+    assert_eq!(required[0], format!("answer 70: result {ACCEPTED}"));
+    let second = state(&required[1..]);
+    assert!(required[1].contains(r#""inputRequests":{"71":"#) && first != second);
+    let stale = table.alone("t", "tools/call", &again(&first, "{}"));
+    assert!(stale[0].contains(r#"-32602,"message":"The requestState is of no such call"#));
+    let responses = format!(r#"{{"71":{ACCEPTED}}}"#);
+    assert_eq!(
+        table.alone("t", "tools/call", &again(&second, &responses)),
+        [format!("answer 71: result {ACCEPTED}")]
+    );
+    assert_eq!(
+        table.result(2, r#"{"content":[]}"#),
+        [r#"answer 6: result {"content":[],"resultType":"complete"}"#]
+    );
+}
+
+#[test]
+fn only_the_same_call_goes_on_and_only_where_it_was_made() {
+    let mut table = server();
+    table.alone("r", "tools/call", r#""name":"sum""#);
+    let state = state(&ask(&mut table, 2, &[70]));
+    let responses = format!(r#"{{"70":{ACCEPTED}}}"#);
+    let other = again(&state, &responses).replace("sum", "add");
+    for answer in [
+        table.alone("s", "tools/call", &other),
+        table.alone("s", "resources/read", &again(&state, &responses)),
+        table.alone("s", "tools/call", &again("\"x\"", &responses)),
+        table.on(1, "tools/call", &alone(&again(&state, &responses))),
+    ] {
+        assert!(answer[0].contains(r#"error {"code":-32602,"#), "{answer:?}");
+    }
+    let goes_on = table.alone("s", "tools/call", &again(&state, &responses));
+    assert_eq!(goes_on, [format!("answer 70: result {ACCEPTED}")]);
+}
+
+#[test]
+fn what_was_asked_ends_with_its_call() {
+    let mut table = server();
+    let over = r#"error {"code":-32800,"message":"Request cancelled"}"#;
+    // Where the client has a connection, it is told, and its answer is still the component's.
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    ask(&mut table, 2, &[70]);
+    let ended = table.result(2, r#"{"content":[]}"#);
+    assert_eq!(ended[0], "withdraw 3");
+    assert_eq!(ended.len(), 2);
+    assert_eq!(
+        table.result(3, ACCEPTED),
+        [format!("answer 70: result {ACCEPTED}")]
+    );
+    // Where it would have to come again, nobody waits for what comes of the call.
+    table.alone("r", "tools/call", r#""name":"sum""#);
+    let state = state(&ask(&mut table, 4, &[71]));
+    assert_eq!(
+        table.result(4, r#"{"content":[]}"#),
+        [format!("answer 71: {over}")]
+    );
+    assert!(table.alone("r", "tools/call", &again(&state, "{}"))[0].contains("-32602"));
+    // After a call there is nobody to ask, and in one that was given up neither.
+    assert_eq!(ask(&mut table, 4, &[72]), [format!("answer 72: {over}")]);
+    table.alone("r", "tools/call", r#""name":"sum""#);
+    assert_eq!(table.withdraw(6), ["withdraw 5"]);
+    assert_eq!(ask(&mut table, 5, &[73]), [format!("answer 73: {over}")]);
+}
+
+#[test]
+fn a_component_may_withdraw_what_it_asked() {
+    let mut table = server();
+    table.on(1, "tools/call", r#"{"name":"sum"}"#);
+    ask(&mut table, 2, &[70]);
+    assert_eq!(table.withdraw(70), ["withdraw 3"]);
+    assert_eq!(
+        table.error(3, r#"{"code":-32800,"message":"over"}"#).len(),
+        1
+    );
+    table.alone("r", "tools/call", r#""name":"sum""#);
+    ask(&mut table, 4, &[71]);
+    assert_eq!(
+        table.withdraw(71),
+        [r#"answer 71: error {"code":-32800,"message":"Request cancelled"}"#]
+    );
+}
+
+#[test]
+fn a_call_whose_client_is_gone_is_withdrawn() {
+    let mut table = server();
+    table.on(1, "tools/call", &alone(r#""name":"sum""#));
+    assert!(ask(&mut table, 2, &[70])[0].contains("input_required"));
+    let ended = table.disconnect(1);
+    assert_eq!(ended[0], "withdraw 2");
+    assert_eq!(
+        table.error(2, r#"{"code":-32800,"message":"over"}"#),
+        [r#"answer 70: error {"code":-32800,"message":"Request cancelled"}"#]
+    );
+}

@@ -1,0 +1,288 @@
+//! Resources: listed, read, and subscribed to.
+
+use super::{Change, ComponentProvider, Input, Offer, Table};
+use crate::transcript::alone;
+
+const RESOURCES: &str = r#"{"instructions":"Read them","resources":[
+    {"uri":"map:/","name":"map","mimeType":"text/plain","x":1e400}],
+    "templates":[{"uriTemplate":"file:{+path}","name":"file"}]}"#;
+
+fn server(offers: &[Offer]) -> Table<ComponentProvider> {
+    Table::new(ComponentProvider::new(
+        "maps",
+        offers.iter().copied().collect(),
+    ))
+}
+
+/// A server of resources alone, with a client of this version on connection 1.
+fn initialized(version: &str) -> Table<ComponentProvider> {
+    let mut table = server(&[Offer::Resources]);
+    table.connect(1);
+    let params = format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#);
+    table.on(1, "initialize", &params);
+    table.result(1, RESOURCES);
+    table.tell(1, "notifications/initialized", "null");
+    table
+}
+
+fn changed(table: &mut Table<ComponentProvider>, uri: &str) -> Vec<String> {
+    table.take(Input::Changed(&Change::Resource(uri.to_owned())))
+}
+
+#[test]
+fn a_client_lists_and_reads_them() {
+    let mut table = server(&[Offer::Resources]);
+    table.connect(1);
+    assert_eq!(
+        table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#),
+        ["list resources 1"]
+    );
+    assert_eq!(
+        table.result(1, RESOURCES),
+        [concat!(
+            r#"answer 2: result {"protocolVersion":"2025-11-25","#,
+            r#""capabilities":{"resources":{"subscribe":true,"listChanged":true}},"#,
+            r#""serverInfo":{"name":"maps","version":"0.1.0"},"instructions":"Read them"}"#
+        )]
+    );
+    assert_eq!(
+        table.on(1, "resources/list", "{}"),
+        [concat!(
+            r#"answer 3: result {"resources":[{"uri":"map:/","name":"map","#,
+            r#""mimeType":"text/plain","x":1e400}]}"#
+        )]
+    );
+    assert_eq!(
+        table.on(1, "resources/templates/list", "{}"),
+        [
+            r#"answer 4: result {"resourceTemplates":[{"uriTemplate":"file:{+path}","name":"file"}]}"#
+        ]
+    );
+    assert_eq!(
+        table.on(1, "resources/read", r#"{"uri":"file:\u0061"}"#),
+        [r#"call 2: resources/read {"uri":"file:a"}"#]
+    );
+    let read = r#"{"contents":[{"uri":"file:a","text":"A"},{"uri":"b:","blob":"QQ=="}]}"#;
+    assert_eq!(table.result(2, read), [format!("answer 5: result {read}")]);
+    for (method, params) in [
+        ("tools/list", "{}"),
+        ("prompts/list", "{}"),
+        ("tools/call", "{}"),
+    ] {
+        assert!(
+            table.on(1, method, params)[0].contains("-32601"),
+            "{method}"
+        );
+    }
+}
+
+#[test]
+fn what_is_read_says_in_the_newest_version_how_long_it_may_be_kept_and_in_others_not() {
+    let kept = r#"{"contents":[],"ttlMs":60,"cacheScope":"public"}"#;
+    let mut table = initialized("2025-06-18");
+    table.on(1, "resources/read", r#"{"uri":"map:/"}"#);
+    assert_eq!(
+        table.result(2, kept),
+        [r#"answer 3: result {"contents":[]}"#]
+    );
+    table.alone("r", "resources/read", r#""uri":"map:/""#);
+    assert_eq!(
+        table.result(3, kept),
+        [
+            r#"answer 4: result {"contents":[],"ttlMs":60,"cacheScope":"public","resultType":"complete"}"#
+        ]
+    );
+    table.alone("r", "resources/read", r#""uri":"map:/""#);
+    assert_eq!(
+        table.result(4, r#"{"contents":[]}"#),
+        [
+            r#"answer 5: result {"contents":[],"resultType":"complete","ttlMs":0,"cacheScope":"private"}"#
+        ]
+    );
+}
+
+#[test]
+fn a_resource_that_is_not_there_has_the_code_of_the_version() {
+    let gone = r#"{"code":-32002,"message":"no such file"}"#;
+    let mut table = initialized("2025-11-25");
+    table.on(1, "resources/read", r#"{"uri":"file:a"}"#);
+    assert_eq!(table.error(2, gone), [format!("answer 3: error {gone}")]);
+    table.alone("r", "resources/read", r#""uri":"file:a""#);
+    assert_eq!(
+        table.error(3, gone),
+        [r#"answer 4: error {"code":-32602,"message":"no such file"}"#]
+    );
+}
+
+#[test]
+fn what_is_wrong_in_a_list_is_left_out_and_the_rest_stays() {
+    for (wrong, told) in [
+        (r#""a""#, "resource 1 of its list is no object"),
+        (
+            r#"{"name":"n"}"#,
+            "resource 1 of its list lacks a uri of 1 to 4096 bytes",
+        ),
+        (
+            r#"{"uri":"a b:c","name":"n"}"#,
+            "resource 1 of its list has a uri that does not begin with a scheme",
+        ),
+        (
+            r#"{"uri":"/etc","name":"n"}"#,
+            "resource 1 of its list has a uri that does not begin with a scheme",
+        ),
+        (r#"{"uri":"a:"}"#, r#"its resource "a:" lacks a name"#),
+        (
+            r#"{"uri":"\u006dap:/","name":"n"}"#,
+            r#"it lists two resources "map:/""#,
+        ),
+    ] {
+        let mut table = server(&[Offer::Resources]);
+        table.alone("r", "resources/list", "");
+        let fine = r#"{"uri":"map:/","name":"map"}"#;
+        let listed = table.result(1, &format!(r#"{{"resources":[{fine},{wrong}]}}"#));
+        let notice =
+            format!("notice: of the proxy `maps`, resources that it lists are left out: {told}");
+        assert!(listed[0].starts_with(&notice), "{listed:?}");
+        let listing = format!(r#"answer 1: result {{"resources":[{fine}],"#);
+        assert!(listed[1].starts_with(&listing), "{listed:?}");
+    }
+    let mut table = server(&[Offer::Resources]);
+    table.alone("r", "resources/templates/list", "");
+    let listed = table.result(1, r#"{"templates":[{"uriTemplate":"","name":"n"}]}"#);
+    assert!(listed[0].contains("template 0 of its list lacks a uriTemplate"));
+}
+
+#[test]
+fn contents_that_are_none_are_an_error_that_names_the_proxy_and_the_resource() {
+    for (result, told) in [
+        ("{}", "it lacks `contents`"),
+        (
+            r#"{"contents":[{"text":"x"}]}"#,
+            "its `contents` is no array of objects with a `uri`",
+        ),
+        (
+            r#"{"contents":[{"uri":"a:"}]}"#,
+            "its `contents` are not each either a `text` or a `blob`",
+        ),
+    ] {
+        let mut table = initialized("2025-11-25");
+        table.on(1, "resources/read", r#"{"uri":"a:"}"#);
+        let answer = table.result(2, result);
+        let expected = format!(
+            r#"answer 3: error {{"code":-32603,"message":"The proxy \"maps\" is at fault: what it gave of \"a:\" is no ReadResourceResult: {told}"#
+        );
+        assert!(answer[0].starts_with(&expected), "{answer:?}");
+    }
+    let mut table = initialized("2025-11-25");
+    let long = format!(r#"{{"uri":"a:{}"}}"#, "x".repeat(4096));
+    for (params, told) in [
+        ("{}", "resources/read lacks a uri"),
+        (&long, "the uri is longer than 4096 bytes"),
+    ] {
+        let answer = table.on(1, "resources/read", params);
+        assert!(
+            answer[0].contains(&format!(r#"-32602,"message":"{told}""#)),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn who_subscribes_to_a_resource_is_told_that_it_has_changed_and_nobody_else() {
+    let mut table = initialized("2025-11-25");
+    table.connect(2);
+    assert_eq!(
+        table.on(1, "resources/subscribe", r#"{"uri":"map:/"}"#),
+        ["answer 4: result {}"]
+    );
+    assert_eq!(
+        table.alone(
+            "l",
+            "subscriptions/listen",
+            r#""notifications":{"resourcesListChanged":true,"toolsListChanged":true,"resourceSubscriptions":["map:/","a:"]}"#
+        ),
+        [concat!(
+            r#"tell l: notifications/subscriptions/acknowledged "#,
+            r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":"l"},"notifications":"#,
+            r#"{"resourcesListChanged":true,"resourceSubscriptions":["a:","map:/"]}}"#
+        )]
+    );
+    assert_eq!(
+        changed(&mut table, "map:/"),
+        [
+            r#"tell 1: notifications/resources/updated {"uri":"map:/"}"#,
+            concat!(
+                r#"tell l: notifications/resources/updated {"uri":"map:/","#,
+                r#""_meta":{"io.modelcontextprotocol/subscriptionId":"l"}}"#
+            )
+        ]
+    );
+    assert_eq!(changed(&mut table, "a:").len(), 1);
+    assert!(changed(&mut table, "b:").is_empty());
+    table.on(1, "resources/unsubscribe", r#"{"uri":"map:/"}"#);
+    table.withdraw(5);
+    assert!(changed(&mut table, "map:/").is_empty());
+    // Subscriptions go with their connection.
+    table.on(1, "resources/subscribe", r#"{"uri":"map:/"}"#);
+    table.disconnect(1);
+    assert!(changed(&mut table, "map:/").is_empty());
+}
+
+#[test]
+fn subscriptions_are_bounded() {
+    let mut table = initialized("2025-11-25");
+    for at in 0..1024 {
+        let params = format!(r#"{{"uri":"a:{at}"}}"#);
+        assert!(table.on(1, "resources/subscribe", &params)[0].ends_with("result {}"));
+    }
+    assert!(table.on(1, "resources/subscribe", r#"{"uri":"b:"}"#)[0].contains("-33000"));
+    let uris: Vec<_> = (0..1025).map(|at| format!(r#""a:{at}""#)).collect();
+    let params = format!(
+        r#""notifications":{{"resourceSubscriptions":[{}]}}"#,
+        uris.join(",")
+    );
+    assert!(table.alone("l", "subscriptions/listen", &params)[0].contains("-33000"));
+}
+
+#[test]
+fn one_server_says_how_to_use_its_tools_and_its_resources() {
+    let mut table = server(&[Offer::Tools, Offer::Resources, Offer::Prompts]);
+    table.connect(1);
+    assert_eq!(
+        table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#),
+        ["list tools 1"]
+    );
+    assert_eq!(
+        table.result(1, r#"{"instructions":"Call them","tools":[]}"#),
+        ["list resources 2"]
+    );
+    let answer = table.result(2, RESOURCES);
+    assert!(answer[0].contains(r#""instructions":"Call them\n\nRead them""#));
+    assert!(answer[0].contains(concat!(
+        r#""capabilities":{"tools":{"listChanged":true},"#,
+        r#""resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true}}"#
+    )));
+    // Both are known now.
+    assert!(table.on(1, "server/discover", &alone(""))[0].contains("Read them"));
+}
+
+#[test]
+fn a_change_of_one_list_is_none_of_another() {
+    let mut table = server(&[Offer::Tools, Offer::Resources]);
+    table.connect(1);
+    table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+    table.result(1, r#"{"tools":[]}"#);
+    table.result(2, RESOURCES);
+    table.tell(1, "notifications/initialized", "null");
+    assert_eq!(
+        table.take(Input::Changed(&Change::List(Offer::Resources))),
+        ["tell 1: notifications/resources/list_changed"]
+    );
+    assert!(table.on(1, "tools/list", "{}")[0].starts_with("answer 3: result"));
+    assert_eq!(table.on(1, "resources/list", "{}"), ["list resources 3"]);
+    assert!(
+        table
+            .take(Input::Changed(&Change::List(Offer::Prompts)))
+            .is_empty()
+    );
+}

@@ -1,0 +1,65 @@
+//! A tool that a component has listed.
+
+use super::mirrors::{self, Mirror};
+use super::section::Item;
+use crate::protocol::is_object;
+use crate::schema::Schema;
+use acp_chain_rpc::member;
+
+/// The longest name of a tool, in bytes (MCP 2025-11-25, tool names).
+const NAME: usize = 128;
+
+/// A tool.
+#[derive(Debug)]
+pub struct Tool {
+    /// Unique in its catalog.
+    pub name: Box<str>,
+    /// What its arguments match.
+    pub input: Schema,
+    /// What `structuredContent` matches.
+    pub output: Option<Schema>,
+    /// The arguments that headers repeat.
+    pub mirrors: Vec<Mirror>,
+}
+
+impl Item for Tool {
+    const WORD: &'static str = "tool";
+
+    fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String> {
+        if !is_object(text) {
+            return Err(format!("tool {place} of its list is no object"));
+        }
+        let name: Option<String> =
+            member(text, "name").and_then(|name| serde_json::from_str(name).ok());
+        let Some(name) = name.filter(|name| is_name(name)) else {
+            return Err(format!(
+                "tool {place} of its list lacks a name of 1 to {NAME} of the characters \
+                 A-Z a-z 0-9 _ - . /"
+            ));
+        };
+        let mut schema = |field: &str| match member(text, field) {
+            Some(schema) => Schema::read(schema, weight)
+                .map(Some)
+                .map_err(|reason| format!("the {field} of its tool {name:?} {reason}")),
+            None => Ok(None),
+        };
+        let (input, output) = (schema("inputSchema")?, schema("outputSchema")?);
+        let Some(input) = input else {
+            return Err(format!("its tool {name:?} lacks an inputSchema"));
+        };
+        let mirrors = mirrors::read(member(text, "inputSchema").unwrap_or_default())
+            .map_err(|reason| format!("the inputSchema of its tool {name:?} {reason}"))?;
+        let tool = Self {
+            input,
+            output,
+            mirrors,
+            name: name.as_str().into(),
+        };
+        Ok((name.into(), tool))
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+    (1..=NAME).contains(&name.len()) && name.bytes().all(is_fine)
+}

@@ -1,0 +1,180 @@
+//! What a request wants, read from its params.
+
+use std::collections::HashMap;
+
+use crate::protocol::{self, invalid, is_object, key, quoted, string, with};
+use crate::uris;
+use acp_chain_channel::Offer;
+use acp_chain_rpc::{Error, Id, member};
+
+/// What a request wants.
+#[derive(Debug)]
+pub enum Wants {
+    /// To know the server. What was said of how to use it, by the lists that have come.
+    Hello(Vec<String>),
+    /// A page of what a method lists, from this cursor on.
+    Page(&'static str, Option<String>),
+    /// Something of the component's.
+    Use(Use),
+}
+
+/// A call of something that the component has.
+#[derive(Debug)]
+pub struct Use {
+    /// MCP's.
+    pub method: &'static str,
+    /// The tool or the prompt, or the URI of the resource.
+    pub name: String,
+    /// What of its params the component gets: those that MCP knows, and `_meta`.
+    pub params: String,
+    /// By what its caller wants to be told how far it is.
+    pub token: Option<Id>,
+}
+
+impl Wants {
+    /// How many bytes it keeps that a client chose.
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::Hello(_) => 0,
+            Self::Page(_, cursor) => cursor.as_ref().map_or(0, String::len),
+            Self::Use(wanted) => wanted.params.len(),
+        }
+    }
+
+    /// Reads a request for something that components have, by a client that can do this; `None` where
+    /// MCP has no such method.
+    pub fn read(
+        method: &str,
+        params: Option<&str>,
+        capabilities: Option<&str>,
+    ) -> Result<Option<Self>, Error> {
+        let listed = |method| Ok(Some(Self::Page(method, cursor(params)?)));
+        let meta = || meta(params, capabilities);
+        let (method, name, members) = match method {
+            "tools/list" => return listed("tools/list"),
+            "resources/list" => return listed("resources/list"),
+            "resources/templates/list" => return listed("resources/templates/list"),
+            "prompts/list" => return listed("prompts/list"),
+            "tools/call" => {
+                let name = text(params, "name", "tools/call lacks the name of a tool")?;
+                let arguments = arguments(params, method)?;
+                let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
+                ("tools/call", name, members)
+            }
+            "resources/read" => {
+                let uri = text(params, "uri", "resources/read lacks a uri")?;
+                uris::check(&uri)?;
+                let members = format!(r#""uri":{}"#, quoted(&uri));
+                ("resources/read", uri, members)
+            }
+            "prompts/get" => {
+                let name = text(params, "name", "prompts/get lacks the name of a prompt")?;
+                let arguments = texts(arguments(params, method)?, method)?;
+                let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
+                ("prompts/get", name, members)
+            }
+            "completion/complete" => ("completion/complete", String::new(), completed(params)?),
+            _ => return Ok(None),
+        };
+        Ok(Some(Self::Use(Use {
+            method,
+            name,
+            params: format!(r#"{{{members},"_meta":{}}}"#, meta()),
+            token: protocol::token(protocol::meta(params, key::PROGRESS)),
+        })))
+    }
+
+    /// The list that it needs first, of those that the component has.
+    pub fn needs(&self) -> Option<Offer> {
+        match self {
+            Self::Hello(_) => None,
+            Self::Page(method, _) => Offer::of(method),
+            // Any resource may be read, also one that is not listed; and completion lists nothing.
+            Self::Use(wanted) => Offer::of(wanted.method)
+                .filter(|offer| matches!(offer, Offer::Tools | Offer::Prompts)),
+        }
+    }
+}
+
+/// What the component sees as `_meta`: the request's own, with what the client can, as each request of
+/// 2026-07-28 says it.
+fn meta(params: Option<&str>, capabilities: Option<&str>) -> String {
+    let meta = params.and_then(|params| member(params, "_meta"));
+    let meta = meta.filter(|meta| is_object(meta)).unwrap_or("{}");
+    match capabilities {
+        Some(capabilities) => {
+            let place = format!("/{}", key::CAPABILITIES.replace('/', "~1"));
+            with(meta, &place, Some(capabilities))
+        }
+        None => meta.to_owned(),
+    }
+}
+
+/// A text that a request needs.
+fn text(params: Option<&str>, name: &str, lacks: &str) -> Result<String, Error> {
+    string(params, name).ok_or_else(|| invalid(lacks))
+}
+
+/// The cursor of a list.
+fn cursor(params: Option<&str>) -> Result<Option<String>, Error> {
+    let cursor = params.and_then(|params| member(params, "cursor"));
+    match cursor.filter(|cursor| *cursor != "null") {
+        None => Ok(None),
+        Some(cursor) => serde_json::from_str(cursor)
+            .map(Some)
+            .map_err(|_| invalid("The cursor is no string")),
+    }
+}
+
+/// The arguments of a tool or a prompt.
+fn arguments<'p>(params: Option<&'p str>, method: &str) -> Result<&'p str, Error> {
+    let arguments = params.and_then(|params| member(params, "arguments"));
+    let arguments = arguments.filter(|arguments| *arguments != "null");
+    let arguments = arguments.unwrap_or("{}");
+    match is_object(arguments) {
+        true => Ok(arguments),
+        false => Err(invalid(format!("The arguments of {method} are no object"))),
+    }
+}
+
+/// An object of texts.
+fn texts<'p>(object: &'p str, method: &str) -> Result<&'p str, Error> {
+    match serde_json::from_str::<HashMap<String, String>>(object) {
+        Ok(_) => Ok(object),
+        Err(_) => Err(invalid(format!(
+            "The arguments of {method} are not all texts"
+        ))),
+    }
+}
+
+/// What of the params of `completion/complete` the component gets.
+fn completed(params: Option<&str>) -> Result<String, Error> {
+    let method = "completion/complete";
+    let of = |name| params.and_then(|params| member(params, name));
+    let reference = of("ref").filter(|reference| {
+        let named = match string(Some(reference), "type").as_deref() {
+            Some("ref/prompt") => "name",
+            Some("ref/resource") => "uri",
+            _ => return false,
+        };
+        string(Some(reference), named).is_some()
+    });
+    let reference = reference.ok_or_else(|| {
+        invalid(format!(
+            "{method} lacks a ref to a prompt, by its name, or to a resource, by its uri"
+        ))
+    })?;
+    let argument = of("argument");
+    let (name, value) = (string(argument, "name"), string(argument, "value"));
+    let (Some(name), Some(value)) = (name, value) else {
+        return Err(invalid(format!(
+            "{method} lacks an argument with a name and a value, two texts"
+        )));
+    };
+    let context = of("context").and_then(|context| member(context, "arguments"));
+    let context = texts(context.unwrap_or("{}"), method)?;
+    let (name, value) = (quoted(&name), quoted(&value));
+    Ok(format!(
+        r#""ref":{reference},"argument":{{"name":{name},"value":{value}}},"context":{{"arguments":{context}}}"#
+    ))
+}

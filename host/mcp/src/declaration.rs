@@ -1,0 +1,389 @@
+//! Entries of `mcpServers`: how a session's servers are declared to an agent.
+//!
+//! Within a chain every server that is reached over ACP has an id of the host's, as both `id` (RFD
+//! mcp-over-acp) and `serverId` (schema 1.15), so that whoever reads it finds the one it knows. Its
+//! provider's own id stays with the host. All else of an entry stays as it came.
+//!
+//! The list is taken apart once and written once, whatever is changed in it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Dialect, ServerId};
+use acp_chain_channel::limits;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{edit, member};
+
+/// Where the servers of a session are declared.
+const SERVERS: &str = "mcpServers";
+
+/// The most servers that one session may have.
+pub const MAX_SERVERS: usize = limits::MCP_SERVERS;
+
+/// The longest name of a server over ACP, in bytes.
+pub const LONGEST_NAME: usize = 128;
+
+/// The longest id that its provider may have for it, in bytes.
+pub const LONGEST_ID: usize = 1024;
+
+/// What begins every id of the host's.
+const OURS: &str = "acp-chain-";
+
+/// Why a list of servers cannot be read.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeclarationError {
+    /// There are more than [`MAX_SERVERS`].
+    #[error("a session may have {MAX_SERVERS} MCP servers")]
+    TooMany,
+    /// It is something else.
+    #[error("`mcpServers` is no list")]
+    NoList,
+    /// One is reached over ACP as in drafts of the RFD.
+    #[error(
+        "the MCP server `{0}` is declared by an `acp:` URL, as in a draft of MCP over ACP that is spoken no \
+         more; it takes a newer version of what declares it, for entries of the type `acp`"
+    )]
+    Draft(String),
+    /// Their names cannot be kept beside what is kept of other requests that are open.
+    #[error("the names of the MCP servers are too long")]
+    TooLong,
+}
+
+/// One entry, as far as anybody but the agent cares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    text: String,
+    /// What the server is called; empty if that is no text.
+    pub name: String,
+    /// Whether anybody could take it for a server that is reached over ACP.
+    pub over_acp: bool,
+    /// Whether it is one as drafts had it.
+    is_draft: bool,
+    /// Its id then, if it has one that can be used, and the dialect of that.
+    pub id: Option<(Dialect, String)>,
+}
+
+/// Whether a request sets up a session, and so may declare servers.
+#[must_use]
+pub fn is_setup(method: &str) -> bool {
+    matches!(
+        method,
+        "session/new" | "session/load" | "session/resume" | "session/fork"
+    )
+}
+
+/// Takes apart what the params of a setup request declare; nothing where there is no list.
+pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
+    match member(params, SERVERS) {
+        None | Some("null") => Ok(Vec::new()),
+        Some(list) if list.starts_with('[') => {
+            let mut reader = serde_json::Deserializer::from_str(list);
+            let list = reader.deserialize_seq(List);
+            let list: Vec<Entry> = list.map_err(|_| DeclarationError::TooMany)?;
+            match list.iter().find(|entry| entry.is_draft) {
+                Some(entry) => Err(DeclarationError::Draft(quote(&entry.name, MAX_QUOTE))),
+                None => Ok(list),
+            }
+        }
+        Some(_) => Err(DeclarationError::NoList),
+    }
+}
+
+/// The params with these entries in place of theirs. They are as they were if they are no object.
+#[must_use]
+pub fn write(params: &str, entries: &[Entry]) -> String {
+    let entries: Vec<_> = entries.iter().map(|entry| &*entry.text).collect();
+    let list = format!("[{}]", entries.join(","));
+    edit(params, &format!("/{SERVERS}"), Some(&list)).unwrap_or_else(|_| params.to_owned())
+}
+
+struct List;
+
+impl<'de> Visitor<'de> for List {
+    type Value = Vec<Entry>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = list.next_element::<&RawValue>()? {
+            if entries.len() == MAX_SERVERS {
+                return Err(A::Error::custom("too many"));
+            }
+            entries.push(Entry::new(entry.get()));
+        }
+        Ok(entries)
+    }
+}
+
+/// What an entry says of itself. Readers disagree about equal names, so each value counts.
+#[derive(Default)]
+struct Says<'a> {
+    over_acp: bool,
+    is_draft: bool,
+    name: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    server_id: Option<&'a RawValue>,
+}
+
+impl<'de> Visitor<'de> for Says<'de> {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            // A name that cannot be decoded is none of these.
+            let name = serde_json::from_str::<Cow<str>>(name.get()).unwrap_or_default();
+            match &*name {
+                "type" => self.over_acp |= text(value).as_deref() == Some("acp"),
+                "url" => {
+                    self.is_draft |= text(value).is_some_and(|url| url.starts_with("acp:"));
+                }
+                "name" => self.name = Some(value),
+                "id" => self.id = Some(value),
+                "serverId" => self.server_id = Some(value),
+                _ => {}
+            }
+        }
+        Ok(self)
+    }
+}
+
+fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}
+
+impl Entry {
+    fn new(entry: &str) -> Self {
+        let mut reader = serde_json::Deserializer::from_str(entry);
+        // What is no object says nothing.
+        let says = reader.deserialize_map(Says::default()).unwrap_or_default();
+        let name = says.name.and_then(text).unwrap_or_default();
+        // An entry of the host's has both.
+        let connected = says.id.and_then(text).map(|id| (Dialect::Connected, id));
+        let stateless = says.server_id.and_then(text);
+        let id = connected.or_else(|| stateless.map(|id| (Dialect::Stateless, id)));
+        let usable = says.over_acp && name.len() <= LONGEST_NAME;
+        Self {
+            text: entry.to_owned(),
+            over_acp: says.over_acp,
+            is_draft: says.is_draft,
+            id: id.filter(|(_, id)| usable && id.len() <= LONGEST_ID),
+            name,
+        }
+    }
+
+    /// A server that is reached over ACP.
+    #[must_use]
+    pub fn over_acp(name: &str, server: ServerId) -> Self {
+        let id = chain_id(server);
+        let entry = json!({ "type": "acp", "name": name, "id": id, "serverId": id });
+        Self::new(&entry.to_string())
+    }
+
+    /// Gives the server the host's id.
+    pub fn set_server(&mut self, server: ServerId) {
+        let id = json!(chain_id(server)).to_string();
+        for name in ["/id", "/serverId"] {
+            self.put(name, &id);
+        }
+    }
+
+    /// Gives the server another name.
+    pub fn set_name(&mut self, name: &str) {
+        self.put("/name", &json!(name).to_string());
+    }
+
+    /// Declares the server by this entry instead.
+    pub fn set_text(&mut self, entry: &str) {
+        *self = Self::new(entry);
+    }
+
+    fn put(&mut self, pointer: &str, value: &str) {
+        // Whoever has an id or a name is an object.
+        if let Ok(text) = edit(&self.text, pointer, Some(value)) {
+            *self = Self::new(&text);
+        }
+    }
+
+    /// The server that an id within the chain stands for.
+    #[must_use]
+    pub fn server(&self) -> Option<ServerId> {
+        self.id.as_ref().and_then(|(_, id)| server_of(id))
+    }
+}
+
+/// The id within the chain of a server.
+#[must_use]
+pub fn chain_id(server: ServerId) -> String {
+    format!("{OURS}{server}")
+}
+
+/// The server that an id within the chain stands for.
+#[must_use]
+pub fn server_of(id: &str) -> Option<ServerId> {
+    let number = id.strip_prefix(OURS)?;
+    // One spelling only.
+    let server = number.parse().ok()?;
+    (chain_id(server) == id).then_some(server)
+}
+
+/// The names of a session's servers, of which no two are alike.
+#[derive(Debug, Default)]
+pub struct Names(HashMap<String, usize>);
+
+impl Names {
+    /// Takes a name, whoever else has it.
+    pub fn take(&mut self, name: &str) {
+        self.0.entry(likeness(name)).or_insert(2);
+    }
+
+    /// Takes this name, or with the first number behind it that makes it one that nobody has.
+    pub fn take_free(&mut self, name: &str) -> String {
+        let mut free = name.to_owned();
+        while self.0.contains_key(&likeness(&free)) {
+            // It counts on from where it was last, or many servers of one name would take long.
+            let next = self.0.entry(likeness(name)).or_insert(2);
+            free = format!("{name}-{next}");
+            *next += 1;
+        }
+        self.take(&free);
+        free
+    }
+}
+
+/// What two names have in common that an agent may mix up: many make identifiers of them.
+fn likeness(name: &str) -> String {
+    let letters = name.chars().map(|letter| match letter {
+        'a'..='z' | '0'..='9' | '-' => letter,
+        'A'..='Z' => letter.to_ascii_lowercase(),
+        _ => '_',
+    });
+    letters.collect()
+}
+
+/// The name of the server with the tools of a proxy: of letters that agents take in names.
+#[must_use]
+pub fn name_of_tools(proxy: &str) -> String {
+    let letters = proxy.chars().map(|letter| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => letter,
+        _ => '-',
+    });
+    letters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_tells_its_dialect_by_its_id() {
+        let params = r#"{"cwd":"/","mcpServers":[
+            {"name":"files","command":"f","args":[],"env":[]},
+            {"type":"acp","name":"old","id":"1"},
+            {"type":"\u0061cp","name":"new","serverId":"2","_meta":{"x":1}},
+            {"type":"acp","name":7},
+            "what"]}"#;
+        let entries = read(params).unwrap();
+        let ids: Vec<_> = entries.iter().map(|entry| entry.id.clone()).collect();
+        let over_acp = entries.iter().filter(|entry| entry.over_acp);
+        assert_eq!(over_acp.count(), 3);
+        let (one, two) = ("1".to_owned(), "2".to_owned());
+        let expected = [
+            None,
+            Some((Dialect::Connected, one)),
+            Some((Dialect::Stateless, two)),
+            None,
+            None,
+        ];
+        assert_eq!(ids, expected);
+        let names: Vec<_> = entries.iter().map(|entry| &*entry.name).collect();
+        assert_eq!(names, ["files", "old", "new", "", ""]);
+    }
+
+    #[test]
+    fn whatever_somebody_could_read_as_over_acp_is() {
+        for entry in [
+            r#"{"type":"acp","name":"a","id":"1","id":"2"}"#,
+            r#"{"type":"acp","type":"stdio","name":"a","id":"1"}"#,
+            r#"{"type":"stdio","ty\u0070e":"acp","name":"a","id":"1"}"#,
+            r#"{"\ud800":0,"type":"acp","name":"a","id":"1"}"#,
+        ] {
+            assert!(Entry::new(entry).over_acp, "{entry}");
+        }
+        let long = format!(r#"{{"type":"acp","name":"{}","id":"1"}}"#, "x".repeat(129));
+        assert!(Entry::new(&long).over_acp);
+        assert_eq!(Entry::new(&long).id, None);
+    }
+
+    #[test]
+    fn an_entry_keeps_what_is_not_changed() {
+        let params =
+            r#"{ "mcpServers" : [{"type":"acp", "name":"a","serverId":"2","_meta":{"x":1e400}} ]}"#;
+        let mut entries = read(params).unwrap();
+        entries[0].set_server(5);
+        let with_server = write(params, &entries);
+        assert_eq!(
+            with_server,
+            r#"{ "mcpServers" : [{"type":"acp", "name":"a","serverId":"acp-chain-5","_meta":{"x":1e400},"id":"acp-chain-5"}]}"#
+        );
+        assert_eq!(entries[0].server(), Some(5));
+        entries[0].set_name("a-2");
+        assert_eq!(write(params, &entries).replace("a-2", "a"), with_server);
+        assert_eq!(write(params, &[]), r#"{ "mcpServers" : []}"#);
+    }
+
+    #[test]
+    fn a_list_that_is_none_or_too_long_is_told() {
+        assert_eq!(read(r#"{"mcpServers":null}"#), Ok(Vec::new()));
+        assert_eq!(read("null"), Ok(Vec::new()));
+        assert_eq!(read(r#"{"mcpServers":{}}"#), Err(DeclarationError::NoList));
+        let many = format!(r#"{{"mcpServers":[0{}]}}"#, ",0".repeat(MAX_SERVERS));
+        assert_eq!(read(&many), Err(DeclarationError::TooMany));
+        let added = write(r#"{"cwd":"/"}"#, &[Entry::over_acp("t", 1)]);
+        assert!(
+            added.starts_with(r#"{"cwd":"/","mcpServers":[{"#),
+            "{added}"
+        );
+    }
+
+    #[test]
+    fn what_drafts_had_is_told_by_name() {
+        let of = |entry: &str| read(&format!(r#"{{"mcpServers":[{entry}]}}"#));
+        let draft = DeclarationError::Draft("t".to_owned());
+        let entry = r#"{"type":"http","name":"t","url":"acp:1-2","headers":[]}"#;
+        assert_eq!(of(entry), Err(draft));
+        assert!(of(r#"{"type":"http","name":"t","url":"https://acp:1","headers":[]}"#).is_ok());
+    }
+
+    #[test]
+    fn a_name_that_is_taken_gets_the_first_number_that_frees_it() {
+        let mut names = Names::default();
+        for name in ["a", "a-2", "b"] {
+            names.take(name);
+        }
+        assert_eq!(names.take_free("a"), "a-3");
+        assert_eq!(names.take_free("a"), "a-4");
+        assert_eq!(names.take_free("B"), "B-2");
+        assert_eq!(names.take_free("b-2"), "b-2-2");
+        assert_eq!(names.take_free("c"), "c");
+    }
+
+    #[test]
+    fn only_the_hosts_own_spelling_is_an_id_of_the_hosts() {
+        assert_eq!(server_of("acp-chain-7"), Some(7));
+        for other in ["7", "acp-chain-07", "acp-chain-", "acp-chain-x"] {
+            assert_eq!(server_of(other), None, "{other}");
+        }
+    }
+}

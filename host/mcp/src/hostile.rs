@@ -1,0 +1,496 @@
+//! Whatever callers and providers say, in whatever order: every request is answered once, nothing
+//! panics, and all that goes out is JSON and goes to somebody who is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::value::RawValue;
+
+use super::component::ComponentProvider;
+use super::connected::ConnectedProvider;
+use super::seat::{Ask, Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use super::stateless::StatelessProvider;
+use super::transcript::alone;
+use super::undecided::Undecided;
+use acp_chain_channel::{Change, Offer};
+use acp_chain_rpc::{Error, Kind, Message, member};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Connect,
+    Disconnect(Index),
+    Request {
+        connection: Option<Index>,
+        id: &'static str,
+        method: &'static str,
+        params: Option<String>,
+    },
+    Notification(Index, &'static str, Option<String>),
+    Withdraw(Index),
+    Answer(Index, Result<String, i64>),
+    ProviderRequest(String),
+    ProviderNotification(String),
+    ProviderLost,
+    Changed(Change),
+    Ask(Index, u8),
+    Again,
+    Progress(Index, f64, Option<f64>),
+}
+
+const METHODS: [&str; 23] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "tools/call",
+    "subscriptions/listen",
+    "subscriptions/listen",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "resources/read",
+    "resources/list",
+    "resources/templates/list",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/tools/list_changed",
+    "notifications/subscriptions/acknowledged",
+    "x\"y",
+];
+
+/// What there is to know of a body of MCP, here and there.
+fn params() -> impl Strategy<Value = String> {
+    let legacy = select(vec![
+        "{}",
+        "[]",
+        "7",
+        r#"{"_meta":7}"#,
+        r#"{"protocolVersion":"2025-06-18","capabilities":{"roots":{}},"clientInfo":{}}"#,
+        r#"{"protocolVersion":7}"#,
+        r#"{"name":"t","arguments":{"a":1}}"#,
+        r#"{"name":"t","arguments":7,"_meta":{"progressToken":"t"}}"#,
+        r#"{"name":"u","_meta":{"progressToken":1e5}}"#,
+        r#"{"cursor":"1.100"}"#,
+        r#"{"uri":"a"}"#,
+        r#"{"name":"t","arguments":{"x":"y"}}"#,
+        r#"{"ref":{"type":"ref/prompt","name":"t"},"argument":{"name":"x","value":""}}"#,
+        r#"{"uri":"b"}"#,
+        r#"{"level":"info"}"#,
+        r#"{"requestId":"0"}"#,
+        r#"{"requestId":"1","progressToken":2}"#,
+        r#"{"\ud800":1,"_meta":{"\ud800":2}}"#,
+        r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"progressToken":3}"#,
+        r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":"\ud800"}}"#,
+    ]);
+    let stateless = select(vec![
+        "",
+        r#""name":"t","arguments":{}"#,
+        r#""name":"u","progressToken":4"#,
+        r#""notifications":{"toolsListChanged":true}"#,
+        r#""notifications":{"resourcesListChanged":true,"resourceSubscriptions":["a","a"]}"#,
+        r#""notifications":{"resourceSubscriptions":7}"#,
+        r#""uri":"a","_meta":{"progressToken":1}"#,
+        r#""notifications":{}"#,
+    ]);
+    prop_oneof![legacy.prop_map(str::to_owned), stateless.prop_map(alone),]
+}
+
+/// What a provider or a component may answer.
+fn result() -> impl Strategy<Value = String> {
+    let bare = select(vec![
+        "{}",
+        "null",
+        "[]",
+        r#"{"connectionId":"p0"}"#,
+        r#"{"connectionId":"p1"}"#,
+        r#"{"connectionId":"\u0070\u0032"}"#,
+        r#"{"connectionId":7}"#,
+        r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true}}}"#,
+        r#"{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"n","version":"v"}}"#,
+        r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}},{"name":"u","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}"#,
+        r#"{"tools":7}"#,
+        r#"{"instructions":"i","resources":[{"uri":"a:b","name":"n"},{"uri":"a"}],"templates":[{"uriTemplate":"a:{b}","name":"n"}]}"#,
+        r#"{"prompts":[{"name":"t","arguments":[{"name":"x","required":true}]},{"name":"u"}]}"#,
+        r#"{"contents":[{"uri":"a:b","text":"t"}],"ttlMs":7}"#,
+        r#"{"messages":[{"role":"user","content":{"type":"text"}}]}"#,
+        r#"{"completion":{"values":["a"]}}"#,
+        r#"{"content":[],"structuredContent":{}}"#,
+        r#"{"content":[{"type":"text"}],"resultType":"complete","ttlMs":1}"#,
+        r#"{"resultType":"input_required","requestState":"s"}"#,
+        r#"{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"roots/list"}}}"#,
+        r#"{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"}}}"#,
+        r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}"#,
+    ]);
+    (bare, any::<bool>()).prop_map(|(bare, wrapped)| match wrapped {
+        true => format!(r#"{{"result":{bare}}}"#),
+        false => bare.to_owned(),
+    })
+}
+
+/// What a provider may send of its own.
+fn sent() -> impl Strategy<Value = String> {
+    let connection = select(vec!["\"p0\"", "\"\\u0070\\u0031\"", "\"p2\"", "7"]);
+    let request = prop_oneof![
+        (1..9u8).prop_map(|number| format!("\"acp-chain-{number}\"")),
+        (0..3u8).prop_map(|number| format!("\"{number}\"")),
+    ];
+    (connection, request, select(METHODS.to_vec()), params()).prop_map(
+        |(connection, request, method, params)| {
+            let method = serde_json::to_string(method).unwrap();
+            format!(
+                r#"{{"serverId":"srv","connectionId":{connection},"requestId":{request},"method":{method},"params":{params}}}"#
+            )
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let request = (
+        proptest::option::of(any::<Index>()),
+        select(vec!["0", "1", "2"]),
+        select(METHODS.to_vec()),
+        proptest::option::of(params()),
+    );
+    let refused = prop_oneof![any::<i64>(), Just(-32602)];
+    let answer = prop_oneof![4 => result().prop_map(Ok), 1 => refused.prop_map(Err)];
+    prop_oneof![
+        2 => Just(Step::Connect),
+        1 => any::<Index>().prop_map(Step::Disconnect),
+        8 => request.prop_map(|(connection, id, method, params)| Step::Request {
+            connection, id, method, params
+        }),
+        3 => (any::<Index>(), select(METHODS.to_vec()), proptest::option::of(params()))
+            .prop_map(|(connection, method, params)| Step::Notification(connection, method, params)),
+        1 => any::<Index>().prop_map(Step::Withdraw),
+        10 => (any::<Index>(), answer).prop_map(|(question, outcome)| {
+            Step::Answer(question, outcome)
+        }),
+        2 => sent().prop_map(Step::ProviderRequest),
+        4 => sent().prop_map(Step::ProviderNotification),
+        1 => Just(Step::ProviderLost),
+        1 => select(vec![
+            Change::List(Offer::Tools),
+            Change::List(Offer::Resources),
+            Change::List(Offer::Prompts),
+            Change::Resource("a".to_owned()),
+        ])
+        .prop_map(Step::Changed),
+        2 => (any::<Index>(), 0..3u8).prop_map(|(call, count)| Step::Ask(call, count)),
+        2 => Just(Step::Again),
+        1 => (any::<Index>(), any::<f64>(), any::<Option<f64>>())
+            .prop_map(|(question, progress, total)| Step::Progress(question, progress, total)),
+    ]
+}
+
+/// What stands beside every message.
+const META: Option<&str> = Some(r#"{"x":1e400}"#);
+
+/// Who waits for what.
+#[derive(Default)]
+struct Ledger {
+    asked: Asked,
+    answers: BTreeMap<Asked, usize>,
+    callers: BTreeMap<Asked, Caller>,
+    there: BTreeSet<ConnectionId>,
+    known: BTreeSet<Question>,
+    questions: Vec<Question>,
+    /// The questions that are calls, be they answered or not.
+    calls: Vec<Question>,
+    /// What a client was last told to come again with.
+    state: Option<String>,
+}
+
+impl Ledger {
+    fn ask(&mut self) -> Asked {
+        self.asked += 1;
+        self.answers.insert(self.asked, 0);
+        self.asked
+    }
+
+    fn question(&mut self, question: Question) {
+        assert!(self.known.insert(question), "question {question} twice");
+        self.questions.push(question);
+    }
+
+    fn caller(&self, caller: &Caller) {
+        let is_there = match caller {
+            Caller::Connection(connection) => self.there.contains(connection),
+            Caller::Request(_) => self.callers.values().any(|open| open == caller),
+        };
+        assert!(is_there, "{caller:?} is told something, and is not there");
+    }
+
+    fn note(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            let mut texts: Vec<Option<String>> = Vec::new();
+            match output {
+                Output::Answer {
+                    ask, outcome, meta, ..
+                } => {
+                    texts.push(meta);
+                    *self.answers.get_mut(&ask).expect("it was asked") += 1;
+                    self.callers.remove(&ask);
+                    assert!(matches!(outcome.kind(), Kind::Result | Kind::Error));
+                    let state = member(outcome.body(), "requestState");
+                    self.state = state.map(str::to_owned).or(self.state.take());
+                    texts.push(Some(outcome.body().to_owned()));
+                }
+                Output::AskProvider {
+                    question, params, ..
+                } => {
+                    self.question(question);
+                    texts.push(Some(params));
+                }
+                Output::AskCaller {
+                    question,
+                    connection,
+                    params,
+                    ..
+                } => {
+                    self.question(question);
+                    self.caller(&Caller::Connection(connection));
+                    texts.push(params);
+                }
+                Output::TellCaller { caller, params, .. } => {
+                    self.caller(&caller);
+                    texts.push(params);
+                }
+                Output::TellProvider { params } => texts.push(Some(params)),
+                Output::Withdraw { question } => {
+                    assert!(self.questions.contains(&question), "{question} is not open");
+                }
+                Output::Notice { text } => assert!(text.len() < 8 * 1024, "{text}"),
+                Output::List { question, .. } => self.question(question),
+                Output::Call {
+                    question, params, ..
+                } => {
+                    self.question(question);
+                    self.calls.push(question);
+                    texts.push(Some(params));
+                }
+            }
+            for text in texts.into_iter().flatten() {
+                let json = serde_json::from_str::<&RawValue>(&text);
+                assert!(json.is_ok(), "{text}");
+            }
+        }
+    }
+
+    fn open(&self) -> Vec<Asked> {
+        let open = self.answers.iter().filter(|(_, count)| **count == 0);
+        open.map(|(ask, _)| *ask).collect()
+    }
+
+    /// The answer to one of the seat's questions.
+    fn answer(&mut self, index: Index, outcome: Result<String, i64>) -> Option<Input<'static>> {
+        let at = (!self.questions.is_empty()).then(|| index.index(self.questions.len()))?;
+        let question = self.questions.remove(at);
+        let outcome = match outcome {
+            Ok(result) => Message::result(&result),
+            Err(code) => Message::error(&Error::new(code, "no connectionId")),
+        };
+        Some(Input::Answered { question, outcome })
+    }
+
+    /// What a component asks in one of its calls.
+    fn asks(&mut self, index: Index, count: u8) -> Option<Input<'static>> {
+        let call = match &self.calls[..] {
+            [] => return None,
+            calls => *index.get(calls),
+        };
+        let message = Message::request("roots/list", "null");
+        let asks = (0..count).map(|_| Ask {
+            ask: self.ask(),
+            message: message.clone(),
+        });
+        let asks = asks.collect();
+        Some(Input::Asks { call, asks })
+    }
+
+    /// One of the connections, or one that there never was.
+    fn connection(&self, index: Index) -> ConnectionId {
+        let mut all: Vec<_> = self.there.iter().copied().collect();
+        all.push(999_999);
+        *index.get(&all)
+    }
+}
+
+fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
+    let mut ledger = Ledger::default();
+    for step in steps {
+        let outputs = match step {
+            Step::Connect => {
+                let ask = ledger.ask();
+                ledger.there.insert(ask);
+                let connection = ask;
+                let meta = META;
+                seat.take(Input::Connect {
+                    ask,
+                    connection,
+                    meta,
+                })
+            }
+            Step::Disconnect(index) => {
+                let connection = ledger.connection(index);
+                ledger.there.remove(&connection);
+                let ask = Some(ledger.ask());
+                seat.take(Input::Disconnect {
+                    ask,
+                    connection,
+                    meta: META,
+                })
+            }
+            Step::Request {
+                connection,
+                id,
+                method,
+                params,
+            } => {
+                let caller = match connection {
+                    Some(index) => Caller::Connection(ledger.connection(index)),
+                    None => Caller::Request(id.into()),
+                };
+                let ask = ledger.ask();
+                ledger.callers.insert(ask, caller.clone());
+                seat.take(Input::Request {
+                    ask,
+                    caller,
+                    id: &format!("{id:?}"),
+                    method,
+                    params: params.as_deref(),
+                    falls_back: ask % 2 == 0,
+                    meta: META,
+                })
+            }
+            Step::Notification(index, method, params) => seat.take(Input::Notification {
+                meta: META,
+                connection: ledger.connection(index),
+                method,
+                params: params.as_deref(),
+            }),
+            Step::Withdraw(index) => match &ledger.open()[..] {
+                [] => continue,
+                open => {
+                    let ask = *index.get(open);
+                    ledger.callers.remove(&ask);
+                    seat.take(Input::Withdrawn { ask })
+                }
+            },
+            Step::Answer(index, outcome) => match ledger.answer(index, outcome) {
+                Some(input) => seat.take(input),
+                None => continue,
+            },
+            Step::ProviderRequest(params) => {
+                let ask = ledger.ask();
+                let params = &params;
+                seat.take(Input::ProviderRequest { ask, params })
+            }
+            Step::ProviderNotification(params) => {
+                seat.take(Input::ProviderNotification { params: &params })
+            }
+            Step::ProviderLost => seat.take(Input::ProviderLost),
+            Step::Ask(index, count) => match ledger.asks(index, count) {
+                Some(input) => seat.take(input),
+                None => continue,
+            },
+            Step::Again => match ledger.state.take() {
+                Some(state) => again(seat, &mut ledger, &state),
+                None => continue,
+            },
+            Step::Changed(change) => seat.take(Input::Changed(&change)),
+            Step::Progress(index, progress, total) => match &ledger.questions[..] {
+                [] => continue,
+                open => seat.take(Input::Progress {
+                    question: *index.get(open),
+                    progress,
+                    total,
+                    message: Some("\u{0}\"\n"),
+                }),
+            },
+        };
+        ledger.note(outputs);
+    }
+    end(seat, &mut ledger);
+    let answers = &ledger.answers;
+    assert!(answers.values().all(|count| *count == 1), "{answers:?}");
+}
+
+/// A client comes again, with half of the answers.
+fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
+    let open = ledger.open();
+    let given = open[open.len() / 2..].iter();
+    let given: Vec<_> = given.map(|ask| format!(r#""{ask}":{{}}"#)).collect();
+    let given = given.join(",");
+    let params = alone(&format!(
+        r#""name":"t","uri":"a","requestState":{state},"inputResponses":{{{given}}}"#
+    ));
+    let (ask, caller) = (ledger.ask(), Caller::Request("again".into()));
+    ledger.callers.insert(ask, caller.clone());
+    seat.take(Input::Request {
+        ask,
+        caller,
+        id: "\"again\"",
+        method: "tools/call",
+        params: Some(&params),
+        falls_back: false,
+        meta: META,
+    })
+}
+
+/// In the end the provider answers nothing but errors, and nobody waits any more.
+fn end(seat: &mut dyn Seat, ledger: &mut Ledger) {
+    for _ in 0..1000 {
+        if let Some(question) = ledger.questions.pop() {
+            let outcome = Message::error(&Error::new(1, "over"));
+            ledger.note(seat.take(Input::Answered { question, outcome }));
+        } else if let Some(ask) = ledger.open().first().copied() {
+            ledger.note(seat.take(Input::Withdrawn { ask }));
+            assert!(
+                !ledger.open().contains(&ask) || !ledger.questions.is_empty(),
+                "nobody will answer {ask}"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_server_of_a_component_answers_everything_once(
+        steps in proptest::collection::vec(step(), 0..120)
+    ) {
+        run(&mut ComponentProvider::new("srv", Offer::ALL.into_iter().collect()), steps);
+    }
+
+    #[test]
+    fn a_provider_that_is_connected_to_answers_everything_once(
+        steps in proptest::collection::vec(step(), 0..120)
+    ) {
+        run(&mut ConnectedProvider::new("srv"), steps);
+    }
+
+    #[test]
+    fn a_provider_of_requests_that_stand_alone_answers_everything_once(
+        steps in proptest::collection::vec(step(), 0..120)
+    ) {
+        run(&mut StatelessProvider::new("srv", "acp-chain"), steps);
+    }
+
+    #[test]
+    fn a_provider_of_either_dialect_answers_everything_once(
+        steps in proptest::collection::vec(step(), 0..120)
+    ) {
+        run(&mut Undecided::new("srv", "acp-chain"), steps);
+    }
+}

@@ -1,0 +1,406 @@
+//! What of MCP the seats read and write themselves. All else passes as the text that it is.
+//!
+//! There are two ways to speak MCP. Versions up to 2025-11-25 begin a connection with `initialize`
+//! and are called legacy here. With 2026-07-28 every request stands alone, and says in its `_meta`
+//! which version it is and what its sender can.
+
+use acp_chain_channel::limits;
+use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
+
+use super::seat::{Asked, Caller, Output};
+
+/// The versions that the host speaks, by age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// 2025-03-26.
+    V2025March,
+    /// 2025-06-18.
+    V2025June,
+    /// 2025-11-25, the newest that begins with `initialize`.
+    V2025November,
+    /// 2026-07-28, in which every request stands alone.
+    Stateless,
+}
+
+impl Version {
+    /// All of them, the newest first.
+    pub const ALL: [Self; 4] = [
+        Self::Stateless,
+        Self::V2025November,
+        Self::V2025June,
+        Self::V2025March,
+    ];
+
+    /// As MCP spells it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::V2025March => "2025-03-26",
+            Self::V2025June => "2025-06-18",
+            Self::V2025November => "2025-11-25",
+            Self::Stateless => "2026-07-28",
+        }
+    }
+
+    /// What a client gets that asks for this version in `initialize`: the same one if the host
+    /// speaks it, and else the newest that knows `initialize` (MCP lifecycle, version negotiation).
+    #[must_use]
+    pub fn negotiated(asked: &str) -> Self {
+        let mut legacy = Self::ALL.into_iter().skip(1);
+        legacy
+            .find(|version| version.as_str() == asked)
+            .unwrap_or(Self::V2025November)
+    }
+}
+
+/// Keys of `_meta` (MCP 2026-07-28, `RequestMetaObject` and its like).
+pub mod key {
+    /// Of a request: which version it is.
+    pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    /// Of a request: the software that sends it.
+    pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    /// Of a request: what its sender can.
+    pub use acp_chain_channel::CAPABILITIES;
+    /// Of a request: what the server is to log about it.
+    pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    /// Of a notification and the last result: the request `subscriptions/listen` that it belongs to.
+    pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+    /// Of a result: the software that gives it.
+    pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    /// Of a request: what its progress notifications are told by.
+    pub const PROGRESS: &str = "progressToken";
+}
+
+/// Error codes beside those of [`rpc::code`].
+pub mod code {
+    pub use acp_chain_rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND};
+    /// What MCP called a resource that is not there, before 2026-07-28.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// The headers of a request over HTTP do not say what its body says (MCP 2026-07-28).
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The version of a request is none that the server speaks (MCP 2026-07-28).
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// Too much is open (schema 1.15, outer errors of `mcp/message`).
+    pub const LIMIT: i64 = -33000;
+    /// There is no server of this id (schema 1.15).
+    pub const UNAVAILABLE: i64 = -33001;
+    /// The provider gave no answer that could be one (schema 1.15).
+    pub const BACKEND: i64 = -33002;
+}
+
+/// How many requests may be open at one seat, in all.
+pub const OPEN: usize = limits::MCP_OPEN;
+
+/// How many connections one seat may have.
+pub const CONNECTIONS: usize = limits::MCP_OPEN;
+
+/// What a seat keeps at once of what others said, until it can be sent or no longer may be needed,
+/// in bytes. One text alone may be larger.
+pub const KEPT: usize = limits::MCP_KEPT;
+
+/// The most that a client says of itself under one key, or a server in all, if it is kept to be said
+/// again, in bytes.
+pub(super) const MAX_SAID: usize = 64 * 1024;
+
+/// The longest token or id that is carried for somebody, in bytes of JSON text.
+pub const TOKEN: usize = 1024;
+
+/// How much of a foreign text an error quotes, in bytes.
+const QUOTED: usize = 300;
+
+/// The outcome of a request.
+pub(super) fn answer(ask: Asked, outcome: Message) -> Output {
+    Output::Answer {
+        ask,
+        outcome,
+        meta: None,
+        outer: false,
+    }
+}
+
+/// The answer to a request.
+pub(super) fn result(ask: Asked, result: &str) -> Output {
+    answer(ask, Message::result(result))
+}
+
+/// The answer to a request that failed.
+pub(super) fn failed(ask: Asked, error: &Error) -> Output {
+    answer(ask, Message::error(error))
+}
+
+/// That too many requests are open at the server of this name.
+pub(super) fn full(server: &str) -> Error {
+    Error::new(
+        code::LIMIT,
+        format!("{OPEN} requests are open at the MCP server {server:?}; wait for one to end"),
+    )
+}
+
+/// That the requests at the server of this name are too large together.
+pub(super) fn heavy(server: &str) -> Error {
+    let text = format!(
+        "The requests that are open at the MCP server {server:?} are too much at once; wait for \
+         one to end"
+    );
+    Error::new(code::LIMIT, text)
+}
+
+/// That the server of this name is no longer there.
+pub(super) fn unavailable(server: &str) -> Error {
+    let text = format!("The MCP server {server:?} went with its session");
+    Error::new(code::UNAVAILABLE, text)
+}
+
+/// That the provider of this name forgot what was open with it.
+pub(super) fn lost(server: &str) -> Error {
+    let text = format!("The provider of the MCP server {server:?} was started again; ask again");
+    Error::new(code::BACKEND, text)
+}
+
+/// Checks the id of a request that stands alone.
+pub(super) fn is_carried(caller: &Caller) -> Result<(), Error> {
+    match caller {
+        Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
+            "The requestId is longer than {TOKEN} bytes"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Counts what comes to nothing at a seat, so that a flood of it is no flood in the log.
+#[derive(Debug, Default)]
+pub(super) struct Dropped(u64);
+
+impl Dropped {
+    /// Logs why, the first time and then at powers of two.
+    pub fn note(&mut self, server: &str, reason: &str) {
+        if self.is_told() {
+            let (reason, count) = (clipped(reason), self.0);
+            tracing::warn!("the MCP server {server:?}: {reason} (such things so far: {count})");
+        }
+    }
+
+    fn is_told(&mut self) -> bool {
+        self.0 = self.0.saturating_add(1);
+        self.0.is_power_of_two()
+    }
+}
+
+/// Whether a seat that keeps so many bytes may keep so many more.
+pub(super) fn keeps(kept: usize, more: usize) -> bool {
+    kept == 0 || more == 0 || kept.saturating_add(more) <= KEPT
+}
+
+/// That there is no such method here.
+pub(super) fn no_method(method: &str) -> Error {
+    let method = clipped(method);
+    Error::new(
+        code::METHOD_NOT_FOUND,
+        format!("Method not found: {method}"),
+    )
+}
+
+/// That the parameters are wrong.
+pub(super) fn invalid(reason: impl Into<String>) -> Error {
+    Error::new(code::INVALID_PARAMS, reason)
+}
+
+/// The beginning of a foreign text, to quote it in an error.
+pub(super) fn clipped(text: &str) -> String {
+    if text.len() <= QUOTED {
+        return text.to_owned();
+    }
+    let end = (0..=QUOTED).rev().find(|at| text.is_char_boundary(*at));
+    format!("{}…", &text[..end.unwrap_or(0)])
+}
+
+/// The JSON text of a string.
+pub(super) fn quoted(text: &str) -> String {
+    // A string always serializes.
+    serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\""))
+}
+
+/// The JSON text of a number; `None` if it is none that JSON has.
+pub(super) fn number(value: f64) -> Option<String> {
+    let whole = value.fract() == 0.0 && value.abs() < 1e15;
+    match whole {
+        true => Some(format!("{value:.0}")),
+        false => serde_json::to_string(&value)
+            .ok()
+            .filter(|_| value.is_finite()),
+    }
+}
+
+/// Whether a JSON text is an object.
+pub(super) fn is_object(json: &str) -> bool {
+    json.trim_ascii_start().starts_with('{')
+}
+
+/// The string that a member of an object is.
+pub(super) fn string(json: Option<&str>, name: &str) -> Option<String> {
+    serde_json::from_str(member(json?, name)?).ok()
+}
+
+/// The text of a value in the `_meta` of some params or a result.
+pub fn meta<'a>(body: Option<&'a str>, key: &str) -> Option<&'a str> {
+    member(member(body?, "_meta")?, key)
+}
+
+/// What an id or token is that a peer chose, if it may be one (MCP `RequestId`, `ProgressToken`).
+pub(super) fn token(text: Option<&str>) -> Option<Id> {
+    let text = text.filter(|text| text.len() <= TOKEN && *text != "null")?;
+    Id::parse(text)
+}
+
+/// The same object with a member, in place of one that there may have been; `None` removes it. What
+/// is no object stays as it is.
+pub(super) fn with(object: &str, pointer: &str, value: Option<&str>) -> String {
+    rpc::edit(object, pointer, value).unwrap_or_else(|_| object.to_owned())
+}
+
+/// The same params or result with a value in its `_meta`; `None` removes it. `_meta` must be an object
+/// where there is one.
+pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> String {
+    let body = body.unwrap_or("{}");
+    let pointer = format!("/_meta/{}", key.replace('/', "~1"));
+    match (member(body, "_meta"), value) {
+        (None | Some("null"), Some(value)) => {
+            let meta = format!("{{{}:{value}}}", quoted(key));
+            with(body, "/_meta", Some(&meta))
+        }
+        _ => with(body, &pointer, value),
+    }
+}
+
+/// That a request is of a version which is not spoken.
+pub(super) fn unsupported(version: &str) -> Error {
+    let supported = Version::ALL.map(Version::as_str);
+    let data = serde_json::json!({"supported": supported, "requested": clipped(version)});
+    Error::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(&data)
+}
+
+/// Checks what every request of 2026-07-28 says in its `_meta`.
+pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
+    let version = meta(params, key::VERSION).and_then(|text| serde_json::from_str(text).ok());
+    let Some(version): Option<String> = version else {
+        let lacks = format!(
+            "the request lacks {} in params._meta, a string",
+            key::VERSION
+        );
+        return Err(invalid(lacks));
+    };
+    if version != Version::Stateless.as_str() {
+        return Err(unsupported(&version));
+    }
+    match meta(params, key::CAPABILITIES).is_some_and(is_object) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "the request lacks {} in params._meta, an object",
+            key::CAPABILITIES
+        ))),
+    }
+}
+
+/// Which version a request on a connection is of. `negotiated` is that of the connection, which
+/// `initialize` sets. A request that names 2026-07-28 stands alone nevertheless.
+pub(super) fn connection_version(
+    negotiated: &mut Option<Version>,
+    method: &str,
+    params: Option<&str>,
+) -> Result<Version, Error> {
+    let invalid_request = |text: String| Error::new(rpc::code::INVALID_REQUEST, text);
+    if method == "initialize" {
+        if negotiated.is_some() {
+            let text = String::from("The connection is initialized already");
+            return Err(invalid_request(text));
+        }
+        let asked = string(params, "protocolVersion")
+            .ok_or_else(|| invalid("initialize lacks a protocolVersion, a string"))?;
+        return Ok(*negotiated.insert(Version::negotiated(&asked)));
+    }
+    match (*negotiated, meta(params, key::VERSION)) {
+        (Some(version), None) => Ok(version),
+        // Some clients name the version that they negotiated.
+        (Some(version), Some(named)) if named == quoted(version.as_str()) => Ok(version),
+        (_, Some(_)) => stands_alone(params).map(|()| Version::Stateless),
+        (None, None) if method == "ping" => Ok(Version::V2025November),
+        (None, None) => Err(invalid_request(format!(
+            "{} comes before `initialize`, and names no {} in params._meta",
+            clipped(method),
+            key::VERSION
+        ))),
+    }
+}
+
+/// Whether the result of this method says how long it may be kept (MCP 2026-07-28,
+/// `CacheableResult`).
+pub(super) fn is_cacheable(method: &str) -> bool {
+    matches!(
+        method,
+        "server/discover"
+            | "tools/list"
+            | "prompts/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "resources/read"
+    )
+}
+
+/// The notifications that a list has changed: the capability whose `listChanged` offers it, the name
+/// it has in the filter of `subscriptions/listen`, and its method.
+pub(super) const LISTS: [(&str, &str, &str); 3] = [
+    (
+        "tools",
+        "toolsListChanged",
+        "notifications/tools/list_changed",
+    ),
+    (
+        "prompts",
+        "promptsListChanged",
+        "notifications/prompts/list_changed",
+    ),
+    (
+        "resources",
+        "resourcesListChanged",
+        "notifications/resources/list_changed",
+    ),
+];
+
+/// What says that a subscription stands, and for what.
+pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
+
+/// What withdraws a request where MCP has a connection. It names an id.
+pub const CANCELLED: &str = "notifications/cancelled";
+
+/// The outcome of `subscriptions/listen`, under the id that it has for its caller. Any other passes
+/// as it is: there is no `subscription`.
+pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message {
+    match subscription {
+        Some(id)
+            if outcome.kind() == Kind::Result
+                && meta(Some(outcome.body()), key::SUBSCRIPTION).is_some() =>
+        {
+            let (body, id) = (Some(outcome.body()), Some(id.as_str()));
+            Message::result(&with_meta(body, key::SUBSCRIPTION, id))
+        }
+        _ => outcome,
+    }
+}
+
+/// The result of a subscription that is over. `id` is the JSON text of its request's.
+pub(super) fn listened(id: &Id) -> String {
+    let (key, id) = (key::SUBSCRIPTION, id.as_str());
+    format!(r#"{{"resultType":"complete","_meta":{{"{key}":{id}}}}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_to_nothing_is_logged_at_powers_of_two() {
+        let mut dropped = Dropped::default();
+        let told: Vec<u32> = (1..=20).filter(|_| dropped.is_told()).collect();
+        assert_eq!(told, [1, 2, 4, 8, 16]);
+    }
+}

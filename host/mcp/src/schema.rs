@@ -1,0 +1,606 @@
+//! JSON Schemas of components, of their tools and of their configuration, and what may be checked against
+//! them.
+//!
+//! A component is hostile, and validation can be made to take for ever: by references that go in
+//! circles or multiply, by keywords that look at what others have looked at, by regular expressions.
+//! So a schema is *weighed* first: the values in it are counted, with each reference in place of what
+//! it refers to. Only one that comes out finite, light and not too deep is compiled, and what is
+//! checked against it may be the larger the lighter it is. Regular expressions run in linear time; a
+//! schema with one that cannot, such as one that looks ahead, is not compiled. `format` is not
+//! checked. Nothing is ever fetched. What is not checked is left to the tool.
+//!
+//! All that is checked in one go shares [`WORK`], which is some hundredths of a second at worst.
+
+use std::fmt;
+
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use acp_chain_rpc::untrusted::quote;
+
+/// The largest schema, in bytes.
+pub const LARGEST: usize = 256 * 1024;
+
+/// The heaviest schema that is checked against, in values.
+const HEAVIEST: usize = 10_000;
+
+/// How deep a schema that is checked against may be, its references followed.
+const DEEPEST: usize = 100;
+
+/// What a regular expression weighs, in values.
+const PATTERN: usize = 500;
+
+/// The longest regular expression, and the longest reference, in bytes.
+const PATTERN_LENGTH: usize = 1024;
+
+/// How large a regular expression may become, compiled, in bytes.
+const PATTERN_SIZE: usize = 16 * 1024;
+
+/// What `multipleOf` weighs, in values: it calculates with numbers of any size.
+const MULTIPLE: usize = 200;
+
+/// What may be checked in one go: the bytes of each text times what its schema weighs, and
+/// `PARSING`. A unit takes some nanoseconds.
+pub const WORK: usize = 1 << 23;
+
+/// What it weighs to parse a text, whatever it is checked against.
+const PARSING: usize = 12;
+
+/// How much more it takes to tell why something does not match than to find that it does not. With
+/// alternatives, all that is wrong with each of them is gathered.
+const TELLING: usize = 4;
+const TELLING_ALTERNATIVES: usize = 64;
+
+/// How many bytes of a schema weigh as much as one value when it is only looked through, and how many
+/// values that are only weighed as much as one that is compiled.
+const LOOKED_THROUGH: usize = 64;
+const WEIGHED: usize = 16;
+
+/// How much is told of what is wrong, in bytes.
+const TOLD: usize = 300;
+
+/// A schema.
+#[derive(Debug)]
+pub struct Schema {
+    /// `None` if the schema is not one to check against.
+    validator: Option<Validator>,
+    weight: usize,
+    telling: usize,
+}
+
+/// Why something was not found to match.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// It does not.
+    Mismatch(Mismatch),
+    /// There is no more [`WORK`] left to check it in this go.
+    Work,
+}
+
+/// What does not match: the first thing that was found. It is shown with its place.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Where, as a JSON Pointer; nothing if it would take too long to tell.
+    pub place: Option<String>,
+    /// Why.
+    pub reason: String,
+    /// The members that must not be there, if it is for those.
+    pub unknown: Vec<String>,
+    /// Where in the schema that is said, as a JSON Pointer.
+    pub said_at: String,
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let reason = &self.reason;
+        match self.place.as_deref() {
+            None => write!(f, "somewhere: {reason}"),
+            Some("") => write!(f, "at the top: {reason}"),
+            Some(place) => write!(f, "at {}: {reason}", clipped(place)),
+        }
+    }
+}
+
+impl Schema {
+    /// Reads a schema of objects. `left` is what all schemas of a catalog may still weigh together;
+    /// the ones for which it does not suffice are not checked against. The error says what is wrong.
+    pub fn read(text: &str, left: &mut usize) -> Result<Self, String> {
+        if text.len() > LARGEST {
+            return Err(format!("is larger than {} KiB", LARGEST / 1024));
+        }
+        let schema: Value = serde_json::from_str(text)
+            .map_err(|error| format!("cannot be read: {}", clipped(&error.to_string())))?;
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(String::from(
+                r#"is not a JSON Schema object with "type": "object""#,
+            ));
+        }
+        // What weighs too much is at least looked through.
+        let looked_through = text.len() / LOOKED_THROUGH;
+        if *left > looked_through {
+            *left -= looked_through;
+            let validate = validate_of(schema.get("$schema"));
+            validate.map_or(Ok(()), |validate| {
+                validate(&schema).map_err(|error| wrong(&error))
+            })?;
+        }
+        let allowed = HEAVIEST.min(*left);
+        let mut scales = Scales {
+            schema: &schema,
+            left: allowed,
+            alternatives: false,
+        };
+        let weighed = scales.weigh(&schema, 0);
+        let weight = allowed - scales.left;
+        let telling = match scales.alternatives {
+            true => TELLING_ALTERNATIVES,
+            false => TELLING,
+        };
+        let validator = match weighed {
+            None => {
+                *left -= weight / WEIGHED;
+                None
+            }
+            Some(()) => {
+                *left -= weight;
+                let patterns = PatternOptions::regex()
+                    .size_limit(PATTERN_SIZE)
+                    .dfa_size_limit(4 * PATTERN_SIZE);
+                let options = jsonschema::options()
+                    .offline()
+                    .with_pattern_options(patterns)
+                    .should_validate_formats(false);
+                options.build(&schema).ok()
+            }
+        };
+        Ok(Self {
+            validator,
+            weight,
+            telling,
+        })
+    }
+
+    /// Checks a JSON text. `left` is what is left of [`WORK`]; a text that takes more than all of it
+    /// is left to the tool.
+    pub fn check(&self, json: &str, left: &mut usize) -> Result<(), Refused> {
+        let Some(validator) = &self.validator else {
+            return Ok(());
+        };
+        let work = json.len().saturating_mul(self.weight + PARSING);
+        if work > WORK {
+            return Ok(());
+        }
+        *left = left.checked_sub(work).ok_or(Refused::Work)?;
+        // What is nested too deep, or has a number that is too large to be held, is left to the tool.
+        let Ok(value) = serde_json::from_str(json) else {
+            return Ok(());
+        };
+        if validator.is_valid(&value) {
+            return Ok(());
+        }
+        let telling = work.saturating_mul(self.telling);
+        let Some(rest) = left.checked_sub(telling) else {
+            return Err(Refused::Mismatch(Mismatch {
+                reason: String::from("it would take too long to tell where"),
+                ..Mismatch::default()
+            }));
+        };
+        *left = rest;
+        validator.validate(&value).map_err(|error| {
+            let unknown = match error.kind() {
+                ValidationErrorKind::AdditionalProperties { unexpected } => unexpected.clone(),
+                _ => Vec::new(),
+            };
+            Refused::Mismatch(Mismatch {
+                place: Some(error.instance_path().to_string()),
+                reason: clipped(&error.to_string()),
+                unknown,
+                said_at: error.schema_path().to_string(),
+            })
+        })
+    }
+
+    /// Whether anything is ever checked.
+    #[cfg(test)]
+    pub fn checks(&self) -> bool {
+        self.validator.is_some()
+    }
+}
+
+fn clipped(text: &str) -> String {
+    quote(text, TOLD)
+}
+
+fn wrong(error: &jsonschema::ValidationError) -> String {
+    let place = error.instance_path().to_string();
+    let reason = clipped(&error.to_string());
+    match place.as_str() {
+        "" => format!("is no JSON Schema: {reason}"),
+        place => format!("is no JSON Schema at {}: {reason}", clipped(place)),
+    }
+}
+
+/// What weighs a schema.
+struct Scales<'s> {
+    schema: &'s Value,
+    /// How many values it may still have.
+    left: usize,
+    /// Whether any of them has alternatives.
+    alternatives: bool,
+}
+
+impl<'s> Scales<'s> {
+    /// Counts the values in a part of the schema, references followed. `None` if they are too many or
+    /// too deep, or if there is no telling.
+    fn weigh(&mut self, part: &'s Value, depth: usize) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        self.take(1)?;
+        match part {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.keyword(name, value, depth)?;
+                    self.weigh(value, depth + 1)?;
+                }
+            }
+            Value::Array(elements) => {
+                for element in elements {
+                    self.weigh(element, depth + 1)?;
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Weighs what a member weighs beside its value.
+    fn keyword(&mut self, name: &str, value: &'s Value, depth: usize) -> Option<()> {
+        match (name, value) {
+            ("$ref", Value::String(to)) => {
+                let target = refers_to(self.schema, to)?;
+                self.weigh(target, depth + 1)?;
+            }
+            // These refer to who knows what, change what others refer to, or look again at what was
+            // looked at.
+            (
+                "$dynamicRef"
+                | "$recursiveRef"
+                | "$id"
+                | "unevaluatedProperties"
+                | "unevaluatedItems",
+                _,
+            ) => return None,
+            ("$schema", draft @ Value::String(_)) if validate_of(Some(draft)).is_none() => {
+                return None;
+            }
+            ("pattern", Value::String(pattern)) => self.pattern(pattern)?,
+            ("patternProperties", Value::Object(patterns)) => {
+                for pattern in patterns.keys() {
+                    self.pattern(pattern)?;
+                }
+            }
+            ("multipleOf", _) => self.take(MULTIPLE)?,
+            ("anyOf" | "oneOf", _) => self.alternatives = true,
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn pattern(&mut self, pattern: &str) -> Option<()> {
+        if pattern.len() > PATTERN_LENGTH {
+            return None;
+        }
+        self.take(PATTERN)
+    }
+
+    fn take(&mut self, weight: usize) -> Option<()> {
+        self.left = self.left.checked_sub(weight)?;
+        Some(())
+    }
+}
+
+/// What a reference into the same schema refers to; `None` for any other.
+fn refers_to<'s>(schema: &'s Value, reference: &str) -> Option<&'s Value> {
+    let pointer = reference.strip_prefix('#')?;
+    match pointer.contains('%') || pointer.len() > PATTERN_LENGTH {
+        true => None,
+        false => schema.pointer(pointer),
+    }
+}
+
+/// How a schema of this draft is told from what is none. There are drafts of which nothing is known
+/// here.
+type Validate = for<'s> fn(&'s Value) -> Result<(), jsonschema::ValidationError<'s>>;
+
+fn validate_of(draft: Option<&Value>) -> Option<Validate> {
+    let Some(draft) = draft else {
+        return Some(jsonschema::draft202012::meta::validate);
+    };
+    let (_, draft) = draft.as_str()?.trim_end_matches('#').split_once("://")?;
+    match draft {
+        "json-schema.org/draft/2020-12/schema" => Some(jsonschema::draft202012::meta::validate),
+        "json-schema.org/draft/2019-09/schema" => Some(jsonschema::draft201909::meta::validate),
+        "json-schema.org/draft-07/schema" => Some(jsonschema::draft7::meta::validate),
+        "json-schema.org/draft-06/schema" => Some(jsonschema::draft6::meta::validate),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<Schema, String> {
+        Schema::read(text, &mut 1_000_000)
+    }
+
+    fn check(schema: &Schema, json: &str) -> Result<(), String> {
+        let checked = schema.check(json, &mut { WORK });
+        checked.map_err(|refused| match refused {
+            Refused::Mismatch(told) => told.to_string(),
+            Refused::Work => String::from("too much"),
+        })
+    }
+
+    #[test]
+    fn what_does_not_match_is_told_with_its_place() {
+        let schema = read(
+            r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{"pattern":"^x+$"}},
+                "required":["a"],"$defs":{"n":{"type":"integer","minimum":1}}}"##,
+        )
+        .unwrap();
+        for (arguments, told) in [
+            (r#"{"a":1,"b":"xx","c":[]}"#, Ok(())),
+            ("{}", Err(r#"at the top: "a" is a required property"#)),
+            (r#"{"a":0}"#, Err("at /a: 0 is less than the minimum of 1")),
+            (
+                r#"{"a":1,"b":"y"}"#,
+                Err(r#"at /b: "y" does not match "^x+$""#),
+            ),
+        ] {
+            assert_eq!(check(&schema, arguments), told.map_err(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn what_is_no_schema_is_refused() {
+        for (text, told) in [
+            ("7", "is not a JSON Schema object"),
+            (r#"{"type":"string"}"#, "is not a JSON Schema object"),
+            (
+                r#"{"type":"object","required":"a"}"#,
+                "is no JSON Schema at /required",
+            ),
+            (
+                r##"{"type":"object","required":"a","not":{"$ref":"#"}}"##,
+                "is no JSON Schema at /required",
+            ),
+            (r#"{"type":"object","minimum":1e999}"#, "cannot be read"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.starts_with(told), "{text}: {error}");
+        }
+        let large = format!(r#"{{"type":"object","title":"{}"}}"#, "x".repeat(LARGEST));
+        assert_eq!(read(&large).unwrap_err(), "is larger than 256 KiB");
+    }
+
+    #[test]
+    fn what_would_take_for_ever_is_left_to_the_tool() {
+        let level = |level: usize| match level {
+            0 => String::from(r#""d0":{"type":"object"}"#),
+            _ => {
+                let below = format!(r##"{{"$ref":"#/$defs/d{}"}}"##, level - 1);
+                format!(r#""d{level}":{{"allOf":[{below},{below}]}}"#)
+            }
+        };
+        let levels: Vec<_> = (0..64).map(level).collect();
+        let doubling = format!(
+            r##"{{"type":"object","$defs":{{{}}},"$ref":"#/$defs/d63"}}"##,
+            levels.join(",")
+        );
+        let wide = format!(
+            r#"{{"type":"object","enum":[{}0]}}"#,
+            "0,".repeat(HEAVIEST + 1)
+        );
+        let long = format!(
+            r#"{{"type":"object","patternProperties":{{"{}":true}}}}"#,
+            "x".repeat(PATTERN_LENGTH + 1)
+        );
+        let name = "x".repeat(PATTERN_LENGTH);
+        let far =
+            format!(r##"{{"type":"object","$ref":"#/$defs/{name}","$defs":{{"{name}":{{}}}}}}"##);
+        for text in [
+            doubling.as_str(),
+            wide.as_str(),
+            r##"{"type":"object","not":{"$ref":"#"}}"##,
+            r##"{"type":"object","$ref":"#anchor"}"##,
+            r#"{"type":"object","$ref":"https://example.com/schema"}"#,
+            r#"{"type":"object","$ref":"file:///etc/passwd"}"#,
+            r#"{"type":"object","$schema":"https://example.com/schema"}"#,
+            r#"{"type":"object","unevaluatedProperties":false}"#,
+            r#"{"type":"object","properties":{"a":{"pattern":"^(?!b)"}}}"#,
+            r#"{"type":"object","properties":{"a":{"pattern":"((a{100}){100}){100}"}}}"#,
+            r#"{"type":"object","properties":{"a":{"pattern":"[01]{3500}"}}}"#,
+            long.as_str(),
+            far.as_str(),
+        ] {
+            let schema = read(text).unwrap();
+            assert!(!schema.checks(), "{text}");
+            assert_eq!(check(&schema, r#"{"a":1}"#), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_is_checked_in_one_go_has_one_budget() {
+        let schema = read(r#"{"type":"object","properties":{"a":{"type":"array"}}}"#).unwrap();
+        let arguments = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(100_000));
+        let mut left = WORK;
+        assert_eq!(schema.check(&arguments, &mut left), Ok(()));
+        assert_eq!(schema.check(&arguments, &mut left), Ok(()));
+        assert_eq!(schema.check(&arguments, &mut left), Err(Refused::Work));
+        assert_eq!(schema.check(r#"{"a":[]}"#, &mut left), Ok(()));
+        // What would never fit is left to the tool.
+        let larger = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(WORK));
+        assert_eq!(schema.check(&larger, &mut left), Ok(()));
+    }
+
+    #[test]
+    fn what_would_take_too_long_to_tell_is_told_without_its_place() {
+        let many = vec![r#"{"items":{"type":"string"}}"#; 100].join(",");
+        let schema = read(&format!(
+            r#"{{"type":"object","properties":{{"a":{{"anyOf":[{many}]}}}}}}"#
+        ))
+        .unwrap();
+        let arguments = |count: usize| format!(r#"{{"a":[{}0]}}"#, "0,".repeat(count));
+        let told = check(&schema, &arguments(1)).unwrap_err();
+        assert!(
+            told.starts_with("at /a: [0,0] is not valid under any"),
+            "{told}"
+        );
+        let told = check(&schema, &arguments(1000)).unwrap_err();
+        assert_eq!(told, "somewhere: it would take too long to tell where");
+    }
+
+    #[test]
+    fn what_is_only_weighed_counts_for_its_catalog_too() {
+        let bounds = "true,".repeat(HEAVIEST + 1);
+        let text = format!(r#"{{"type":"object","enum":[{bounds}0]}}"#);
+        let mut left = 100_000;
+        assert!(!Schema::read(&text, &mut left).unwrap().checks());
+        assert_eq!(
+            left,
+            100_000 - text.len() / LOOKED_THROUGH - HEAVIEST / WEIGHED
+        );
+    }
+
+    #[test]
+    fn no_nesting_is_too_deep() {
+        let nested = |open: &str, close: &str, depth: usize| {
+            let schema = format!("{}true{}", open.repeat(depth), close.repeat(depth));
+            format!(r#"{{"type":"object","properties":{{"a":{schema}}}}}"#)
+        };
+        for depth in [10, 40, 49, 60, 100, 30_000] {
+            let schema = nested(r#"{"not":"#, "}", depth);
+            let deep = format!(r#"{{"a":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
+            if let Ok(schema) = read(&schema) {
+                let _ = check(&schema, &deep);
+            }
+            let schema = read(&nested(r#"{"items":"#, "}", depth.min(40))).unwrap();
+            assert_eq!(check(&schema, &deep), Ok(()));
+        }
+    }
+
+    #[test]
+    fn numbers_at_the_border_break_nothing() {
+        for number in ["1e308", "1e-308", "5e-324", "18446744073709551615", "0.1"] {
+            for keyword in ["multipleOf", "maximum", "minLength", "maxItems", "const"] {
+                let text =
+                    format!(r#"{{"type":"object","properties":{{"a":{{"{keyword}":{number}}}}}}}"#);
+                let Ok(schema) = read(&text) else { continue };
+                for value in ["1e308", "5e-324", "-1", "\"\"", "[]", "1e999"] {
+                    let _ = check(&schema, &format!(r#"{{"a":{value}}}"#));
+                }
+            }
+        }
+    }
+
+    /// Something like a schema, and something like what is checked against it.
+    fn wild() -> impl Strategy<Value = String> {
+        let keywords = vec![
+            "$ref",
+            "$defs",
+            "$id",
+            "$schema",
+            "$anchor",
+            "$dynamicRef",
+            "type",
+            "properties",
+            "patternProperties",
+            "additionalProperties",
+            "propertyNames",
+            "required",
+            "items",
+            "prefixItems",
+            "contains",
+            "minContains",
+            "uniqueItems",
+            "allOf",
+            "anyOf",
+            "oneOf",
+            "not",
+            "if",
+            "then",
+            "else",
+            "enum",
+            "const",
+            "multipleOf",
+            "maximum",
+            "pattern",
+            "minLength",
+            "format",
+            "dependentSchemas",
+            "contentEncoding",
+            "a",
+        ];
+        let leaf = select(vec![
+            "null",
+            "true",
+            "false",
+            "0",
+            "-1",
+            "1e-320",
+            "1e300",
+            "18446744073709551615",
+            "\"\"",
+            "\"a\"",
+            "\"object\"",
+            "\"integer\"",
+            "\"#\"",
+            "\"#/$defs/a\"",
+            "\"#/properties/a\"",
+            "\"^(a|b)+$\"",
+            "\"(?=a)\"",
+            "\"(\"",
+            "\"http://json-schema.org/draft-07/schema#\"",
+            "\"https://json-schema.org/draft/2019-09/schema\"",
+            "\"\\ud83d\\ude00\"",
+            "[\"object\",\"null\"]",
+        ]);
+        let leaf = leaf.prop_map(str::to_owned);
+        leaf.prop_recursive(8, 96, 8, move |inner| {
+            let members = prop::collection::vec((select(keywords.clone()), inner.clone()), 0..8);
+            prop_oneof![
+                3 => members.prop_map(|members| {
+                    let members = members.iter().map(|(name, value)| format!("{name:?}:{value}"));
+                    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+                }),
+                1 => prop::collection::vec(inner, 0..5)
+                    .prop_map(|elements| format!("[{}]", elements.join(","))),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 1000,
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn no_schema_and_no_value_breaks_anything(schema in wild(), value in wild()) {
+            let schema = match schema.strip_prefix('{') {
+                Some("}") | None => format!(r#"{{"type":"object","allOf":[{schema}]}}"#),
+                Some(rest) => format!(r#"{{"type":"object",{}"#, rest.replace(r#""type":"#, r#""t":"#)),
+            };
+            if let Ok(schema) = read(&schema) {
+                let _ = check(&schema, &value);
+            }
+        }
+    }
+}

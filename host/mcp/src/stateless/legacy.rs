@@ -1,0 +1,378 @@
+//! Clients that begin with `initialize`, at a provider that knows only requests that stand alone.
+//!
+//! - `initialize` is answered from `server/discover`; `ping` is answered here.
+//! - Every request gets what the client said of itself, in the `_meta` of its params; what
+//!   2026-07-28 adds to results is taken out again, and what older clients would refuse a list of
+//!   tools for: an `outputSchema` or `structuredContent` that is no object.
+//! - `logging/setLevel` is kept here, and goes along with every request from then on. What the
+//!   provider logs comes back with the call that it is about.
+//! - The changes of lists, and `resources/subscribe`, see [`subscription`](super::subscription).
+//! - What the provider needs from the client in the middle of a call, see [`rounds`](super::rounds).
+//!
+//! What it cannot do: the provider never hears a client's notifications, such as
+//! `notifications/roots/list_changed`. A result of a kind that the client's version does not have, as a
+//! task, is the error -32603.
+
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
+use super::called::Called;
+use super::subscription::Changes;
+use super::{Of, StatelessProvider};
+use crate::protocol::{
+    self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, quoted, with, with_meta,
+};
+use crate::seat::{Asked, Caller, ConnectionId, Output};
+use acp_chain_rpc::{Error, Kind, Message, code, member, resolve};
+
+/// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// A client that has connected.
+#[derive(Debug, Default)]
+pub(super) struct Client {
+    /// What `initialize` negotiated.
+    pub version: Option<Version>,
+    /// What it can, as JSON text.
+    capabilities: Option<String>,
+    /// What it is, as JSON text.
+    software: Option<String>,
+    level: Option<&'static str>,
+    /// What it hears of without asking.
+    pub changes: Changes,
+}
+
+impl Client {
+    /// Whether it said that it can do this.
+    pub fn can(&self, capability: &str) -> bool {
+        let capabilities = self.capabilities.as_deref();
+        capabilities.is_some_and(|text| member(text, capability).is_some_and(is_object))
+    }
+
+    /// Takes in what it says of itself in `initialize`.
+    fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
+        let given = |name| {
+            let text = params.and_then(|params| member(params, name));
+            match text.filter(|text| is_object(text)) {
+                Some(text) if text.len() > protocol::MAX_SAID => {
+                    let most = protocol::MAX_SAID / 1024;
+                    Err(invalid(format!("{name} is larger than {most} KiB")))
+                }
+                text => Ok(text.map(str::to_owned)),
+            }
+        };
+        (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
+        Ok(())
+    }
+
+    /// How many bytes are kept for as long as it is there.
+    pub fn weight(&self) -> usize {
+        let words = [&self.capabilities, &self.software].into_iter().flatten();
+        words.map(String::len).sum::<usize>() + self.changes.weight()
+    }
+
+    /// What a request says in 2026-07-28.
+    pub fn stand_alone(&self, params: Option<&str>) -> Result<String, Error> {
+        let meta = params.and_then(|params| member(params, "_meta"));
+        let is_fine = |text: &str| is_object(text) || text == "null";
+        if !params.is_none_or(is_object) || !meta.is_none_or(is_fine) {
+            return Err(invalid("params and params._meta are objects"));
+        }
+        let version = quoted(Version::Stateless.as_str());
+        let capabilities = self.capabilities.as_deref().unwrap_or("{}");
+        let mut params = with_meta(params, key::VERSION, Some(&version));
+        params = with_meta(Some(&params), key::CAPABILITIES, Some(capabilities));
+        if let Some(software) = &self.software {
+            params = with_meta(Some(&params), key::CLIENT_INFO, Some(software));
+        }
+        if let Some(level) = self.level {
+            params = with_meta(Some(&params), key::LOG_LEVEL, Some(&quoted(level)));
+        }
+        Ok(params)
+    }
+}
+
+impl StatelessProvider {
+    pub(super) fn legacy_request(
+        &mut self,
+        mut called: Called,
+        params: Option<&str>,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Error> {
+        let Some(client) = self.clients.get_mut(&called.connection) else {
+            return Err(Error::cancelled());
+        };
+        let ask = called.ask;
+        match called.method.as_str() {
+            "initialize" => {
+                let introduced = client.introduce(params);
+                let introduced = introduced.and_then(|()| self.has_room_for(called.connection));
+                let client = self.clients.entry(called.connection).or_default();
+                if let Err(error) = introduced {
+                    // It may try again.
+                    *client = Client::default();
+                    return Err(error);
+                }
+                let params = client.stand_alone(None)?;
+                let of = Of::Initialize {
+                    ask,
+                    connection: called.connection,
+                };
+                self.ask(of, None, "server/discover", [Some(&params), None], out);
+            }
+            "ping" => out.push(protocol::result(ask, "{}")),
+            "logging/setLevel" => {
+                let level = protocol::string(params, "level");
+                let known = LEVELS
+                    .into_iter()
+                    .find(|known| level.as_deref() == Some(known));
+                client.level = Some(known.ok_or_else(|| {
+                    invalid(format!("The level is none of {}", LEVELS.join(", ")))
+                })?);
+                out.push(protocol::result(ask, "{}"));
+            }
+            "resources/subscribe" | "resources/unsubscribe" if client.changes.subscribes => {
+                let uri = protocol::string(params, "uri")
+                    .ok_or_else(|| invalid("the request lacks a uri, a string"))?;
+                if called.method == "resources/subscribe" {
+                    self.has_room_for(called.connection)?;
+                }
+                self.subscribe(&called, uri, out)?;
+            }
+            "resources/subscribe"
+            | "resources/unsubscribe"
+            | "server/discover"
+            | "subscriptions/listen" => return Err(no_method(&called.method)),
+            _ => {
+                called.params = client.stand_alone(params)?;
+                if !protocol::keeps(self.kept(), called.weight()) {
+                    return Err(protocol::heavy(&self.name));
+                }
+                self.call(called, None, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that all clients together do not have too much that is kept for them, after this one has
+    /// said something.
+    fn has_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
+        let others = self.clients.iter().filter(|(id, _)| **id != connection);
+        let kept = others.map(|(_, client)| client.weight()).sum();
+        let own = self.clients.get(&connection).map_or(0, Client::weight);
+        match protocol::keeps(kept, own) {
+            true => Ok(()),
+            false => Err(protocol::heavy(&self.name)),
+        }
+    }
+
+    /// Sends a request, or the same one again with what was asked for.
+    pub(super) fn call(&mut self, called: Called, again: Option<&str>, out: &mut Vec<Output>) {
+        let (method, params) = (called.method.clone(), called.params.clone());
+        let params = again.unwrap_or(&params);
+        self.ask(Of::Legacy(called), None, &method, [Some(params), None], out);
+    }
+
+    pub(super) fn initialized(
+        &mut self,
+        ask: Asked,
+        connection: ConnectionId,
+        outcome: Message,
+    ) -> Output {
+        let Some(client) = self.clients.get_mut(&connection) else {
+            return protocol::failed(ask, &Error::cancelled());
+        };
+        let body = outcome.body();
+        let fault = if outcome.kind() == Kind::Result {
+            let versions = member(body, "supportedVersions");
+            let versions: Option<Vec<String>> =
+                versions.and_then(|versions| serde_json::from_str(versions).ok());
+            let stateless = Version::Stateless.as_str();
+            versions
+                .is_some_and(|versions| versions.iter().all(|version| version != stateless))
+                .then(|| {
+                    let text = format!("The MCP server {:?} does not speak {stateless}", self.name);
+                    Message::error(&Error::new(protocol::code::BACKEND, text))
+                })
+        } else {
+            Some(outcome.clone())
+        };
+        let version = match (fault, client.version) {
+            (None, Some(version)) => version,
+            (fault, _) => {
+                // It may try again.
+                client.version = None;
+                let outcome = fault.unwrap_or(outcome);
+                return protocol::answer(ask, outcome);
+            }
+        };
+        let capabilities = member(body, "capabilities").filter(|text| is_object(text));
+        let capabilities = capabilities.unwrap_or("{}");
+        let offered = |pointer: &str| resolve(capabilities, pointer) == Ok(Some("true"));
+        client.changes.offers = LISTS.map(|(of, _, _)| offered(&format!("/{of}/listChanged")));
+        client.changes.subscribes = offered("/resources/subscribe");
+        let software = protocol::meta(Some(body), key::SERVER_INFO).filter(|software| {
+            let has = |name| protocol::string(Some(software), name).is_some();
+            has("name") && has("version")
+        });
+        let software = software.map_or_else(
+            || format!(r#"{{"name":{},"version":"unknown"}}"#, quoted(&self.name)),
+            str::to_owned,
+        );
+        let instructions = member(body, "instructions").filter(|text| text.starts_with('"'));
+        let instructions = instructions.map(|text| format!(r#","instructions":{text}"#));
+        let result = format!(
+            r#"{{"protocolVersion":"{}","capabilities":{capabilities},"serverInfo":{software}{}}}"#,
+            version.as_str(),
+            instructions.unwrap_or_default()
+        );
+        protocol::result(ask, &result)
+    }
+
+    pub(super) fn legacy_answered(
+        &mut self,
+        called: Called,
+        outcome: Message,
+        out: &mut Vec<Output>,
+    ) {
+        let (ask, body) = (called.ask, outcome.body());
+        if outcome.kind() != Kind::Result {
+            return out.push(protocol::answer(ask, outcome));
+        }
+        match member(body, "resultType") {
+            Some(r#""input_required""#) if called.withdrawn => {
+                out.push(protocol::failed(ask, &Error::cancelled()));
+            }
+            Some(r#""input_required""#) => {
+                if let Err(error) = self.begin_round(called, body, out) {
+                    out.push(protocol::failed(ask, &error));
+                }
+            }
+            None | Some(r#""complete""#) => {
+                let outcome = older(&called.method, outcome);
+                out.push(protocol::answer(ask, outcome));
+            }
+            Some(other) => {
+                let text = format!(
+                    "The MCP server {:?} gave a result of the type {}, which the client's version \
+                     of MCP does not have",
+                    self.name,
+                    protocol::clipped(other)
+                );
+                out.push(protocol::failed(
+                    ask,
+                    &Error::new(code::INTERNAL_ERROR, text),
+                ));
+            }
+        }
+    }
+
+    /// A client is gone.
+    pub(super) fn disconnect(&mut self, connection: ConnectionId, out: &mut Vec<Output>) {
+        self.clients.remove(&connection);
+        let over = Error::cancelled();
+        for (question, open) in &mut self.questions {
+            let here = match &mut open.of {
+                Of::Caller {
+                    caller, withdrawn, ..
+                } => {
+                    let here = *caller == Caller::Connection(connection);
+                    *withdrawn |= here;
+                    here
+                }
+                Of::Initialize { connection: of, .. } => *of == connection,
+                Of::Legacy(called) => {
+                    called.withdrawn |= called.connection == connection;
+                    called.connection == connection
+                }
+                Of::Listen(listen) => {
+                    let here = listen.connection == connection;
+                    let ask = listen.ask.take_if(|_| here);
+                    out.extend(ask.map(|(ask, _)| protocol::failed(ask, &over)));
+                    here
+                }
+            };
+            if here {
+                out.push(Output::Withdraw {
+                    question: *question,
+                });
+            }
+        }
+        let rounds = self
+            .rounds
+            .extract_if(.., |_, round| round.called.connection == connection);
+        let rounds: Vec<_> = rounds.collect();
+        for (ask, round) in rounds {
+            round.end(out);
+            out.push(protocol::failed(ask, &over));
+        }
+    }
+}
+
+/// A result without what 2026-07-28 added, and without what older clients refuse.
+fn older(method: &str, outcome: Message) -> Message {
+    let body = outcome.body();
+    let mut gone: Vec<String> = Vec::new();
+    let mut unless = |found: bool, pointer: String| {
+        if found {
+            gone.push(pointer);
+        }
+    };
+    unless(
+        member(body, "resultType").is_some(),
+        "/resultType".to_owned(),
+    );
+    for name in ["ttlMs", "cacheScope"] {
+        let found = is_cacheable(method) && member(body, name).is_some();
+        unless(found, format!("/{name}"));
+    }
+    if method == "tools/call" {
+        let structured = member(body, "structuredContent");
+        let found = structured.is_some_and(|value| !is_object(value));
+        unless(found, "/structuredContent".to_owned());
+    }
+    let tools = match method {
+        "tools/list" => member(body, "tools").and_then(older_tools),
+        _ => None,
+    };
+    let mut older = Cow::Borrowed(body);
+    for pointer in gone {
+        older = with(&older, &pointer, None).into();
+    }
+    if let Some(tools) = tools {
+        older = with(&older, "/tools", Some(&tools)).into();
+    }
+    match older {
+        Cow::Owned(body) => Message::result(&body),
+        Cow::Borrowed(_) => outcome,
+    }
+}
+
+/// A list of tools without every `outputSchema` that is not of objects, if it has any. In one go:
+/// there may be very many.
+fn older_tools(tools: &str) -> Option<String> {
+    let listed: Vec<&RawValue> = serde_json::from_str(tools).ok()?;
+    let mut is_older = false;
+    let texts = listed.into_iter().map(|tool| {
+        let schema = member(tool.get(), "outputSchema");
+        match schema.is_some_and(|schema| member(schema, "type") != Some(r#""object""#)) {
+            true => {
+                is_older = true;
+                Cow::Owned(with(tool.get(), "/outputSchema", None))
+            }
+            false => Cow::Borrowed(tool.get()),
+        }
+    });
+    let texts: Vec<_> = texts.collect();
+    is_older.then(|| format!("[{}]", texts.join(",")))
+}

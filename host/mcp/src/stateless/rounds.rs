@@ -1,0 +1,195 @@
+//! What a provider needs from a legacy client in the middle of a call.
+//!
+//! In 2026-07-28 the server ends the call with an `InputRequiredResult`, and the client makes it again
+//! with what was asked for (multi round-trip requests). For a client that does not know this, the seat
+//! does it: it sends the client the requests, and makes the call again with the answers.
+//!
+//! - Only `sampling/createMessage`, `elicitation/create` and `roots/list` are passed on, and only to a
+//!   client that said it can; anything else is the error -32603.
+//! - An error that the client answers with is the outcome of its call, since a retry has no place for
+//!   one; the other requests are withdrawn.
+//! - There are at most [`ROUNDS`] a call, and [`INPUTS`] requests in one.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::StatelessProvider;
+use super::called::Called;
+use crate::protocol::{self, quoted, with};
+use crate::seat::{Output, Question};
+use acp_chain_channel::capability;
+use acp_chain_rpc::{Error, Kind, Message, code, member};
+
+/// How often a call may come again.
+const ROUNDS: usize = 10;
+
+/// How many requests a provider may have at once for one call.
+const INPUTS: usize = 16;
+
+/// A call that is to come again.
+#[derive(Debug)]
+pub(super) struct Round {
+    pub called: Called,
+    /// The requests that are not answered yet, and the provider's names for them.
+    missing: BTreeMap<Question, String>,
+    /// The answers, by the provider's names.
+    answers: Vec<(String, String)>,
+    /// The provider's `requestState`, as JSON text.
+    state: Option<String>,
+}
+
+impl Round {
+    /// How many bytes it keeps.
+    pub fn weight(&self) -> usize {
+        let missing = self.missing.values().map(String::len);
+        let answers = self.answers.iter();
+        let answers = answers.map(|(name, answer)| name.len() + answer.len());
+        let state = self.state.as_ref().map_or(0, String::len);
+        self.called.weight() + state + missing.chain(answers).sum::<usize>()
+    }
+
+    /// Withdraws what is still asked. Its answers come, and mean nothing.
+    pub fn end(&self, out: &mut Vec<Output>) {
+        let missing = self.missing.keys();
+        out.extend(missing.map(|question| Output::Withdraw {
+            question: *question,
+        }));
+    }
+}
+
+impl StatelessProvider {
+    /// Sends the client what the provider asks for. `required` is its `InputRequiredResult`.
+    pub(super) fn begin_round(
+        &mut self,
+        mut called: Called,
+        required: &str,
+        out: &mut Vec<Output>,
+    ) -> Result<(), Error> {
+        let fault = |reason: String| {
+            let text = format!("The MCP server {:?} is at fault: {reason}", self.name);
+            Error::new(code::INTERNAL_ERROR, text)
+        };
+        let inputs = member(required, "inputRequests").filter(|text| *text != "null");
+        let state = member(required, "requestState").filter(|text| *text != "null");
+        let inputs: BTreeMap<String, &RawValue> = match inputs {
+            Some(inputs) => serde_json::from_str(inputs)
+                .map_err(|_| fault(String::from("its inputRequests are no object")))?,
+            None if state.is_some() => BTreeMap::new(),
+            None => {
+                return Err(fault(String::from(
+                    "it requires input, but does not say which",
+                )));
+            }
+        };
+        called.rounds += 1;
+        if called.rounds > ROUNDS {
+            return Err(fault(format!(
+                "it asked for input more than {ROUNDS} times"
+            )));
+        }
+        if inputs.len() > INPUTS {
+            return Err(fault(format!(
+                "it asked for more than {INPUTS} inputs at once"
+            )));
+        }
+        if state.is_some_and(|state| !state.starts_with('"')) {
+            return Err(fault(String::from("its requestState is no string")));
+        }
+        let Some(client) = self.clients.get(&called.connection) else {
+            return Err(Error::cancelled());
+        };
+        let mut requests = Vec::new();
+        for (name, input) in inputs {
+            let method = protocol::string(Some(input.get()), "method").unwrap_or_default();
+            if !capability(&method).is_some_and(|needed| client.can(needed)) {
+                let method = protocol::clipped(&method);
+                return Err(fault(format!(
+                    "it asks the client for {method:?}, which that did not say it can"
+                )));
+            }
+            let params = member(input.get(), "params").filter(|params| *params != "null");
+            requests.push((name, method, params.map(str::to_owned)));
+        }
+        if self.questions.len() + self.inputs.len() + requests.len() > protocol::OPEN {
+            return Err(protocol::full(&self.name));
+        }
+        let mut round = Round {
+            state: state.map(str::to_owned),
+            missing: BTreeMap::new(),
+            answers: Vec::new(),
+            called,
+        };
+        let names = requests.iter().map(|(name, ..)| name.len());
+        if !protocol::keeps(self.kept(), round.weight() + names.sum::<usize>()) {
+            return Err(protocol::heavy(&self.name));
+        }
+        for (name, method, params) in requests {
+            let question = self.number();
+            round.missing.insert(question, name);
+            self.inputs.insert(question, round.called.ask);
+            out.push(Output::AskCaller {
+                question,
+                connection: round.called.connection,
+                method,
+                params,
+                meta: None,
+            });
+        }
+        if round.missing.is_empty() {
+            self.again(round, out);
+        } else {
+            self.rounds.insert(round.called.ask, round);
+        }
+        Ok(())
+    }
+
+    /// The client answered one of the requests.
+    pub(super) fn input_answered(
+        &mut self,
+        question: Question,
+        outcome: Message,
+        out: &mut Vec<Output>,
+    ) {
+        let Some(ask) = self.inputs.remove(&question) else {
+            return;
+        };
+        let Some(mut round) = self.rounds.remove(&ask) else {
+            return;
+        };
+        let name = round.missing.remove(&question);
+        if outcome.kind() != Kind::Result {
+            round.end(out);
+            out.push(protocol::answer(ask, outcome));
+            return;
+        }
+        if !protocol::keeps(self.kept(), round.weight() + outcome.body().len()) {
+            round.end(out);
+            return out.push(protocol::failed(ask, &protocol::heavy(&self.name)));
+        }
+        let answer = outcome.body().to_owned();
+        round.answers.extend(name.map(|name| (name, answer)));
+        if round.missing.is_empty() {
+            self.again(round, out);
+        } else {
+            self.rounds.insert(ask, round);
+        }
+    }
+
+    /// Makes the call again.
+    fn again(&mut self, round: Round, out: &mut Vec<Output>) {
+        let mut params = round.called.params.clone();
+        if !round.answers.is_empty() {
+            let answers = round.answers.iter();
+            let answers: Vec<_> = answers
+                .map(|(name, answer)| format!("{}:{answer}", quoted(name)))
+                .collect();
+            let answers = format!("{{{}}}", answers.join(","));
+            params = with(&params, "/inputResponses", Some(&answers));
+        }
+        if let Some(state) = &round.state {
+            params = with(&params, "/requestState", Some(state));
+        }
+        self.call(round.called, Some(&params), out);
+    }
+}

@@ -1,0 +1,197 @@
+//! A seat under test: what goes in by number and name, and what comes out as lines.
+
+use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use acp_chain_rpc::{Kind, Message, edit};
+
+/// A seat, and a count of what it is asked.
+pub struct Table<S> {
+    pub seat: S,
+    asked: Asked,
+}
+
+/// What a request of 2026-07-28 says of itself.
+pub const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
+
+impl<S: Seat> Table<S> {
+    pub fn new(seat: S) -> Self {
+        Self { seat, asked: 0 }
+    }
+
+    pub fn take(&mut self, input: Input) -> Vec<String> {
+        self.seat.take(input).iter().map(line).collect()
+    }
+
+    pub fn connect(&mut self, connection: ConnectionId) -> Vec<String> {
+        self.asked += 1;
+        let ask = self.asked;
+        self.take(Input::Connect {
+            ask,
+            connection,
+            meta: None,
+        })
+    }
+
+    pub fn disconnect(&mut self, connection: ConnectionId) -> Vec<String> {
+        self.asked += 1;
+        let ask = Some(self.asked);
+        self.take(Input::Disconnect {
+            ask,
+            connection,
+            meta: None,
+        })
+    }
+
+    fn request(
+        &mut self,
+        caller: Caller,
+        id: &str,
+        method: &str,
+        params: &str,
+        falls_back: bool,
+    ) -> Vec<String> {
+        self.asked += 1;
+        let ask = self.asked;
+        self.take(Input::Request {
+            ask,
+            caller,
+            id,
+            method,
+            params: Some(params).filter(|params| *params != "null"),
+            falls_back,
+            meta: None,
+        })
+    }
+
+    /// A request on a connection. Its id is the number by which it is asked, with an `m` before.
+    pub fn on(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
+        let id = format!(r#""m{}""#, self.asked + 1);
+        self.request(Caller::Connection(connection), &id, method, params, false)
+    }
+
+    /// A request that stands alone. `params` lack the braces, and `_meta` what all have.
+    pub fn alone(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
+        let params = alone(params);
+        let text = format!(r#""{id}""#);
+        self.request(Caller::Request(id.into()), &text, method, &params, false)
+    }
+
+    /// The same by a caller that can begin with `initialize` instead.
+    pub fn falls_back(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
+        let params = alone(params);
+        let text = format!(r#""{id}""#);
+        self.request(Caller::Request(id.into()), &text, method, &params, true)
+    }
+
+    pub fn tell(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
+        self.take(Input::Notification {
+            connection,
+            method,
+            params: Some(params).filter(|params| *params != "null"),
+            meta: None,
+        })
+    }
+
+    pub fn withdraw(&mut self, ask: Asked) -> Vec<String> {
+        self.take(Input::Withdrawn { ask })
+    }
+
+    pub fn result(&mut self, question: Question, result: &str) -> Vec<String> {
+        let outcome = Message::result(result);
+        self.take(Input::Answered { question, outcome })
+    }
+
+    pub fn error(&mut self, question: Question, error: &str) -> Vec<String> {
+        let error = serde_json::from_str(error).unwrap();
+        let outcome = Message::error(&error);
+        self.take(Input::Answered { question, outcome })
+    }
+
+    pub fn provider_asks(&mut self, params: &str) -> Vec<String> {
+        self.asked += 1;
+        let ask = self.asked;
+        self.take(Input::ProviderRequest { ask, params })
+    }
+
+    pub fn lost(&mut self) -> Vec<String> {
+        self.take(Input::ProviderLost)
+    }
+
+    pub fn provider_tells(&mut self, params: &str) -> Vec<String> {
+        self.take(Input::ProviderNotification { params })
+    }
+}
+
+/// The params of a request that stands alone.
+pub fn alone(params: &str) -> String {
+    match params {
+        "" => format!(r#"{{"_meta":{{{META}}}}}"#),
+        params => format!(r#"{{{params},"_meta":{{{META}}}}}"#),
+    }
+}
+
+fn line(output: &Output) -> String {
+    let spelt = |params: &Option<String>| match params {
+        Some(params) => format!(" {params}"),
+        None => String::new(),
+    };
+    let beside = |meta: &Option<String>| match meta {
+        Some(meta) => format!(" beside {meta}"),
+        None => String::new(),
+    };
+    let outcome = |outcome: &Message| {
+        let kind = match outcome.kind() {
+            Kind::Error => "error",
+            _ => "result",
+        };
+        format!("{kind} {}", outcome.body())
+    };
+    match output {
+        Output::Answer {
+            ask,
+            outcome: of,
+            meta,
+            ..
+        } => format!("answer {ask}: {}{}", outcome(of), beside(meta)),
+        Output::AskProvider {
+            question,
+            method,
+            params,
+        } => format!("ask provider {question}: {method} {params}"),
+        Output::TellProvider { params } => format!("tell provider: {params}"),
+        Output::AskCaller {
+            question,
+            connection,
+            method,
+            params,
+            meta,
+        } => format!(
+            "ask {connection} {question}: {method}{}{}",
+            spelt(params),
+            beside(meta)
+        ),
+        Output::TellCaller {
+            caller,
+            method,
+            params,
+            meta,
+        } => {
+            let said = format!("{method}{}{}", spelt(params), beside(meta));
+            match caller {
+                Caller::Connection(id) => format!("tell {id}: {said}"),
+                Caller::Request(id) => format!("tell {id}: {said}"),
+            }
+        }
+        Output::Withdraw { question } => format!("withdraw {question}"),
+        Output::Notice { text } => format!("notice: {text}"),
+        Output::List { question, offer } => format!("list {} {question}", offer.as_str()),
+        Output::Call {
+            question,
+            method,
+            params,
+        } => {
+            // What is in it has a test of its own.
+            let params = edit(params, "/_meta", None).unwrap();
+            format!("call {question}: {method} {params}")
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! A provider whose declaration has a `serverId`, which is of either dialect: by most it means that
+//! requests stand alone, but by schema 1.4 to 1.9 that it is connected to, under that name.
+//!
+//! Its first answer decides. Up to then it is spoken to in the stateless dialect. If it answers that
+//! it misses a connection, it is [connected](super::connected) to, and whatever was said by then is said
+//! again; a result means that it is [stateless](super::stateless), and so does more than can be kept.
+
+use std::collections::HashSet;
+
+use super::connected::ConnectedProvider;
+use super::protocol;
+use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use super::stateless::StatelessProvider;
+use acp_chain_rpc::{Kind, Message, code, member};
+
+/// The seat of one provider.
+#[derive(Debug)]
+pub struct Undecided {
+    id: String,
+    stateless: StatelessProvider,
+    /// As soon as it wants that.
+    connected: Option<Switched>,
+    /// Until it has answered.
+    trial: Option<Trial>,
+    /// What was answered before it was connected to.
+    answered: HashSet<Asked>,
+}
+
+/// The other dialect, and what is left of the first.
+#[derive(Debug)]
+struct Switched {
+    seat: ConnectedProvider,
+    /// What is answered in the other dialect.
+    again: HashSet<Asked>,
+    /// The last question in the first one.
+    last: Question,
+}
+
+/// What there is to say again.
+#[derive(Debug, Default)]
+struct Trial {
+    said: Vec<Said>,
+    weight: usize,
+    answered: HashSet<Asked>,
+    last: Question,
+}
+
+/// What a caller said. A number that was withdrawn or a connection that is over is not said again.
+#[derive(Debug)]
+enum Said {
+    Connect(Asked, ConnectionId, Option<String>),
+    Request {
+        ask: Asked,
+        caller: Caller,
+        id: String,
+        method: String,
+        params: Option<String>,
+        falls_back: bool,
+        meta: Option<String>,
+    },
+}
+
+impl Undecided {
+    /// The seat of the provider that declared its server with this `serverId`, with a prefix as
+    /// [`StatelessProvider::new`] has it.
+    #[must_use]
+    pub fn new(id: &str, prefix: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            stateless: StatelessProvider::new(id, prefix),
+            connected: None,
+            trial: Some(Trial::default()),
+            answered: HashSet::new(),
+        }
+    }
+
+    /// Connects to the provider, and says again what was said.
+    fn connect(&mut self, trial: Trial) -> Vec<Output> {
+        let mut seat = ConnectedProvider::by_server_id(&self.id, trial.last);
+        let mut out = Vec::new();
+        for said in &trial.said {
+            out.extend(seat.take(said.input()));
+        }
+        let again = trial.said.iter().map(Said::ask).collect();
+        let last = trial.last;
+        self.connected = Some(Switched { seat, again, last });
+        // In the stateless dialect, callers were connected at once.
+        self.answered = trial.answered;
+        self.without(out)
+    }
+
+    /// Without answers to what has one.
+    fn without(&self, mut out: Vec<Output>) -> Vec<Output> {
+        let has_one = |output: &Output| matches!(output, Output::Answer { ask, .. } if self.answered.contains(ask));
+        out.retain(|output| !has_one(output));
+        out
+    }
+
+    /// What the first dialect still has to say: answers to what is not said again.
+    fn rest(&mut self, input: Input) -> Vec<Output> {
+        let mut out = self.stateless.take(input);
+        let again = self.connected.as_ref().map(|switched| &switched.again);
+        let is_left = |output: &Output| match output {
+            Output::Answer { ask, .. } => again.is_none_or(|again| !again.contains(ask)),
+            _ => false,
+        };
+        out.retain(is_left);
+        out
+    }
+}
+
+impl Seat for Undecided {
+    fn take(&mut self, input: Input) -> Vec<Output> {
+        if let Some(switched) = &mut self.connected {
+            return match input {
+                Input::Answered { question, .. } if question <= switched.last => self.rest(input),
+                Input::ProviderLost | Input::Over => {
+                    let out = switched.seat.take(input.clone());
+                    let rest = self.rest(input);
+                    self.without(out).into_iter().chain(rest).collect()
+                }
+                input => {
+                    let out = switched.seat.take(input);
+                    self.without(out)
+                }
+            };
+        }
+        if let Input::Answered { outcome, .. } = &input {
+            let wants = wants_connection(outcome);
+            let is_result = outcome.kind() == Kind::Result;
+            if let Some(trial) = self.trial.take_if(|_| wants || is_result)
+                && wants
+            {
+                let out = self.connect(trial);
+                return out.into_iter().chain(self.rest(input)).collect();
+            }
+        }
+        if let Some(trial) = &mut self.trial
+            && !trial.hear(&input)
+        {
+            self.trial = None;
+        }
+        let out = self.stateless.take(input);
+        if let Some(trial) = &mut self.trial {
+            trial.note(&out);
+        }
+        out
+    }
+
+    fn weight(&self) -> usize {
+        let trial = self.trial.as_ref().map_or(0, |trial| trial.weight);
+        let connected = self.connected.as_ref();
+        let connected = connected.map_or(0, |switched| switched.seat.weight());
+        self.stateless.weight() + trial + connected
+    }
+
+    fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
+        match &self.connected {
+            Some(switched) => switched.seat.has(connection, request),
+            None => self.stateless.has(connection, request),
+        }
+    }
+}
+
+impl Trial {
+    /// Keeps what is said, if there is room for it.
+    fn hear(&mut self, input: &Input) -> bool {
+        let Some(said) = Said::of(input) else {
+            let (withdrawn, over) = match input {
+                Input::Withdrawn { ask } => (Some(*ask), None),
+                Input::Disconnect { connection, .. } => (None, Some(*connection)),
+                _ => (None, None),
+            };
+            self.said.retain(|said| !said.is_of(withdrawn, over));
+            return true;
+        };
+        let weight = said.weight();
+        let keeps = protocol::keeps(self.weight, weight) && self.said.len() < protocol::OPEN;
+        self.weight += weight;
+        self.said.push(said);
+        keeps
+    }
+
+    fn note(&mut self, out: &[Output]) {
+        for output in out {
+            match output {
+                Output::Answer { ask, .. } => {
+                    let connects = |said: &Said| matches!(said, Said::Connect(of, ..) if of == ask);
+                    if self.said.iter().any(connects) {
+                        self.answered.insert(*ask);
+                    }
+                    self.said.retain(|said| match said {
+                        Said::Request { ask: of, .. } => of != ask,
+                        Said::Connect(..) => true,
+                    });
+                }
+                Output::AskProvider { question, .. } | Output::AskCaller { question, .. } => {
+                    self.last = self.last.max(*question);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Said {
+    fn of(input: &Input) -> Option<Self> {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        match input {
+            Input::Connect {
+                ask,
+                connection,
+                meta,
+            } => Some(Self::Connect(*ask, *connection, owned(*meta))),
+            Input::Request {
+                ask,
+                caller,
+                id,
+                method,
+                params,
+                falls_back,
+                meta,
+            } => Some(Self::Request {
+                ask: *ask,
+                caller: caller.clone(),
+                id: (*id).to_owned(),
+                method: (*method).to_owned(),
+                params: owned(*params),
+                falls_back: *falls_back,
+                meta: owned(*meta),
+            }),
+            _ => None,
+        }
+    }
+
+    fn input(&self) -> Input<'_> {
+        match self {
+            Self::Connect(ask, connection, meta) => Input::Connect {
+                ask: *ask,
+                connection: *connection,
+                meta: meta.as_deref(),
+            },
+            Self::Request {
+                ask,
+                caller,
+                id,
+                method,
+                params,
+                falls_back,
+                meta,
+            } => Input::Request {
+                ask: *ask,
+                caller: caller.clone(),
+                id,
+                method,
+                params: params.as_deref(),
+                falls_back: *falls_back,
+                meta: meta.as_deref(),
+            },
+        }
+    }
+
+    fn is_of(&self, withdrawn: Option<Asked>, over: Option<ConnectionId>) -> bool {
+        match self {
+            Self::Connect(_, connection, _) => Some(*connection) == over,
+            Self::Request { ask, caller, .. } => {
+                Some(*ask) == withdrawn
+                    || over.is_some_and(|over| *caller == Caller::Connection(over))
+            }
+        }
+    }
+
+    fn ask(&self) -> Asked {
+        match self {
+            Self::Connect(ask, ..) | Self::Request { ask, .. } => *ask,
+        }
+    }
+
+    fn weight(&self) -> usize {
+        match self {
+            Self::Connect(_, _, meta) => meta.as_ref().map_or(0, String::len),
+            Self::Request {
+                id,
+                method,
+                params,
+                meta,
+                ..
+            } => {
+                let texts = [params, meta].into_iter().flatten();
+                id.len() + method.len() + texts.map(String::len).sum::<usize>()
+            }
+        }
+    }
+}
+
+/// Whether an answer says that a connection is missing: it is an error about `connectionId`, which a
+/// request that stands alone does not have, or about `mcp/connect`, which makes one.
+fn wants_connection(answer: &Message) -> bool {
+    let number = member(answer.body(), "code").and_then(|number| number.parse().ok());
+    let fits = [code::INVALID_PARAMS, code::INVALID_REQUEST];
+    let says = |name: &str| answer.body().contains(name);
+    answer.kind() == Kind::Error
+        && number.is_some_and(|number: i64| fits.contains(&number))
+        && (says("connectionId") || says("mcp/connect"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::Table;
+
+    const WANTS: &str =
+        r#"{"code":-32602,"message":"Invalid params","data":"missing field `connectionId`"}"#;
+
+    fn seat() -> Table<Undecided> {
+        Table::new(Undecided::new("srv", "p"))
+    }
+
+    #[test]
+    fn a_provider_that_misses_a_connection_gets_one_and_hears_all_again() {
+        let mut table = seat();
+        assert_eq!(
+            table.connect(7),
+            [r#"answer 1: result {"connectionId":"7"}"#]
+        );
+        assert_eq!(
+            table
+                .on(7, "initialize", r#"{"protocolVersion":"2025-06-18"}"#)
+                .len(),
+            1
+        );
+        table.alone("r", "tools/list", "");
+        assert_eq!(
+            table.error(1, WANTS),
+            [
+                r#"ask provider 3: mcp/connect {"serverId":"srv"}"#,
+                r#"ask provider 4: mcp/connect {"serverId":"srv"}"#,
+            ]
+        );
+        assert!(table.error(2, WANTS).is_empty(), "it is said again");
+        assert_eq!(
+            table.result(3, r#"{"connectionId":"c"}"#),
+            [
+                r#"ask provider 5: mcp/message {"connectionId":"c","method":"initialize","params":{"protocolVersion":"2025-06-18"}}"#
+            ]
+        );
+        assert_eq!(table.result(5, "{ }"), ["answer 2: result { }"]);
+        assert!(table.seat.has(Some("c"), None));
+    }
+
+    #[test]
+    fn any_other_provider_is_stateless_and_its_errors_pass() {
+        let mut table = seat();
+        table.alone("r", "tools/list", "");
+        let refusal = r#"{"code":-32602,"message":"no such tool"}"#;
+        assert_eq!(
+            table.error(1, refusal),
+            [format!("answer 1: error {refusal}")]
+        );
+        table.alone("r", "tools/list", "");
+        assert_eq!(table.result(2, r#"{"result":{}}"#), ["answer 2: result {}"]);
+        // It is known by now.
+        table.alone("r", "tools/list", "");
+        assert_eq!(table.error(3, WANTS), [format!("answer 3: error {WANTS}")]);
+    }
+
+    #[test]
+    fn what_was_withdrawn_is_not_said_again_and_is_answered() {
+        let mut table = seat();
+        table.alone("r", "tools/list", "");
+        table.withdraw(1);
+        assert_eq!(table.error(1, WANTS), [format!("answer 1: error {WANTS}")]);
+    }
+}

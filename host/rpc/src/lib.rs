@@ -1,0 +1,32 @@
+//! JSON-RPC 2.0: the envelope, ids and errors.
+//!
+//! Only the envelope of a message is ever read: its kind, its id, its method and its session.
+//! The body is text that is handed along, and leaves as it came.
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod canonical;
+mod edit;
+mod entries;
+mod envelope;
+mod error;
+mod id;
+mod malformed;
+mod message;
+mod pointer;
+mod salvage;
+mod session;
+pub mod transport;
+pub mod untrusted;
+
+pub use acp_chain_powers::Kind;
+pub use canonical::{Ambiguity, canonical, look_through};
+pub use edit::{EditError, edit, edit_at_once, set};
+pub use envelope::Malformed;
+pub use error::{Error, code};
+pub use id::Id;
+pub use malformed::{MalformedLine, read};
+pub use message::Message;
+pub use pointer::{InvalidPointer, MAX_POINTER, member, resolve};
+pub use salvage::{Salvaged, salvage};

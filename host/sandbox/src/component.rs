@@ -1,0 +1,276 @@
+//! A component that was read, checked and compiled, but does not run yet.
+
+use std::fs;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use super::bindings::ProxyPre;
+use super::lines::Lines;
+use super::state::State;
+use super::{Engine, offers};
+use acp_chain_channel::Offers;
+use acp_chain_channel::limits::{COMPONENT, Quantity};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// The interfaces that the host gives to a component, by the beginning of their names.
+const GIVEN: &[&str] = &[
+    "acp-chain:proxy/types@0.1.0",
+    "acp-chain:proxy/channel@0.1.0",
+    "acp-chain:proxy/calls@0.1.0",
+    "wasi:cli/",
+    "wasi:clocks/",
+    "wasi:filesystem/",
+    "wasi:io/",
+    "wasi:random/",
+    "wasi:sockets/",
+];
+
+/// The package of the interface.
+const PACKAGE: &str = "acp-chain:proxy/";
+
+/// Its version.
+const VERSION: &str = "0.1.0";
+
+const HANDLER: &str = "acp-chain:proxy/handler@0.1.0";
+
+/// Why a file is no component that could be a proxy.
+#[derive(Debug, thiserror::Error)]
+pub enum ComponentError {
+    /// The file cannot be read.
+    #[error("the file cannot be read: {0}")]
+    Unreadable(#[from] std::io::Error),
+    /// It is a directory, a device or a pipe.
+    #[error("it is not a file")]
+    NoFile,
+    /// It is over the limit for files.
+    #[error("the file is larger than {}", Quantity::Size.show(COMPONENT as u64))]
+    TooLarge,
+    /// It is not WebAssembly at all.
+    #[error("the file is not WebAssembly")]
+    NotWasm,
+    /// It is a core module.
+    #[error(
+        "the file is a core WebAssembly module, not a component; turn it into one with \
+         `wasm-tools component new`"
+    )]
+    CoreModule,
+    /// It is damaged, or uses features that the engine lacks.
+    #[error("the component is not valid: {}", Untrusted::new(.0))]
+    Invalid(String),
+    /// It is made for another version of the interface.
+    #[error(
+        "the component is made for `acp-chain:proxy@{}`, and this host has {VERSION}: build it again with \
+         the WIT of this host, or use a host of that version",
+        Untrusted::new(.0)
+    )]
+    OtherVersion(String),
+    /// It imports what the host does not give.
+    #[error(
+        "the component imports `{}`, which the host does not give; a proxy may import only \
+         `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing",
+        Untrusted::new(.0)
+    )]
+    UnknownImport(String),
+    /// It is no proxy.
+    #[error(
+        "the component does not export `{HANDLER}`; it exports {}",
+        Untrusted::new(exports)
+    )]
+    NoHandler {
+        /// What it exports instead.
+        exports: String,
+    },
+    /// An interface that it imports or exports has another shape than the host's.
+    #[error("the component does not fit the host's interface: {}", Untrusted::new(.0))]
+    Mismatch(String),
+}
+
+/// A compiled component. Cloning it shares the code.
+#[derive(Clone)]
+pub struct Component {
+    pub(super) pre: ProxyPre<State>,
+    pub(super) lines: Lines,
+    offers: Offers,
+    size: u64,
+}
+
+impl Component {
+    /// Reads, checks and compiles a component file. Takes seconds for large ones, unless the
+    /// engine's cache has them.
+    pub fn load(engine: &Engine, path: &Path) -> Result<Self, ComponentError> {
+        // Looked at first: to open a pipe would wait for somebody to write to it.
+        if !fs::metadata(path)?.is_file() {
+            return Err(ComponentError::NoFile);
+        }
+        let mut file = fs::File::open(path)?;
+        if file.metadata()?.len() > COMPONENT as u64 {
+            return Err(ComponentError::TooLarge);
+        }
+        let size = file.metadata()?.len();
+        if let Some(component) = engine.find(file.by_ref().take(COMPONENT as u64)) {
+            file.rewind()?;
+            return Self::check(engine, component, Lines::find(BufReader::new(file)), size);
+        }
+        file.rewind()?;
+        let mut bytes = Vec::new();
+        // It may grow meanwhile.
+        file.by_ref()
+            .take(COMPONENT as u64)
+            .read_to_end(&mut bytes)?;
+        Self::compile(engine, &bytes)
+    }
+
+    /// A component that is kept under a name which no other has, such as a digest. Its file is read only if
+    /// it was not compiled under that name yet; whoever reads it then checks that it is the one.
+    pub fn kept(
+        engine: &Engine,
+        name: &str,
+        path: &Path,
+        read: impl FnOnce() -> io::Result<Vec<u8>>,
+    ) -> Result<Self, ComponentError> {
+        match engine.find(name.as_bytes()) {
+            Some(component) => {
+                let file = fs::File::open(path)?;
+                let size = file.metadata()?.len();
+                Self::check(engine, component, Lines::find(BufReader::new(file)), size)
+            }
+            None => Self::compile_kept(engine, name, &read()?),
+        }
+    }
+
+    /// Checks and compiles a component that will be [kept](Self::kept) under this name.
+    pub fn compile_kept(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Self, ComponentError> {
+        Self::compile_named(engine, name.as_bytes(), bytes)
+    }
+
+    /// Checks and compiles a component.
+    pub fn compile(engine: &Engine, bytes: &[u8]) -> Result<Self, ComponentError> {
+        Self::compile_named(engine, bytes, bytes)
+    }
+
+    fn compile_named(engine: &Engine, name: &[u8], bytes: &[u8]) -> Result<Self, ComponentError> {
+        // The preamble: the magic number, then version 1 for modules, layer 1 for components.
+        match bytes {
+            [0, b'a', b's', b'm', 1, 0, 0, 0, ..] => return Err(ComponentError::CoreModule),
+            [0, b'a', b's', b'm', ..] => {}
+            _ => return Err(ComponentError::NotWasm),
+        }
+        let loaded = engine.compile(name, bytes);
+        let component = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        let lines = Lines::find(Cursor::new(bytes));
+        Self::check(engine, component, lines, bytes.len() as u64)
+    }
+
+    /// A component that this program carries, with the place in its file of what it was compiled to. Where
+    /// that is not for this machine, it is compiled.
+    pub fn carried(
+        engine: &Engine,
+        mut component: impl Read + Seek,
+        program: &fs::File,
+        code: &Range<u64>,
+    ) -> Result<Self, ComponentError> {
+        let size = component.seek(SeekFrom::End(0))?;
+        component.rewind()?;
+        match engine.carried(program, code) {
+            Ok(compiled) => Self::check(engine, compiled, Lines::find(component), size),
+            Err(error) => {
+                tracing::info!(
+                    "the code that the program carries is not for this machine: {error:#}"
+                );
+                let mut bytes = Vec::new();
+                component.read_to_end(&mut bytes)?;
+                Self::compile(engine, &bytes)
+            }
+        }
+    }
+
+    /// What it was compiled to, for a program to carry.
+    pub fn code(&self) -> Result<Vec<u8>, ComponentError> {
+        let code = self.pre.instance_pre().component().serialize();
+        code.map_err(|error| ComponentError::Invalid(format!("{error:#}")))
+    }
+
+    /// Whether a component could be a proxy.
+    fn check(
+        engine: &Engine,
+        component: wasmtime::component::Component,
+        lines: Lines,
+        size: u64,
+    ) -> Result<Self, ComponentError> {
+        let shape = component.component_type();
+        let imports = shape.imports(&engine.wasmtime).map(|(name, _)| name);
+        let exports = shape.exports(&engine.wasmtime).map(|(name, _)| name);
+        let (imports, exports): (Vec<_>, Vec<_>) = (imports.collect(), exports.collect());
+        let mut names = imports.iter().chain(&exports);
+        if let Some(version) = names.find_map(|name| other_version(name)) {
+            return Err(ComponentError::OtherVersion(version.to_owned()));
+        }
+        if let Some(name) = imports.iter().find(|name| !is_given(name)) {
+            return Err(ComponentError::UnknownImport((*name).to_owned()));
+        }
+        if !exports.contains(&HANDLER) {
+            let exports = match &exports[..] {
+                [] => "nothing".to_owned(),
+                names => format!("`{}`", names.join("`, `")),
+            };
+            return Err(ComponentError::NoHandler { exports });
+        }
+        let mismatch = |error| ComponentError::Mismatch(format!("{error:#}"));
+        let instance = engine
+            .linker
+            .instantiate_pre(&component)
+            .map_err(mismatch)?;
+        let offers = offers::of_component(&exports, &instance).map_err(mismatch)?;
+        let pre = ProxyPre::new(instance).map_err(mismatch)?;
+        Ok(Self {
+            pre,
+            lines,
+            offers,
+            size,
+        })
+    }
+
+    /// Size of the component in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What it has for the agent.
+    #[must_use]
+    pub fn offers(&self) -> Offers {
+        self.offers
+    }
+
+    /// The names of the interfaces that it imports.
+    #[must_use]
+    pub fn imports(&self, engine: &Engine) -> Vec<String> {
+        let shape = self.pre.instance_pre().component().component_type();
+        shape
+            .imports(&engine.wasmtime)
+            .map(|(name, _)| name.to_owned())
+            .collect()
+    }
+}
+
+/// The version of the interface that a name has, if it is not ours.
+fn other_version(name: &str) -> Option<&str> {
+    let (_, version) = name.strip_prefix(PACKAGE)?.split_once('@')?;
+    Some(version).filter(|version| *version != VERSION)
+}
+
+fn is_given(import: &str) -> bool {
+    GIVEN.iter().any(|name| match name.strip_suffix('/') {
+        Some(_) => import.starts_with(name),
+        None => import == *name,
+    })
+}
+
+impl std::fmt::Debug for Component {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Component")
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,202 @@
+//! Directories that the user gives to a proxy.
+//!
+//! Each is opened once, before the chain runs, and every instance of the proxy gets that very
+//! directory: what its path leads to later does not matter. No symbolic link and no `..` leads out
+//! of it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use wasmtime_wasi::filesystem::WasiFilesystemCtx;
+use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
+
+use acp_chain_rpc::untrusted::Untrusted;
+pub use acp_chain_system::files::Identity;
+pub use acp_chain_system::{directory, mounts};
+
+/// A directory as the manifest names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Directory {
+    /// The directory itself.
+    pub path: PathBuf,
+    /// What the proxy calls it.
+    pub name: String,
+    /// Whether the proxy may also write there.
+    pub write: bool,
+}
+
+/// A directory that is open.
+#[derive(Debug)]
+pub struct Opened {
+    /// What it is to the proxy, with its path without links.
+    pub directory: Directory,
+    /// The path by which it was opened, which may have had links on the way.
+    pub by: PathBuf,
+    /// Where other file systems begin below it, and the type of each.
+    pub mounts: Vec<(PathBuf, String)>,
+    handle: directory::Directory,
+}
+
+/// The directories of one proxy. Cloning them shares them.
+#[derive(Clone, Default)]
+pub struct Directories {
+    opened: Arc<[Opened]>,
+    /// What every instance begins with.
+    files: WasiFilesystemCtx,
+}
+
+/// Why a directory cannot be given to a proxy.
+#[derive(Debug, thiserror::Error)]
+#[error("its directory {} cannot be opened: {why}", Untrusted::new(path.display()))]
+pub struct DirectoryError {
+    path: PathBuf,
+    why: String,
+}
+
+impl Directories {
+    /// Opens directories.
+    pub fn open(directories: &[Directory]) -> Result<Self, DirectoryError> {
+        let mut wasi = WasiCtxBuilder::new();
+        let mut opened = Vec::new();
+        for directory in directories {
+            let wrong = |why| DirectoryError {
+                path: directory.path.clone(),
+                why,
+            };
+            let one = Opened::new(directory).map_err(wrong)?;
+            let perms = match directory.write {
+                true => FsPerms::ReadWrite,
+                false => FsPerms::ReadOnly,
+            };
+            let handle = one.handle.handle();
+            handle
+                .map_err(wasmtime::Error::from)
+                .and_then(|handle| wasi.preopened_dir(handle, &directory.name, perms).map(drop))
+                .map_err(|error| wrong(error.to_string()))?;
+            opened.push(one);
+        }
+        Ok(Self {
+            opened: opened.into(),
+            files: wasi.build().filesystem().clone(),
+        })
+    }
+
+    /// Each of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Opened> {
+        self.opened.iter()
+    }
+
+    /// Each as it was opened, and whether it may be written to.
+    pub fn handles(&self) -> impl Iterator<Item = (&directory::Directory, bool)> {
+        let opened = self.opened.iter();
+        opened.map(|opened| (&opened.handle, opened.directory.write))
+    }
+
+    /// What an instance may open.
+    pub(super) fn files(&self) -> WasiFilesystemCtx {
+        self.files.clone()
+    }
+}
+
+impl Opened {
+    fn new(directory: &Directory) -> Result<Self, String> {
+        let handle = directory::Directory::open(&directory.path)
+            .map_err(|error| why(&directory.path, &error))?;
+        let path = handle.path().map_err(|error| error.to_string())?;
+        let (on, below) = mounts::within(&path);
+        let is_made_up = |mount: &&mounts::Mount| mount.is_made_up();
+        if let Some(mount) = on.iter().chain(&below).find(is_made_up) {
+            let (place, kind) = (
+                Untrusted::new(mount.path.display()),
+                Untrusted::new(&mount.kind),
+            );
+            return Err(format!(
+                "{place} ({kind}) has no files, but what the kernel shows of processes, devices and \
+                 itself; give the proxy a directory without it"
+            ));
+        }
+        let below = below.into_iter().map(|mount| (mount.path, mount.kind));
+        Ok(Self {
+            directory: Directory {
+                path,
+                ..directory.clone()
+            },
+            by: directory.path.clone(),
+            mounts: below.collect(),
+            handle,
+        })
+    }
+}
+
+impl Opened {
+    /// What tells it apart.
+    pub fn identity(&self) -> Option<Identity> {
+        Identity::of(&self.handle.handle().ok()?)
+    }
+}
+
+/// Why a path does not lead to a directory that can be opened.
+fn why(path: &Path, error: &io::Error) -> String {
+    // With a slash at its end, a path would be that of what a link leads to.
+    let path: PathBuf = path.components().collect();
+    match fs::symlink_metadata(&path) {
+        Ok(about) if about.is_symlink() => {
+            let target = fs::canonicalize(&path).or_else(|_| fs::read_link(&path));
+            let target = target.unwrap_or_default();
+            format!(
+                "it is a link to {0}, and a link may lead elsewhere tomorrow; write {0} in its place",
+                Untrusted::new(target.display())
+            )
+        }
+        Ok(about) if !about.is_dir() => {
+            "it is no directory; give the proxy the directory that this is in".to_owned()
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            "it is not there; make it, or write another path".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+impl std::fmt::Debug for Directories {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(path: &Path) -> Result<Opened, String> {
+        Opened::new(&Directory {
+            path: path.to_owned(),
+            name: "/it".to_owned(),
+            write: false,
+        })
+    }
+
+    #[test]
+    fn an_open_directory_is_the_same_one_after_its_path_leads_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (given, moved) = (folder.path().join("given"), folder.path().join("moved"));
+        fs::create_dir(&given).unwrap();
+        fs::write(given.join("file"), "inside").unwrap();
+        let opened = open(&given).unwrap();
+        fs::rename(&given, &moved).unwrap();
+        fs::create_dir(&given).unwrap();
+        let file = opened.handle.handle().unwrap().join("file");
+        assert_eq!(fs::read_to_string(file).unwrap(), "inside");
+    }
+
+    #[test]
+    fn what_is_open_has_its_path_without_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(folder.path()).unwrap();
+        fs::create_dir_all(real.join("a/given")).unwrap();
+        let opened = open(&real.join("a/../a/given/.")).unwrap();
+        assert_eq!(opened.directory.path, real.join("a/given"));
+    }
+}

@@ -1,0 +1,96 @@
+//! The one wasmtime engine of a process.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use acp_chain_cache::CodeCache;
+use wasmtime::Config;
+use wasmtime::component::{Component, HasSelf, Linker};
+
+use super::bindings;
+use super::epoch::Epoch;
+use super::functions::Functions;
+use super::state::State;
+use acp_chain_channel::limits::{CODE_CACHE, WASM_STACK};
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// The engine could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("the WebAssembly engine could not be set up: {0:#}")]
+pub struct EngineError(#[from] wasmtime::Error);
+
+/// Compiles components and runs them. Cloning it shares everything.
+#[derive(Clone)]
+pub struct Engine {
+    pub(super) wasmtime: wasmtime::Engine,
+    pub(super) linker: Linker<State>,
+    pub(super) epoch: Epoch,
+    cache: Option<CodeCache>,
+}
+
+impl Engine {
+    /// An engine that keeps compiled code in a directory, or nowhere.
+    pub fn new(cache: Option<&Path>) -> Result<Self, EngineError> {
+        Self::with(cache, Config::new())
+    }
+
+    /// An engine for components of which newer versions come: what they share it compiles once.
+    pub fn for_newer_versions() -> Result<Self, EngineError> {
+        let mut config = Config::new();
+        config.enable_incremental_compilation(Arc::new(Functions::new()))?;
+        Self::with(None, config)
+    }
+
+    fn with(cache: Option<&Path>, mut config: Config) -> Result<Self, EngineError> {
+        let cache = cache.and_then(|folder| {
+            let opened = CodeCache::open(folder, CODE_CACHE);
+            opened
+                .inspect_err(|error| {
+                    let folder = Untrusted::new(folder.display());
+                    tracing::warn!("compiled components are not kept in {folder}: {error}");
+                })
+                .ok()
+        });
+        config.epoch_interruption(true);
+        config.max_wasm_stack(WASM_STACK);
+        let wasmtime = wasmtime::Engine::new(&config)?;
+        let mut linker = Linker::new(&wasmtime);
+        wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        bindings::Proxy::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
+        let epoch = Epoch::new(&wasmtime);
+        Ok(Self {
+            wasmtime,
+            linker,
+            epoch,
+            cache,
+        })
+    }
+
+    /// Finds a component that was compiled before, by what its file holds, or by its name.
+    pub(super) fn find(&self, name: impl Read) -> Option<Component> {
+        let found = self.cache.as_ref()?.find(&self.wasmtime, name);
+        found.ok().flatten()
+    }
+
+    /// A component from code that this program carries.
+    pub(super) fn carried(&self, program: &File, code: &Range<u64>) -> wasmtime::Result<Component> {
+        acp_chain_cache::carried(&self.wasmtime, program, code)
+    }
+
+    /// Compiles a component, or finds it compiled under this name.
+    pub(super) fn compile(&self, name: &[u8], wasm: &[u8]) -> wasmtime::Result<Component> {
+        match &self.cache {
+            Some(cache) => Ok(cache.load_named(&self.wasmtime, name, wasm)?.component),
+            None => Component::from_binary(&self.wasmtime, wasm),
+        }
+    }
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Engine").finish_non_exhaustive()
+    }
+}

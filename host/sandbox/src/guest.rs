@@ -1,0 +1,67 @@
+//! A component with all that it takes to start it, as often as needed.
+
+use std::sync::Arc;
+
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
+
+use super::journal::Journal;
+use super::{Component, Directories, Engine, Gauge, Instance};
+use acp_chain_channel::limits::Limits;
+use acp_chain_channel::{Grant, MessageId, Source, Starting};
+
+/// A proxy that is a component, under its terms. Cloning it shares everything. Its fields may be changed until
+/// it is started.
+#[derive(Clone, Debug)]
+pub struct Guest {
+    /// The engine that runs it.
+    pub engine: Engine,
+    /// Its code.
+    pub component: Component,
+    /// Its id in the manifest.
+    pub name: Arc<str>,
+    /// Its configuration, as JSON text.
+    pub config: Arc<str>,
+    /// What it may use.
+    pub limits: Arc<Limits>,
+    /// What it may do.
+    pub grant: Arc<Grant>,
+    /// What it may open.
+    pub directories: Directories,
+    /// Where it is seen how much memory it has.
+    pub gauge: Gauge,
+}
+
+impl Guest {
+    /// A proxy with the default limits, without configuration, powers and directories.
+    #[must_use]
+    pub fn new(engine: &Engine, component: Component, name: &str) -> Self {
+        Self {
+            engine: engine.clone(),
+            component,
+            name: name.into(),
+            config: "{}".into(),
+            limits: Arc::default(),
+            grant: Arc::default(),
+            directories: Directories::default(),
+            gauge: Gauge::default(),
+        }
+    }
+
+    /// All that WASI grants: nothing but these directories, and the journal for what is printed.
+    pub(super) fn wasi(&self, journal: &Journal) -> WasiCtx {
+        let mut wasi = WasiCtxBuilder::new();
+        wasi.stdout(journal.clone()).stderr(journal.clone());
+        wasi.allow_tcp(false)
+            .allow_udp(false)
+            .allow_ip_name_lookup(false);
+        let mut wasi = wasi.build();
+        *wasi.filesystem() = self.directories.files();
+        wasi
+    }
+}
+
+impl Source for Guest {
+    fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
+        Box::pin(Instance::start(self.clone(), first, saved))
+    }
+}

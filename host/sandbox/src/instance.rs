@@ -1,0 +1,329 @@
+//! A running component: one store, called for one message at a time.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::future::poll_immediate;
+use wasmtime::{Store, Trap, UpdateDeadline};
+use wasmtime_wasi::ResourceTable;
+
+use super::bindings::Proxy;
+use super::bindings::acp_chain::proxy::types as wit;
+use super::journal::Journal;
+use super::offers::{self, Interfaces};
+use super::post_mortem::TooLong;
+use super::state::State;
+use super::usage::Usage;
+use super::{Component, Engine, Guest, convert, post_mortem};
+use acp_chain_channel::limits::{Limits, Quantity};
+use acp_chain_channel::{
+    Action, Call, ChannelError, Decision, Delivery, Event, Failure, Ledger, MessageId, Offer,
+    Outcome, Part, PatternError, Registration, Reply, Started, Tally,
+};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Kind, Message, member};
+
+/// How many things of WASI's a proxy may have open: files, streams, clocks.
+const HANDLES: usize = 1000;
+
+/// Why a guest does not start that says itself that it does not want to.
+pub const DECLINES: &str = "it declines to start";
+
+/// One proxy at work. After a failure it is of no more use.
+pub struct Instance {
+    engine: Engine,
+    store: Store<State>,
+    proxy: Proxy,
+    interfaces: Interfaces,
+    limits: Arc<Limits>,
+}
+
+impl Instance {
+    /// Makes an instance and calls its `init`.
+    pub async fn start(
+        guest: Guest,
+        first: MessageId,
+        saved: Option<String>,
+    ) -> Result<Started, Failure> {
+        let limits = guest.limits.clone();
+        let journal = Journal::new(guest.name.clone(), limits.log);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(HANDLES);
+        let state = State {
+            name: guest.name.clone(),
+            ledger: Ledger::new(first, limits.clone(), guest.grant.clone()),
+            usage: Usage::new(limits.clone(), guest.gauge.clone()),
+            wasi: guest.wasi(&journal),
+            journal,
+            lines: guest.component.lines.clone(),
+            tally: Tally::default(),
+            deadline: Instant::now(),
+            table,
+        };
+        let mut store = Store::new(&guest.engine.wasmtime, state);
+        store.limiter(|state| &mut state.usage);
+        store.set_hostcall_fuel(limits.call_bytes);
+        store.epoch_deadline_callback(|store| match Instant::now() < store.data().deadline {
+            true => Ok(UpdateDeadline::Yield(1)),
+            false => Ok(UpdateDeadline::Interrupt),
+        });
+        let started = {
+            let _running = guest.engine.epoch.run();
+            let (component, config) = (&guest.component, &*guest.config);
+            let init = async |store: &mut Store<State>| init(store, component, config, saved).await;
+            in_time(&mut store, &limits.init_time, init).await
+        };
+        let (proxy, interfaces, registration) = match started {
+            Ok(Ok(started)) => started,
+            Ok(Err(words)) => return Err(declined(quote(&words, MAX_QUOTE))),
+            Err(error) => return Err(post_mortem::of(store.data(), &error)),
+        };
+        if registration.subscriptions.len() > limits.subscriptions {
+            let limit = limits.subscriptions;
+            let reason = format!("it has more than {limit} subscriptions");
+            return Err(Failure::new(reason));
+        }
+        let mut registration =
+            Registration::try_from(registration).map_err(|error: PatternError| {
+                declined(quote(
+                    &format!("a subscription is wrong: {error}"),
+                    MAX_QUOTE,
+                ))
+            })?;
+        registration.offers = interfaces.offers;
+        store.data_mut().ledger.start();
+        let instance = Self {
+            engine: guest.engine,
+            store,
+            proxy,
+            interfaces,
+            limits,
+        };
+        Ok(Started {
+            part: Box::new(instance),
+            registration,
+        })
+    }
+
+    /// Calls the guest. It yields to other futures while the guest is busy.
+    async fn handle(&mut self, event: &Event) -> Reply {
+        let _running = self.engine.epoch.run();
+        let outcome = match event {
+            Event::Message(delivery) => {
+                let shown = self.store.data_mut().ledger.hand_in(delivery);
+                let decided = self.deliver(delivery, shown.as_ref()).await;
+                let decided = decided.map(|decided| decided.map(convert::decision));
+                self.judge(delivery.id, decided)
+            }
+            Event::Answer(delivery) => {
+                self.store.data_mut().ledger.hand_in_answer(delivery);
+                let told = self.deliver(delivery, Some(&delivery.message)).await;
+                self.store.data_mut().ledger.close(delivery.id);
+                self.told(told.map(|told| told.map(drop)), |state, reason| {
+                    let text = format!("failed on an answer: {reason}");
+                    state.journal.note(tracing::Level::WARN, &text);
+                })
+            }
+            Event::Cancel(id) => {
+                let proxy = &self.proxy;
+                let cancel = async |store: &mut Store<State>| {
+                    let handler = proxy.acp_chain_proxy_handler();
+                    handler.call_on_cancel(store, *id).await
+                };
+                let told = in_time(&mut self.store, &self.limits.time, cancel).await;
+                self.told(told, |state, reason| state.refuse_held(*id, &reason))
+            }
+            Event::List(offer, session) => self.list(*offer, session.as_deref()).await,
+            Event::Call(call) => self.call_for_agent(call).await,
+        };
+        let (effects, saved) = match outcome {
+            // It is not known how much of what it was about to do is done.
+            Outcome::Broke(_) => (Vec::new(), None),
+            _ => self.store.data_mut().ledger.take_effects(),
+        };
+        Reply {
+            effects,
+            saved,
+            outcome,
+        }
+    }
+
+    async fn deliver(
+        &mut self,
+        delivery: &Delivery,
+        shown: Option<&Message>,
+    ) -> wasmtime::Result<Result<wit::Action, String>> {
+        let proxy = &self.proxy;
+        let deliver = async |store: &mut Store<State>| {
+            let handler = proxy.acp_chain_proxy_handler();
+            let (head, body) = (convert::head(delivery), convert::body(delivery, shown));
+            match delivery.message.kind() {
+                Kind::Request => {
+                    let request = wit::Request { head, params: body };
+                    handler.call_on_request(store, request).await
+                }
+                Kind::Notification => {
+                    let notification = wit::Notification { head, params: body };
+                    handler.call_on_notification(store, notification).await
+                }
+                Kind::Result => {
+                    let outcome = Ok(body);
+                    let response = wit::Response { head, outcome };
+                    handler.call_on_response(store, response).await
+                }
+                Kind::Error => {
+                    let error = convert::error(shown);
+                    let outcome = Err(convert::borrowed(&error));
+                    let response = wit::Response { head, outcome };
+                    handler.call_on_response(store, response).await
+                }
+            }
+        };
+        in_time(&mut self.store, &self.limits.time, deliver).await
+    }
+
+    async fn list(&mut self, offer: Offer, session: Option<&str>) -> Outcome {
+        let interfaces = &self.interfaces;
+        let list = async |store: &mut Store<State>| interfaces.list(store, offer, session).await;
+        let listed = in_time(&mut self.store, &self.limits.time, list).await;
+        let state = self.store.data_mut();
+        let catalog = match listed {
+            Ok(Ok(catalog)) => catalog,
+            Ok(Err(reason)) => return Outcome::Refused(quote(&reason, MAX_QUOTE)),
+            Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
+        };
+        match state.ledger.vouch(&catalog) {
+            Ok(()) => Outcome::Decided(Action::Answer(Message::result(&catalog))),
+            Err(error) => {
+                let reason = format!("its list of {}: {error}", offer.as_str());
+                Outcome::Refused(quote(&reason, MAX_QUOTE))
+            }
+        }
+    }
+
+    async fn call_for_agent(&mut self, call: &Delivery) -> Outcome {
+        let ledger = &mut self.store.data_mut().ledger;
+        let meta = member(call.message.body(), "_meta").unwrap_or("{}");
+        ledger.hand_in_call(call.id, &call.method, offers::shown(call), meta);
+        let interfaces = &self.interfaces;
+        let make = async |store: &mut Store<State>| interfaces.call(store, call).await;
+        let called = in_time(&mut self.store, &self.limits.time, make).await;
+        self.judge(call.id, called)
+    }
+
+    /// What came of an event about which there was nothing to decide.
+    fn told(
+        &mut self,
+        told: wasmtime::Result<Result<(), String>>,
+        on_error: impl FnOnce(&mut State, String),
+    ) -> Outcome {
+        match told {
+            Ok(Ok(())) => Outcome::Told,
+            Ok(Err(reason)) => {
+                on_error(self.store.data_mut(), quote(&reason, MAX_QUOTE));
+                Outcome::Told
+            }
+            Err(error) => Outcome::Broke(post_mortem::of(self.store.data(), &error)),
+        }
+    }
+
+    fn judge(
+        &mut self,
+        id: MessageId,
+        decided: wasmtime::Result<Result<Result<Decision, ChannelError>, String>>,
+    ) -> Outcome {
+        let state = self.store.data_mut();
+        let decision = match decided {
+            Ok(Ok(decision)) => decision,
+            Ok(Err(reason)) => {
+                state.ledger.close(id);
+                return Outcome::Refused(quote(&reason, MAX_QUOTE));
+            }
+            Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
+        };
+        match decision.and_then(|decision| state.ledger.take_back(id, decision)) {
+            Ok(action) => Outcome::Decided(action),
+            Err(error) => {
+                state.ledger.close(id);
+                state.count("what it decided", &error);
+                let reason = format!("its decision cannot be carried out: {error}");
+                Outcome::Refused(quote(&reason, MAX_QUOTE))
+            }
+        }
+    }
+}
+
+impl Part for Instance {
+    fn allot(&mut self) -> MessageId {
+        self.store.data_mut().ledger.allot()
+    }
+
+    fn take_away(&mut self, id: MessageId) {
+        self.store.data_mut().ledger.let_go(id);
+    }
+
+    fn call(mut self: Box<Self>, event: Event) -> Call {
+        Box::pin(async move {
+            let reply = self.handle(&event).await;
+            (self as Box<dyn Part>, reply)
+        })
+    }
+
+    fn tally(&self) -> Tally {
+        self.store.data().tally
+    }
+}
+
+async fn init(
+    store: &mut Store<State>,
+    component: &Component,
+    config: &str,
+    saved: Option<String>,
+) -> wasmtime::Result<Result<(Proxy, Interfaces, wit::Registration), String>> {
+    let pre = component.pre.instance_pre();
+    let instance = pre.instantiate_async(&mut *store).await?;
+    let proxy = Proxy::new(&mut *store, &instance)?;
+    let interfaces = Interfaces::new(&mut *store, &instance, component.offers())?;
+    let handler = proxy.acp_chain_proxy_handler();
+    let registration = handler.call_init(store, config, saved.as_deref()).await?;
+    Ok(registration.map(|registration| (proxy, interfaces, registration)))
+}
+
+/// Runs a call into the guest for so long at most, be it that the guest computes, which the epoch
+/// interrupts, or that it waits for something of the host's. The time is borrowed for the size of the
+/// future, see below.
+async fn in_time<T>(
+    store: &mut Store<State>,
+    time: &Duration,
+    call: impl AsyncFnOnce(&mut Store<State>) -> wasmtime::Result<T>,
+) -> wasmtime::Result<T> {
+    store.set_epoch_deadline(1);
+    store.data_mut().deadline = Instant::now() + *time;
+    let mut call = pin!(call(store));
+    // Most calls are done at once, and need no timer.
+    let done = match poll_immediate(&mut call).await {
+        Some(done) => Ok(done),
+        // In a box of its own: the future of every call then has at most 1032 bytes, up to which
+        // glibc gives room from its fast lists.
+        None => Box::pin(tokio::time::timeout(*time, call)).await,
+    };
+    match done {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) if error.downcast_ref() != Some(&Trap::Interrupt) => Err(error),
+        late => {
+            let time = Quantity::Time.show(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+            let told = format!("it took longer than {time}");
+            // Where it was interrupted says what it was busy with.
+            Err(match late {
+                Ok(Err(error)) => error.context(TooLong(told)),
+                _ => wasmtime::Error::new(TooLong(told)),
+            })
+        }
+    }
+}
+
+/// A guest that does not want to start.
+fn declined(words: String) -> Failure {
+    Failure::new(DECLINES).with_words(Some(words))
+}

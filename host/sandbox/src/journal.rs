@@ -1,0 +1,196 @@
+//! What a proxy says for the record: by `channel.log`, and on standard output and error, where
+//! interpreters print why they gave up. It goes to the log, up to a limit, and the last of it into
+//! the report of a failure.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
+use tracing::Level;
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+
+use acp_chain_rpc::untrusted::quote;
+
+/// So many of the last lines are kept for the report of a failure: a panic, and its stack.
+const LINES: usize = 64;
+
+/// So much of each.
+const LINE: usize = 1000;
+
+/// How much of a line on standard output or error waits for its end.
+const PART: usize = 8 * 1024;
+
+/// What a line in the log takes beside its text: the time, the level, the name.
+const HEAD: usize = 100;
+
+/// The journal of one proxy. Cloning it shares it.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    proxy: Arc<str>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    last: VecDeque<String>,
+    /// What came of lines on standard output and error of which the end did not, by stream.
+    parts: Vec<Vec<u8>>,
+    /// Bytes that may still go to the log.
+    left: usize,
+}
+
+impl Journal {
+    /// An empty journal which lets so many bytes through to the log.
+    pub fn new(proxy: Arc<str>, limit: usize) -> Self {
+        let shared = Shared {
+            last: VecDeque::new(),
+            parts: Vec::new(),
+            left: limit,
+        };
+        Self {
+            proxy,
+            shared: Arc::new(Mutex::new(shared)),
+        }
+    }
+
+    /// The last lines, and forgets them.
+    pub fn take_last(&self) -> Vec<String> {
+        let parts: Vec<_> = self.lock().parts.iter_mut().map(std::mem::take).collect();
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            self.note_line(Level::INFO, "", &String::from_utf8_lossy(part));
+        }
+        self.lock().last.drain(..).collect()
+    }
+
+    /// Notes a text, by line. Those behind the first have a mark, so that none looks like one of the
+    /// host's.
+    pub fn note(&self, level: Level, text: &str) {
+        self.note_line(level, "", text.lines().next().unwrap_or_default());
+        for line in text.lines().skip(1) {
+            self.note_line(level, "| ", line);
+        }
+    }
+
+    fn note_line(&self, level: Level, mark: &str, text: &str) {
+        let mut shared = self.lock();
+        shared.last.push_back(quote(text, LINE));
+        if shared.last.len() > LINES {
+            shared.last.pop_front();
+        }
+        if shared.left == 0 {
+            return;
+        }
+        // What the proxy writes must not look like lines of the host's.
+        let line = format!("{mark}{}", quote(text, shared.left));
+        let proxy = &*self.proxy;
+        match level {
+            Level::TRACE => tracing::trace!(proxy, "{line}"),
+            Level::DEBUG => tracing::debug!(proxy, "{line}"),
+            Level::INFO => tracing::info!(proxy, "{line}"),
+            Level::WARN => tracing::warn!(proxy, "{line}"),
+            Level::ERROR => tracing::error!(proxy, "{line}"),
+        }
+        shared.left = shared.left.saturating_sub(HEAD + line.len());
+        if shared.left == 0 {
+            tracing::warn!(
+                proxy,
+                "it logs more than its limit `log`; the rest is left out"
+            );
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the proxy's standard streams.
+struct Stream {
+    journal: Journal,
+    number: usize,
+}
+
+impl IsTerminal for Journal {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Journal {
+    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+        let parts = &mut self.lock().parts;
+        parts.push(Vec::new());
+        Box::new(Stream {
+            journal: self.clone(),
+            number: parts.len() - 1,
+        })
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let mut part = std::mem::take(&mut self.journal.lock().parts[self.number]);
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            part.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || part.len() > PART {
+                let line = String::from_utf8_lossy(&part);
+                self.journal
+                    .note_line(Level::INFO, "", line.trim_end_matches(['\n', '\r']));
+                part.clear();
+            }
+        }
+        self.journal.lock().parts[self.number] = part;
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_text_is_charged_too_and_one_of_escapes_for_what_it_takes() {
+        for (text, lines) in [("", 10), ("\u{1}\u{1}\u{1}\u{1}\u{1}", 8)] {
+            let journal = Journal::new("p".into(), 10 * HEAD);
+            for _ in 1..lines {
+                journal.note(Level::INFO, text);
+            }
+            assert!(journal.lock().left > 0, "{text:?}");
+            journal.note(Level::INFO, text);
+            assert_eq!(journal.lock().left, 0, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_comes_in_pieces_is_gathered_by_line() {
+        let journal = Journal::new("p".into(), usize::MAX);
+        let mut streams = [(); 2].map(|()| Box::into_pin(journal.async_stream()));
+        let context = &mut Context::from_waker(std::task::Waker::noop());
+        for (stream, text) in [
+            (0, "Error: no"),
+            (1, "beside\r\n"),
+            (0, " rules\n\n  at f\nand"),
+            (0, " the end"),
+        ] {
+            let written = streams[stream]
+                .as_mut()
+                .poll_write(context, text.as_bytes());
+            assert!(written.is_ready());
+        }
+        let said = ["beside", "Error: no rules", "", "  at f", "and the end"];
+        assert_eq!(journal.take_last(), said);
+        journal.note(Level::INFO, "one\ntwo");
+        assert_eq!(journal.take_last(), ["one", "two"]);
+    }
+}

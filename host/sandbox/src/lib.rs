@@ -1,0 +1,45 @@
+//! Proxies that are WebAssembly components, each in a store of its own.
+//!
+//! A component gets the channel and nothing else. WASI is linked with an empty context, so that
+//! toolchains which import it still load; it grants nothing. A trap poisons a store, so a store
+//! holds one proxy only.
+
+#![forbid(unsafe_code)]
+
+#[allow(
+    missing_docs,
+    clippy::pedantic,
+    reason = "generated from wit/proxy.wit"
+)]
+mod bindings {
+    wasmtime::component::bindgen!({
+        path: "wit",
+        world: "proxy",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        exports: { default: async },
+    });
+}
+mod apart;
+mod component;
+mod convert;
+mod directory;
+mod engine;
+mod epoch;
+mod functions;
+mod guest;
+mod instance;
+mod journal;
+mod lines;
+mod offers;
+mod post_mortem;
+mod state;
+mod usage;
+
+pub use apart::apart;
+pub use component::{Component, ComponentError};
+pub use directory::{Directories, Directory, DirectoryError, Opened};
+pub use engine::{Engine, EngineError};
+pub use guest::Guest;
+pub use instance::DECLINES;
+use instance::Instance;
+pub use usage::Gauge;

@@ -1,0 +1,115 @@
+//! The sections of a component, and of the modules in it, as far as lines are concerned. Whatever stands in
+//! them is read over: a component has been checked before.
+
+use std::io::{self, Read, Seek};
+
+use super::Module;
+use acp_chain_channel::limits::LINE_TABLES;
+
+/// No more modules have tables that count.
+const MODULES: usize = 64;
+
+/// The magic number and the version.
+const PREAMBLE: u64 = 8;
+
+/// The longest name of a section that we look for.
+const LONGEST: u64 = 15;
+
+/// Finds the code of modules, and what tells of its lines.
+pub fn find(component: impl Read + Seek, modules: &mut Vec<Module>) -> io::Result<()> {
+    let mut input = Input {
+        from: component,
+        at: 0,
+    };
+    let mut left = LINE_TABLES as u64;
+    // Where the module ends in which we are. There is none in it; components may be in components, and
+    // their sections follow one another all the same.
+    let mut end = 0;
+    input.skip(PREAMBLE)?;
+    loop {
+        let id = input.byte()?;
+        let size = input.number()?;
+        let next = input.at + size;
+        let full = modules.len() == MODULES;
+        match (id, input.at < end, modules.last_mut()) {
+            (1, false, last) => {
+                end = next;
+                match last {
+                    Some(last) if last.tables.is_empty() => *last = Module::default(),
+                    _ if full => return Ok(()),
+                    _ => modules.push(Module::default()),
+                }
+                input.skip(PREAMBLE)?;
+                continue;
+            }
+            (4, false, _) => {
+                input.skip(PREAMBLE)?;
+                continue;
+            }
+            (10, true, Some(module)) => module.code = input.at..next,
+            (0, true, Some(module)) => {
+                let length = input.number()?;
+                let name = match length <= LONGEST {
+                    true => input.take(length)?,
+                    false => Vec::new(),
+                };
+                let kept = match &*name {
+                    b".debug_line" => Some(&mut module.tables),
+                    b".debug_line_str" => Some(&mut module.names),
+                    _ => None,
+                };
+                let size = next.saturating_sub(input.at);
+                if let Some(kept) = kept.filter(|_| size <= left) {
+                    left -= size;
+                    *kept = input.take(size)?;
+                }
+            }
+            _ => {}
+        }
+        let rest = next.checked_sub(input.at);
+        input.skip(rest.ok_or(io::ErrorKind::InvalidData)?)?;
+    }
+}
+
+struct Input<R> {
+    from: R,
+    at: u64,
+}
+
+impl<R: Read + Seek> Input<R> {
+    fn byte(&mut self) -> io::Result<u8> {
+        let mut byte = [0];
+        self.from.read_exact(&mut byte)?;
+        self.at += 1;
+        Ok(byte[0])
+    }
+
+    /// A number of 32 bits (LEB128).
+    fn number(&mut self) -> io::Result<u64> {
+        let mut number = 0;
+        for shift in [0, 7, 14, 21, 28] {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(io::ErrorKind::InvalidData.into())
+    }
+
+    fn take(&mut self, size: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.from.by_ref().take(size).read_to_end(&mut bytes)?;
+        self.at += bytes.len() as u64;
+        match bytes.len() as u64 == size {
+            true => Ok(bytes),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    fn skip(&mut self, size: u64) -> io::Result<()> {
+        self.from.seek_relative(size.cast_signed())?;
+        self.at += size;
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! Why a guest broke: the trap, where in its code that was, and what it said last.
+//!
+//! The names of its functions and of its files are the guest's own choice, and so are their length, and
+//! what they look like.
+
+use std::fmt::Write;
+
+use wasmtime::{FrameInfo, WasmBacktrace};
+
+use super::state::State;
+use acp_chain_channel::Failure;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// How much of the name of a function is shown, in bytes.
+const NAME: usize = 200;
+
+/// How much of the place of a line is shown, in bytes.
+const PLACE: usize = 400;
+
+/// A guest was stopped for the time that it took.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TooLong(pub String);
+
+/// What is known of the end of a guest. Writing to a string does not fail.
+pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
+    let reason = match error.downcast_ref() {
+        Some(TooLong(told)) => told.clone(),
+        None => error.root_cause().to_string(),
+    };
+    let said = state.journal.take_last();
+    let mut details = String::new();
+    if let Some(cause) = cause(&said) {
+        let _ = writeln!(details, "{cause}");
+    }
+    if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
+        details.push_str("It was in\n");
+        let offsets = backtrace.frames().iter();
+        let offsets: Vec<_> = offsets.filter_map(FrameInfo::module_offset).collect();
+        let lines = state.lines.of(&offsets);
+        for frame in backtrace.frames() {
+            let name = frame.func_name().map_or_else(
+                || format!("function {}", frame.func_index()),
+                |name| quote(&demangled(name), NAME),
+            );
+            let offset = frame.module_offset().unwrap_or_default();
+            let _ = write!(details, "  {offset:#08x} {name}");
+            if let Some(line) = lines.get(&offset) {
+                let _ = write!(details, " at {}", quote(line, PLACE));
+            }
+            details.push('\n');
+        }
+    }
+    if !said.is_empty() {
+        details.push_str("What it said last:\n");
+    }
+    for line in &said {
+        let _ = writeln!(details, "  {line}");
+    }
+    // Nothing of what it said: that is for the log, and none of the client's business.
+    Failure::new(quote(&reason, MAX_QUOTE)).with_details(details)
+}
+
+/// Why it gave up, among the last lines that it said: what the panics of languages look like, else the
+/// last one.
+fn cause(said: &[String]) -> Option<String> {
+    let last = |is: fn(&str) -> bool| said.iter().rposition(|line| is(line));
+    // Of Rust: where, and on the next line why.
+    if let Some(at) = last(|line| line.contains("panicked at ")) {
+        let why = said.get(at + 1).filter(|_| said[at].ends_with(':'));
+        return Some(why.map_or_else(|| said[at].clone(), |why| format!("{} {why}", said[at])));
+    }
+    // Of Python: the first line behind the stack.
+    if let Some(at) = last(|line| line.starts_with("Traceback ")) {
+        let behind = said[at + 1..].iter().find(|line| !line.starts_with(' '));
+        return behind.or(said.last()).cloned();
+    }
+    // Of Go and Zig, of C, of JavaScript.
+    let looks_so = |line: &str| {
+        line.contains("panic: ")
+            || line.starts_with("Assertion failed")
+            || line
+                .split(": ")
+                .next()
+                .is_some_and(|name| name.ends_with("Error"))
+    };
+    let at = said.iter().rposition(|line| looks_so(line));
+    at.map(|at| &said[at]).or(said.last()).cloned()
+}
+
+/// The name of a function in Rust as it was written; any other, and any that is long, as it is.
+fn demangled(name: &str) -> String {
+    match rustc_demangle::try_demangle(name) {
+        Ok(plain) if name.len() <= NAME => format!("{plain:#}"),
+        _ => name.chars().take(NAME + 1).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_is_the_panic_and_not_the_last_line() {
+        for (said, expected) in [
+            (
+                &[
+                    "x",
+                    "thread 'main' panicked at src/lib.rs:3:5:",
+                    "no rules",
+                    "note: run with",
+                ][..],
+                "thread 'main' panicked at src/lib.rs:3:5: no rules",
+            ),
+            (
+                &["panicked at src/lib.rs:3:5: none", "  at f"],
+                "panicked at src/lib.rs:3:5: none",
+            ),
+            (
+                &[
+                    "Traceback (most recent call last):",
+                    "  File \"app.py\"",
+                    "    x",
+                    "ValueError: 7",
+                ],
+                "ValueError: 7",
+            ),
+            (
+                &["panic: index out of range", "", "goroutine 1 [running]:"],
+                "panic: index out of range",
+            ),
+            (
+                &["TypeError: not a function", "    at onRequest (p.js)"],
+                "TypeError: not a function",
+            ),
+            (&["one", "two"], "two"),
+        ] {
+            let said: Vec<_> = said.iter().map(|line| (*line).to_owned()).collect();
+            assert_eq!(cause(&said).as_deref(), Some(expected));
+        }
+        assert_eq!(cause(&[]), None);
+    }
+}

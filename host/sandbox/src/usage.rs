@@ -1,0 +1,87 @@
+//! What one store has used of its limits, summed over all its memories and tables.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wasmtime::ResourceLimiter;
+
+use acp_chain_channel::limits::{Limits, Quantity};
+
+/// How much memory the instance of a component has that was started last, in bytes, for whoever wants to look.
+/// Cloning it shares it.
+#[derive(Clone, Debug, Default)]
+pub struct Gauge(Arc<AtomicUsize>);
+
+impl Gauge {
+    /// The memory, of all its memories together. It never shrinks.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Debug)]
+pub struct Usage {
+    memory: usize,
+    gauge: Gauge,
+    elements: usize,
+    limits: Arc<Limits>,
+}
+
+impl Usage {
+    pub fn new(limits: Arc<Limits>, gauge: Gauge) -> Self {
+        Self {
+            memory: 0,
+            gauge,
+            elements: 0,
+            limits,
+        }
+    }
+}
+
+impl ResourceLimiter for Usage {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let memory = self.memory.saturating_add(desired.saturating_sub(current));
+        if memory > self.limits.memory {
+            let limit = Quantity::Size.show(self.limits.memory as u64);
+            wasmtime::bail!("it needs more than {limit} of memory");
+        }
+        self.memory = memory;
+        self.gauge.0.store(memory, Ordering::Relaxed);
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        _: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let elements = self
+            .elements
+            .saturating_add(desired.saturating_sub(current));
+        if elements > self.limits.table_elements {
+            let limit = self.limits.table_elements;
+            wasmtime::bail!("it needs more than {limit} elements in its tables");
+        }
+        self.elements = elements;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn tables(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn memories(&self) -> usize {
+        self.limits.instances
+    }
+}

@@ -1,0 +1,38 @@
+//! What starts a program.
+
+use std::ffi::OsString;
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+/// A command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandLine {
+    /// The program, a path or a name that is looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// What its environment has beside ours.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl CommandLine {
+    /// With a pipe for each standard stream.
+    pub(super) fn piped(&self) -> tokio::process::Command {
+        let mut command = self.plain();
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.into()
+    }
+
+    /// With our own standard streams.
+    pub fn plain(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .envs(self.env.iter().map(|(key, value)| (key, value)));
+        command
+    }
+}

@@ -1,0 +1,40 @@
+//! What differs from one operating system to the next, and nothing else: the only place that asks
+//! which one this is.
+//!
+//! Each system has a folder with the same modules, and in them the same names:
+//!
+//! | module | what it is | Unix | Windows |
+//! |---|---|---|---|
+//! | `supervisor` | who starts programs and opens sockets | a process of our own | ourselves |
+//! | `tree` | a child process and all that it starts | a process group, held by the supervisor | a job object |
+//! | `rights` | giving up our own rights | Landlock and seccomp, on Linux | not done |
+//! | `stdio` | our own standard streams | pipes and sockets are polled | another thread |
+//! | `terminal` | giving the agent the terminal that we run in | it takes our place | it is waited for |
+//! | `stop` | being asked to stop | signals | console events |
+//! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
+//! | `directory` | a directory that stays the same one | a descriptor | its path |
+//! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
+//! | `local` | connections from programs of the same user | a socket | a named pipe |
+//!
+//! Unix is Linux and macOS.
+
+#![forbid(unsafe_code)]
+
+mod command;
+mod given_up;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use self::unix as here;
+#[cfg(windows)]
+use self::windows as here;
+
+pub use self::command::CommandLine;
+pub use self::given_up::Rights;
+pub use self::here::stdio;
+pub use self::here::supervisor::{Startable, Supervisor};
+pub use self::here::{directory, files, local, mounts, rights, stop, supervisor, terminal, tree};

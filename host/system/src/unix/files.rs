@@ -1,0 +1,210 @@
+//! Whose files are, and which names lead to the same one.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::{getegid, geteuid};
+
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// The bits of a mode that let others write: the group, and everybody.
+const GROUP: u32 = 0o020;
+const ALL: u32 = 0o002;
+
+/// In such a directory everybody renames and removes only what is theirs.
+const STICKY: u32 = 0o1000;
+
+/// Opens a file to append to it. If it is not there, it is made for its owner alone.
+pub fn append_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+}
+
+/// Makes a directory for its owner alone, and those above it that are not there.
+pub fn make_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// What tells files and directories apart, however many names lead to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    device: u64,
+    number: u64,
+}
+
+impl Identity {
+    fn new(about: &Metadata) -> Self {
+        Self {
+            device: about.dev(),
+            number: about.ino(),
+        }
+    }
+
+    /// That of what a path leads to.
+    pub fn of(path: &Path) -> Option<Self> {
+        Some(Self::new(&fs::metadata(path).ok()?))
+    }
+}
+
+/// Searching for another name of a file took too long.
+#[derive(Debug)]
+pub struct TooMany;
+
+/// Finds a name in this directory, or below it, of a file that is known by another name too: a hard
+/// link. Looks at so many names at most.
+pub fn another_name(
+    file: &Path,
+    directory: &Path,
+    most: usize,
+) -> Result<Option<PathBuf>, TooMany> {
+    let (Ok(about), Ok(top)) = (fs::metadata(file), fs::metadata(directory)) else {
+        return Ok(None);
+    };
+    if !about.is_file() || about.nlink() < 2 || about.dev() != top.dev() {
+        return Ok(None);
+    }
+    let mut seen = 0;
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > most {
+                return Err(TooMany);
+            }
+            if entry.ino() == about.ino()
+                && Identity::of(&entry.path()) == Some(Identity::new(&about))
+            {
+                return Ok(Some(entry.path()));
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                directories.push(entry.path());
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// How somebody else could change what should be our user's alone.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Exposed {
+    /// It is another user's.
+    Owner {
+        /// What it is.
+        path: PathBuf,
+        /// The user's number.
+        owner: u32,
+    },
+    /// Others may write to it.
+    Mode {
+        /// What it is.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+}
+
+impl fmt::Display for Exposed {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let us = geteuid().as_raw();
+        match self {
+            Self::Owner { path, owner } => {
+                let path = Untrusted::new(path.display());
+                write!(
+                    f,
+                    "{path} belongs to user {owner}, and acp-chain runs as user {us}; \
+                     `chown {us} '{path}'` makes it yours"
+                )
+            }
+            Self::Mode { path, mode } => {
+                let path = Untrusted::new(path.display());
+                write!(
+                    f,
+                    "others may write to {path} (its mode is {mode:04o}); \
+                     `chmod go-w '{path}'` ends that"
+                )
+            }
+        }
+    }
+}
+
+/// Whether nobody but our user, and the system's own, can change a file, or what is in a directory.
+/// What is not there nobody changes.
+pub fn check_owner(path: &Path) -> Result<(), Exposed> {
+    let Ok(about) = fs::metadata(path) else {
+        return Ok(());
+    };
+    // A device keeps nothing, and there is nothing in it.
+    if !about.is_file() && !about.is_dir() {
+        return Ok(());
+    }
+    let (owner, mode) = (about.uid(), about.mode() & 0o7777);
+    let path = path.to_owned();
+    if owner != geteuid().as_raw() && owner != 0 {
+        return Err(Exposed::Owner { path, owner });
+    }
+    // Many systems give every user a group of their own, and let it write.
+    let is_ours = [getegid().as_raw(), 0].contains(&about.gid());
+    match lets_others_write(mode, about.is_dir(), is_ours) {
+        true => Err(Exposed::Mode { path, mode }),
+        false => Ok(()),
+    }
+}
+
+fn lets_others_write(mode: u32, is_directory: bool, is_our_group: bool) -> bool {
+    let writes = mode & ALL > 0 || mode & GROUP > 0 && !is_our_group;
+    writes && !(is_directory && mode & STICKY > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn others_write_where_a_mode_lets_them() {
+        let (directory, ours) = (true, true);
+        for mode in [0o600, 0o644, 0o755, 0o775] {
+            assert!(!lets_others_write(mode, directory, ours), "{mode:o}");
+        }
+        assert!(lets_others_write(0o777, directory, ours));
+        assert!(lets_others_write(0o775, directory, !ours));
+        assert!(!lets_others_write(0o1777, directory, !ours));
+        assert!(lets_others_write(0o1666, !directory, ours));
+    }
+
+    #[test]
+    fn what_others_may_write_is_told_with_the_command_that_ends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("it");
+        assert_eq!(check_owner(&path), Ok(()));
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o646)).unwrap();
+        let told = check_owner(&path).unwrap_err().to_string();
+        let expected = format!(
+            "others may write to {0} (its mode is 0646); `chmod go-w '{0}'` ends that",
+            Untrusted::new(path.display())
+        );
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn another_name_of_a_file_is_found_as_deep_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, given) = (folder.path().join("file"), folder.path().join("given"));
+        fs::create_dir_all(given.join("a/b")).unwrap();
+        fs::write(&file, "").unwrap();
+        fs::write(given.join("other"), "").unwrap();
+        let found = |most| another_name(&file, &given, most).ok().flatten();
+        assert_eq!(found(100), None);
+        fs::hard_link(&file, given.join("a/b/link")).unwrap();
+        assert_eq!(found(100), Some(given.join("a/b/link")));
+        assert!(another_name(&file, &given, 2).is_err());
+    }
+}

@@ -1,0 +1,131 @@
+//! A process of our own that starts programs and opens sockets in our place, when we have given up
+//! the right to.
+//!
+//! It starts only what it was told of at the beginning, and holds each as a process group. What it
+//! has started or opened comes to us as descriptors, one of which is that thing's life: when it is
+//! closed the thing is ended, and so it is when we are gone, however we went.
+//!
+//! Ending is gentle first: a program is asked alone, so that it can end what it started as it would
+//! without us; then the others of its group have a while, also those of whom the program itself, as
+//! under npm, was but a launcher; then all of them are killed.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod` | our side |
+//! | `link` | the process, as long as it is needed |
+//! | `service` | the process itself: `acp-chain supervise` |
+//! | `wire` | what both say: lines of JSON, and descriptors with them |
+
+pub(super) mod link;
+mod service;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::ioctl_fionbio;
+use tokio::net::unix::pipe;
+
+pub use self::service::main;
+
+use self::link::Link;
+use self::wire::{Reply, Request};
+use super::tree::Tree;
+use crate::CommandLine;
+
+/// What a program that runs is written to.
+pub type Input = pipe::Sender;
+/// What a program that runs is read from.
+pub type Output = pipe::Receiver;
+
+/// The process. It ends, with all that it holds, when the last clone of this and the last thing that
+/// it started are dropped.
+#[derive(Clone, Debug)]
+pub struct Supervisor(Arc<Link>);
+
+/// A program that it may start, as often as it takes.
+#[derive(Clone, Debug)]
+pub struct Startable {
+    supervisor: Supervisor,
+    number: usize,
+    command: CommandLine,
+}
+
+/// A program that runs.
+#[derive(Debug)]
+pub struct Started {
+    /// The process and all that it starts.
+    pub tree: Tree,
+    /// Its standard input.
+    pub stdin: Input,
+    /// Its standard output.
+    pub stdout: Output,
+    /// Its standard error.
+    pub stderr: Output,
+}
+
+impl Supervisor {
+    /// Starts it. `program` is our own executable.
+    pub fn start(program: &Path) -> io::Result<Self> {
+        Ok(Self(Arc::new(Link::start(program)?)))
+    }
+
+    /// Says which programs it may start. That is said once; a second time is an error.
+    pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
+        self.0.ask(&Request::Allow(programs.clone()))?;
+        let startable = |(number, command)| Startable {
+            supervisor: self.clone(),
+            number,
+            command,
+        };
+        Ok(programs.into_iter().enumerate().map(startable).collect())
+    }
+
+    /// Opens a socket for programs of our user, at an address that has this text in it. Gives its
+    /// path; the socket, and its life.
+    pub(super) fn socket(&self, random: &str) -> io::Result<(PathBuf, UnixListener, UnixStream)> {
+        let asked = self.0.ask(&Request::Socket(random.to_owned()))?;
+        let (Reply::Socket(path), [socket, life]) = asked.parts()? else {
+            return Err(wire::misunderstood());
+        };
+        Ok((path.into(), socket.into(), life.into()))
+    }
+
+    /// Opens a port of the loopback interface.
+    pub(super) fn port(&self) -> io::Result<TcpListener> {
+        let (Reply::Port, [port]) = self.0.ask(&Request::Port)?.parts()? else {
+            return Err(wire::misunderstood());
+        };
+        Ok(port.into())
+    }
+}
+
+impl Startable {
+    /// What it is started by.
+    pub fn command(&self) -> &CommandLine {
+        &self.command
+    }
+
+    /// Starts it. Call it within a tokio runtime.
+    pub fn start(&self) -> io::Result<Started> {
+        let asked = self.supervisor.0.ask(&Request::Start(self.number))?;
+        let (Reply::Started(process), [stdin, stdout, stderr, life]) = asked.parts()? else {
+            return Err(wire::misunderstood());
+        };
+        for stream in [&stdin, &stdout, &stderr] {
+            // By other means no right to it is left.
+            ioctl_fionbio(stream, true)?;
+        }
+        Ok(Started {
+            tree: Tree::new(process, life.into(), Arc::clone(&self.supervisor.0))?,
+            stdin: pipe::Sender::from_owned_fd(stdin)?,
+            stdout: pipe::Receiver::from_owned_fd(stdout)?,
+            stderr: pipe::Receiver::from_owned_fd(stderr)?,
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! What is said between the host and its supervisor: a request a line, and an answer to each, which may
+//! bring descriptors.
+
+use std::ffi::OsString;
+use std::io::{self, IoSlice, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::cmsg_space;
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::CommandLine;
+
+/// So many descriptors come with an answer at most.
+const DESCRIPTORS: usize = 4;
+
+/// The longest answer, in bytes.
+const ANSWER: usize = 16 * 1024;
+
+/// What the host asks for.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// These may be started. Once.
+    Allow(Vec<CommandLine>),
+    /// Start one of them.
+    Start(usize),
+    /// Open a socket with this text in its path.
+    Socket(String),
+    /// Open a port.
+    Port,
+}
+
+/// What it gets.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Reply {
+    Allowed,
+    /// The number of the process; its standard streams and its life.
+    Started(u32),
+    /// The path; the socket and its life.
+    Socket(OsString),
+    /// The port.
+    Port,
+    Failed {
+        /// The system's number of the error, if it is one of the system's.
+        code: Option<i32>,
+        text: String,
+    },
+}
+
+impl From<io::Error> for Reply {
+    fn from(error: io::Error) -> Self {
+        Self::Failed {
+            code: error.raw_os_error(),
+            text: error.to_string(),
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Received {
+    reply: Reply,
+    descriptors: Vec<OwnedFd>,
+}
+
+impl Received {
+    /// The answer, and the descriptors that come with one of its kind.
+    pub fn parts<const N: usize>(self) -> io::Result<(Reply, [OwnedFd; N])> {
+        let descriptors = self.descriptors.try_into();
+        Ok((self.reply, descriptors.map_err(|_| misunderstood())?))
+    }
+}
+
+/// An answer that belongs to no question.
+pub fn misunderstood() -> io::Error {
+    io::Error::other("the supervisor answered something else")
+}
+
+/// Asks, and waits for the answer; a failure is an error.
+pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
+    let gone = |error: io::Error| {
+        let why = format!("the supervisor, `acp-chain supervise`, does not answer: {error}");
+        io::Error::new(io::ErrorKind::BrokenPipe, why)
+    };
+    let mut line = serde_json::to_vec(request)?;
+    line.push(b'\n');
+    socket.write_all(&line).map_err(gone)?;
+    let received = receive(socket).map_err(gone)?;
+    match received.reply {
+        Reply::Failed {
+            code: Some(code), ..
+        } => Err(io::Error::from_raw_os_error(code)),
+        Reply::Failed { text, .. } => Err(io::Error::other(text)),
+        _ => Ok(received),
+    }
+}
+
+fn receive(socket: &UnixStream) -> io::Result<Received> {
+    let mut text = Vec::new();
+    let mut descriptors = Vec::new();
+    while text.last() != Some(&b'\n') {
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut bytes = [0; 1024];
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let count = recvmsg(socket, &mut parts, &mut ancillary, RecvFlags::empty())?.bytes;
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(received) = message {
+                descriptors.extend(received);
+            }
+        }
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        text.extend_from_slice(&bytes[..count]);
+        if text.len() > ANSWER {
+            return Err(misunderstood());
+        }
+    }
+    for descriptor in &descriptors {
+        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
+    }
+    let reply = serde_json::from_slice(&text)?;
+    Ok(Received { reply, descriptors })
+}
+
+/// Answers.
+pub fn answer(socket: impl AsFd, reply: &Reply, descriptors: &[BorrowedFd]) -> io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(io::Error::other("too many descriptors"));
+    }
+    // It is short, and nothing else waits: there is room for all of it.
+    let sent = sendmsg(
+        socket,
+        &[IoSlice::new(&line)],
+        &mut ancillary,
+        SendFlags::empty(),
+    )?;
+    match sent == line.len() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::WriteZero.into()),
+    }
+}

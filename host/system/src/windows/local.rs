@@ -1,0 +1,106 @@
+//! Connections from programs of the same user: a named pipe.
+//!
+//! Nobody else can have made it, nor make more of it. By its default security other users can open
+//! it to read, but not to write, and other machines not at all; so whoever has to write something
+//! before they are told anything is told nothing. Nothing is left of it when its last end is closed.
+
+use std::io;
+use std::mem;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::net::windows::named_pipe::{
+    ClientOptions, NamedPipeClient, NamedPipeServer, ServerOptions,
+};
+use tokio::time::{sleep, timeout};
+
+use super::supervisor::Supervisor;
+use acp_chain_rpc::untrusted::Untrusted;
+
+/// Where pipes are.
+const PIPES: &str = r"\\.\pipe\acp-chain-";
+
+/// `ERROR_PIPE_BUSY`: it is there, and nobody waits at it just now.
+const BUSY: i32 = 231;
+
+/// How long somebody may be busy.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often it is tried then.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The side that waits for connections.
+#[derive(Debug)]
+pub struct Listener {
+    path: PathBuf,
+    /// There is always one that waits: without, clients would find no pipe.
+    next: NamedPipeServer,
+}
+
+/// Where it waits.
+#[derive(Debug)]
+pub struct Address(PathBuf);
+
+impl Address {
+    /// What [`connect`] takes.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Removes what programs that are gone left behind: nothing.
+    pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
+        std::future::ready(())
+    }
+}
+
+impl Listener {
+    /// Waits for connections from now on, at an address that has this text in it: a short one, that
+    /// nobody has used before. Call it within a tokio runtime.
+    pub fn open(random: &str, _: Option<&Supervisor>) -> io::Result<(Address, Self)> {
+        let path = PathBuf::from(format!("{PIPES}{random}"));
+        let next = ServerOptions::new()
+            .first_pipe_instance(true)
+            .create(&path)
+            .map_err(|error| {
+                let path = Untrusted::new(path.display());
+                let why = format!("the pipe for MCP clients, {path}, cannot be made: {error}");
+                io::Error::new(error.kind(), why)
+            })?;
+        Ok((Address(path.clone()), Self { path, next }))
+    }
+
+    /// The next connection; none if it is of another user. Cancel safe.
+    pub async fn accept(&mut self) -> io::Result<Option<NamedPipeServer>> {
+        let connected = self.next.connect().await;
+        let next = connected.and_then(|()| ServerOptions::new().create(&self.path));
+        let next = next.inspect_err(|_| {
+            // As it was, for the next to come.
+            let _ = self.next.disconnect();
+        })?;
+        Ok(Some(mem::replace(&mut self.next, next)))
+    }
+}
+
+/// A port of the loopback interface, of the system's choice.
+pub fn port(_: Option<&Supervisor>) -> io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+}
+
+/// Where there may be files of it: nowhere.
+pub fn places() -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// Connects to a listener.
+pub async fn connect(path: &str) -> io::Result<NamedPipeClient> {
+    let connected = async {
+        loop {
+            match ClientOptions::new().open(path) {
+                Err(error) if error.raw_os_error() == Some(BUSY) => sleep(PAUSE).await,
+                other => break other,
+            }
+        }
+    };
+    timeout(PATIENCE, connected).await?
+}
