@@ -5,6 +5,66 @@
 //! messages, and proxies see it there if they subscribe to it. At the provider's place in the chain
 //! stands a [seat]: it takes what callers say, in either dialect, and turns it into what the provider
 //! understands. At the agent's end, an agent that does not know MCP over ACP comes by the [bridge].
+//!
+//! The bridge is of use by itself: it lets MCP clients in, each to what it was given the secret of, and whoever has it
+//! answers them.
+//!
+//! ```
+//! use acp_chain_channel::limits::{Account, KEPT};
+//! use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
+//! use acp_chain_rpc::{Error, Message};
+//!
+//! /// Offers a server over HTTP, on loopback, and answers pings until a client has left.
+//! async fn serve(give: impl FnOnce(serde_json::Value)) -> std::io::Result<()> {
+//!     let mut bridge = Bridge::new("acp-chain".into(), &Account::new(KEPT));
+//!     // An entry of `mcpServers`, with the address and the secret.
+//!     give(bridge.offer(1, "ping", BridgeKind::Http)?);
+//!     loop {
+//!         match bridge.next().await {
+//!             Arrival::Message { link, message, .. } => {
+//!                 let answer = match &**message.method() {
+//!                     "initialize" => Message::result(r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"ping","version":"1"}}"#),
+//!                     "ping" => Message::result("{}"),
+//!                     _ => Message::error(&Error::new(-32601, "there is only ping")),
+//!                 };
+//!                 if let Some(id) = message.id() {
+//!                     bridge.send(link, &answer, Some(id.as_str()));
+//!                 }
+//!             }
+//!             Arrival::Opened { .. } => {}
+//!             Arrival::Closed { .. } => return Ok(()),
+//!         }
+//!     }
+//! }
+//! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
+//! # async fn say(entry: &serde_json::Value, method: &str, session: Option<&str>, body: &str) -> std::io::Result<String> {
+//! #     let url = entry["url"].as_str().unwrap().strip_prefix("http://").unwrap();
+//! #     let (host, path) = url.split_once('/').unwrap();
+//! #     let session = session.map_or(String::new(), |session| format!("mcp-session-id: {session}\r\n"));
+//! #     let secret = entry["headers"][0]["value"].as_str().unwrap();
+//! #     let mut stream = tokio::net::TcpStream::connect(host).await?;
+//! #     let head = format!("{method} /{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: {secret}\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\n{session}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
+//! #     stream.write_all(format!("{head}{body}").as_bytes()).await?;
+//! #     let mut answer = String::new();
+//! #     stream.read_to_string(&mut answer).await?;
+//! #     Ok(answer)
+//! # }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> std::io::Result<()> {
+//! #     let (given, entry) = tokio::sync::oneshot::channel();
+//! #     let served = serve(|entry| given.send(entry).unwrap());
+//! #     let client = async {
+//! #         let entry = entry.await.unwrap();
+//! #         let begun = say(&entry, "POST", None, r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#).await?;
+//! #         let session = begun.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).expect("a session").trim().to_owned();
+//! #         let pong = say(&entry, "POST", Some(&session), r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await?;
+//! #         assert!(pong.contains(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), "{pong}");
+//! #         say(&entry, "DELETE", Some(&session), "").await
+//! #     };
+//! #     let (served, left) = tokio::join!(served, client);
+//! #     served.and(left.map(drop))
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

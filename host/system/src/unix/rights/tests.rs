@@ -19,7 +19,7 @@ use super::*;
 const FOLDER: &str = "ACP_CHAIN_TEST_RIGHTS";
 
 /// The name of the test that such a process is.
-const ATTEMPTS: &str = "system::unix::rights::tests::attempts";
+const ATTEMPTS: &str = "unix::rights::tests::attempts";
 
 #[test]
 fn what_is_given_up_is_gone_and_what_is_kept_works() {
