@@ -135,6 +135,28 @@ fn there_is_one_in_each_language_and_its_chain_gives_it_what_it_asks_for() {
     }
 }
 
+#[tokio::test]
+async fn each_bears_what_every_proxy_has_to_bear() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in EXAMPLES {
+        let manifest = folder.path().join(name).with_extension("toml");
+        fs::write(&manifest, entry(name)).unwrap();
+        let mut command = host::acp_chain("conformance");
+        command.arg(host::component(name)).args(["--cases", "3"]);
+        let output = command
+            .arg("--manifest")
+            .arg(&manifest)
+            .output()
+            .await
+            .unwrap();
+        let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(
+            output.status.success() && !told.contains("failed"),
+            "{name}:\n{told}"
+        );
+    }
+}
+
 /// An agent that reaches MCP servers over ACP.
 const NATIVE: &str =
     r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;

@@ -7,7 +7,7 @@
 
 mod c;
 mod javascript;
-mod projects;
+pub mod projects;
 mod python;
 mod rust;
 

@@ -11,6 +11,7 @@ mod fetch;
 mod guests;
 mod host;
 mod install;
+mod languages;
 mod peers;
 mod portable;
 mod progress;
@@ -74,6 +75,8 @@ enum Command {
     Portable,
     /// Run the public MCP conformance suite, and write into the book what passes.
     Conformance,
+    /// Build what each language begins with, measure it, and write the table of languages into the book.
+    Languages,
     /// Copy the files that pages of the book show into them.
     Book,
     /// Do what the tutorial says, as on a machine without toolchains, and say how long it took.
@@ -113,6 +116,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DemoAgent { received } => demo::agent::run(&received)?,
         Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
         Command::Portable => portable::check(&Workspace::find()?)?,
+        Command::Languages => languages::run(&Workspace::find()?)?,
         Command::Book => return book::write(&Workspace::find()?),
         Command::Tutorial => return book::walk(&Workspace::find()?),
         Command::Conformance => conformance::run(&Workspace::find()?)?,

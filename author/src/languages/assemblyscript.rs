@@ -34,6 +34,7 @@ pub(super) static ASSEMBLYSCRIPT: Language = Language {
         yield asc assembly assemblyscript node_modules",
     layers: &["wit", "assemblyscript"],
     sdk,
+    tools: &[&ASC],
     imports: Imports::Channel,
     make,
 };

@@ -22,6 +22,7 @@ pub(super) static C: Language = Language {
         signed sizeof static struct switch true typedef typeof union unsigned void volatile while",
     layers: &["wit", "c"],
     sdk,
+    tools: &[&zig::COMPILER],
     imports: Imports::Channel,
     make,
 };

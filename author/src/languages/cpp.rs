@@ -25,6 +25,7 @@ pub(super) static CPP: Language = Language {
         volatile while xor acp acp_chain json std wit",
     layers: &["wit", "cpp"],
     sdk,
+    tools: &[&zig::COMPILER],
     imports: Imports::Channel,
     make,
 };

@@ -24,6 +24,7 @@ pub(super) static GO: Language = Language {
         interface main map package range return select std struct switch type var",
     layers: &["wit", "go"],
     sdk,
+    tools: &[&COMPILER],
     imports: Imports::Wasi,
     make,
 };

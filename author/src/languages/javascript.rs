@@ -37,6 +37,7 @@ pub(super) static JAVASCRIPT: Language = Language {
     reserved: RESERVED,
     layers: &["wit", "javascript"],
     sdk,
+    tools: &[&ESBUILD, &QJS],
     imports: Imports::Wasi,
     make: |site| make(site, "src/proxy.js"),
 };
@@ -50,6 +51,7 @@ pub(super) static TYPESCRIPT: Language = Language {
     reserved: RESERVED,
     layers: &["wit", "typescript"],
     sdk,
+    tools: &[&ESBUILD, &QJS],
     imports: Imports::Wasi,
     make: |site| make(site, "src/proxy.ts"),
 };

@@ -42,6 +42,8 @@ pub struct Language {
     pub(crate) layers: &'static [&'static str],
     /// Adds what we have for its authors, in the folder `sdk`, and the interface.
     pub(crate) sdk: fn(&mut Files),
+    /// The programs that make its components.
+    tools: &'static [&'static crate::toolchain::Tool],
     /// What its components import.
     imports: Imports,
     /// Makes the component.
@@ -77,6 +79,14 @@ impl Language {
     pub fn named(name: &str) -> Option<&'static Self> {
         let is = |one: &&Self| one.name == name || one.aliases.contains(&name);
         LANGUAGES.iter().copied().find(is)
+    }
+
+    /// The programs that make its components, each with the oldest version that is known to work.
+    #[must_use]
+    pub fn toolchain(&self) -> String {
+        let tools = self.tools.iter();
+        let tools = tools.map(|tool| format!("{} {}", tool.names[0], tool.lowest));
+        tools.collect::<Vec<_>>().join(", ")
     }
 
     /// The one that a project is written in.

@@ -24,6 +24,7 @@ pub(super) static PYTHON: Language = Language {
         acp_chain componentize_py componentize_py_types wit_world",
     layers: &["wit", "python"],
     sdk,
+    tools: &[&COMPONENTIZE],
     imports: Imports::Wasi,
     make,
 };

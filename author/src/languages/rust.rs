@@ -26,6 +26,7 @@ pub(super) static RUST: Language = Language {
         alloc core proc_macro std test acp_chain_powers acp_chain_proxy schemars serde serde_json",
     layers: &["rust"],
     sdk,
+    tools: &[&CARGO],
     imports: Imports::Channel,
     make,
 };

@@ -24,6 +24,7 @@ pub(super) static ZIG: Language = Language {
         union unreachable var volatile while acp_chain std",
     layers: &["wit", "zig"],
     sdk,
+    tools: &[&COMPILER],
     imports: Imports::Channel,
     make,
 };

@@ -11,7 +11,8 @@ var words: []const []const u8 = &.{};
 var filters: std.StringHashMapUnmanaged(Filter) = .empty;
 
 pub fn init(config: []const u8, _: ?[]const u8) !acp.Registration {
-    const parsed = try std.json.parseFromSliceLeaky(struct { words: []const []const u8 }, acp.gpa, config, .{ .allocate = .alloc_always });
+    const Config = struct { words: []const []const u8 };
+    const parsed = try std.json.parseFromSliceLeaky(Config, acp.gpa, config, .{ .allocate = .alloc_always });
     words = parsed.words;
     return .{
         .subscriptions = &.{
@@ -24,9 +25,9 @@ pub fn init(config: []const u8, _: ?[]const u8) !acp.Registration {
 
 pub fn onNotification(update: acp.Notification) !acp.Action {
     const session = update.head.session orelse return .forward;
-    const kind = try acp.read([]const u8, update.head.id, "/update/sessionUpdate") orelse return .forward;
+    const kind = string(update.head.id, "/update/sessionUpdate") orelse return .forward;
     if (!std.mem.eql(u8, kind, "agent_message_chunk")) return .forward;
-    const text = try acp.read([]const u8, update.head.id, "/update/content/text") orelse return .forward;
+    const text = string(update.head.id, "/update/content/text") orelse return .forward;
     const filter = try filters.getOrPut(acp.gpa, session);
     if (!filter.found_existing) {
         // What a handler is given does not outlive it.
@@ -37,6 +38,11 @@ pub fn onNotification(update: acp.Notification) !acp.Action {
     if (mild.len == 0) return .discard;
     if (std.mem.eql(u8, mild, text)) return .forward;
     return acp.edit("/update/content/text", mild);
+}
+
+/// What a message says in one place; null, if it is no text that can be read.
+fn string(id: acp.MessageId, pointer: []const u8) ?[]const u8 {
+    return acp.read([]const u8, id, pointer) catch null;
 }
 
 /// What is held at the end of a turn goes out before the answer that ends it.

@@ -107,8 +107,8 @@ pub fn build(
     Ok(())
 }
 
-/// Installs those that authors use; the folders with their programs, and what is in `PATH`.
-fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString> {
+/// Installs the toolchains of authors; the folders with their programs, and what is in `PATH`.
+pub fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString> {
     let go = workspace.path("tests/toolchains/requirements-go.txt");
     let componentize = workspace.path("tests/examples/python/requirements.txt");
     let mut all = vec![

@@ -1,0 +1,225 @@
+//! `cargo xtask languages`: builds what `acp-chain new` begins with in each language, measures it, and writes the
+//! table of languages into the book. The test `languages` holds that each has a row and a page.
+//!
+//! Times are those of this machine, on the wall clock; what they are compared with is Rust's, of the same run.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use acp_chain_author::{LANGUAGES, Language, Toolchains};
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+
+use crate::guests::projects;
+use crate::progress::Progress;
+use crate::workspace::{Workspace, cargo};
+
+/// What stands around the table in the page.
+const ABOVE: &str = "<!-- by cargo xtask languages -->\n\n";
+const BELOW: &str = "\n<!-- end -->";
+
+/// What every project here is called.
+const NAME: &str = "measured";
+
+/// What is known of a language without measuring.
+struct Known {
+    language: &'static str,
+    page: &'static str,
+    /// Whether the author reads file and line of what fails; the tests `author` hold it to that.
+    says_where: &'static str,
+}
+
+const KNOWN: [Known; 9] = [
+    known("rust", "rust.md", "of a panic"),
+    known("js", "javascript.md", "of what is thrown"),
+    known("ts", "javascript.md", "of what is thrown"),
+    known("python", "python.md", "of what is raised"),
+    known("c", "c.md", "no"),
+    known("cpp", "cpp.md", "of a failed `assert`"),
+    known("zig", "zig.md", "of all that breaks"),
+    known("go", "go.md", "of a panic"),
+    known("assemblyscript", "assemblyscript.md", "of what is thrown"),
+];
+
+const fn known(language: &'static str, page: &'static str, says_where: &'static str) -> Known {
+    Known {
+        language,
+        page,
+        says_where,
+    }
+}
+
+/// What came of building a language's project.
+struct Built {
+    language: &'static Language,
+    component: PathBuf,
+    lines: [usize; 2],
+    again: Duration,
+}
+
+/// What `host/benches/languages.rs` prints of a component.
+#[derive(Deserialize)]
+struct Measured {
+    micros: f64,
+    memory: u64,
+}
+
+/// Builds, measures and writes.
+pub fn run(workspace: &Workspace) -> Result<()> {
+    let progress = Progress::new(workspace);
+    let path = projects::toolchains(workspace, &progress)?;
+    let mut all = Vec::new();
+    for language in LANGUAGES {
+        all.push(progress.step(language.title, |_| build(workspace, language, &path))?);
+    }
+    let measured = measure(workspace, &progress, &all)?;
+    let mut table = String::from(
+        "| | Toolchain | Lines: `prompt`, `tools` | Component | Built again in | A message | Memory | Says file and line |\n\
+         |---|---|---|---|---|---|---|---|\n",
+    );
+    for (built, Measured { micros, memory }) in all.iter().zip(&measured) {
+        let name = built.language.name;
+        let known = KNOWN.iter().find(|known| known.language == name);
+        let Known {
+            page, says_where, ..
+        } = known
+            .with_context(|| format!("say in xtask/src/languages.rs what is known of {name}"))?;
+        let (title, toolchain) = (built.language.title, built.language.toolchain());
+        let [prompt, tools] = built.lines;
+        let size = kilobytes(fs::metadata(&built.component)?.len());
+        let (again, memory) = (built.again.as_secs_f64(), kilobytes(*memory));
+        writeln!(
+            table,
+            "| [{title}]({page}) | {toolchain} | {prompt}, {tools} | {size} | {again:.1} s | {micros:.0} µs | {memory} | \
+             {says_where} |"
+        )?;
+    }
+    let page = workspace.path("docs/languages/README.md");
+    let text = fs::read_to_string(&page)?;
+    let parts = text
+        .split_once(ABOVE)
+        .and_then(|(before, rest)| Some((before, rest.split_once(BELOW)?.1)));
+    let (before, after) = parts.context("docs/languages/README.md has no place for the table")?;
+    fs::write(&page, format!("{before}{ABOVE}{table}{BELOW}{after}"))?;
+    println!("{}", page.display());
+    Ok(())
+}
+
+/// Builds the project that changes prompts, and once more after a change; counts its lines, and those of one with a
+/// tool.
+fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Result<Built> {
+    let begin = |template: &str| -> Result<PathBuf> {
+        let folder = workspace
+            .target("xtask/languages")
+            .join(language.name)
+            .join(template);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        acp_chain_author::new(language, template, NAME, &folder)?;
+        Ok(folder)
+    };
+    let (prompt, tools) = (begin("prompt")?, begin("tools")?);
+    fs::copy(workspace.path("Cargo.lock"), prompt.join("Cargo.lock"))?;
+    let toolchains = Toolchains {
+        path: path.to_owned(),
+        folder: None,
+        install: false,
+        told: &|_| (),
+    };
+    acp_chain_author::build(&prompt, &toolchains)?.write()?;
+    for source in sources(&prompt)? {
+        fs::OpenOptions::new()
+            .append(true)
+            .open(source)?
+            .write_all(b"\n")?;
+    }
+    let start = Instant::now();
+    let built = acp_chain_author::build(&prompt, &toolchains)?;
+    let again = start.elapsed();
+    built.write()?;
+    Ok(Built {
+        language,
+        component: built.file,
+        lines: [lines(&prompt)?, lines(&tools)?],
+        again,
+    })
+}
+
+/// What the author of a project writes.
+fn sources(project: &Path) -> Result<Vec<PathBuf>> {
+    let folders = ["src", "assembly"].map(|folder| project.join(folder));
+    match folders.into_iter().find(|folder| folder.exists()) {
+        Some(folder) => {
+            let files = fs::read_dir(folder)?.map(|file| Ok(file?.path()));
+            // Python leaves a folder there.
+            let is_file = |path: &Result<PathBuf>| path.as_ref().is_ok_and(|path| path.is_file());
+            files.filter(is_file).collect()
+        }
+        None => Ok(vec![project.join("main.go")]),
+    }
+}
+
+/// The lines of a project's sources, without blanks, comments and tests.
+fn lines(project: &Path) -> Result<usize> {
+    let mut count = 0;
+    for source in sources(project)? {
+        let text = fs::read_to_string(&source)?;
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let comments: &[&str] = match source.extension().and_then(OsStr::to_str) {
+            Some("py") => &["#", "\"\"\""],
+            _ => &["//"],
+        };
+        let is_code = |line: &&str| {
+            let line = line.trim();
+            !line.is_empty() && !comments.iter().any(|comment| line.starts_with(comment))
+        };
+        count += text.lines().filter(is_code).count();
+    }
+    Ok(count)
+}
+
+/// Carries messages through each component, in a host that is optimised.
+fn measure(workspace: &Workspace, progress: &Progress, all: &[Built]) -> Result<Vec<Measured>> {
+    let bench = || {
+        let mut bench = cargo();
+        bench.args([
+            "bench",
+            "--locked",
+            "--package",
+            "acp-chain",
+            "--bench",
+            "languages",
+        ]);
+        bench.current_dir(workspace.path(""));
+        bench
+    };
+    progress.step("the host, optimised", |step| {
+        step.run(bench().arg("--no-run"))
+    })?;
+    let components = all.iter().map(|built| &built.component);
+    let output = bench()
+        .arg("--")
+        .args(components)
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(output.status.success(), "nothing was measured");
+    let lines = str::from_utf8(&output.stdout)?.lines();
+    let measured: Vec<Measured> = lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    ensure!(measured.len() == all.len(), "not all were measured");
+    Ok(measured)
+}
+
+fn kilobytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        _ => format!("{}.{} MB", bytes / 1_000_000, bytes % 1_000_000 / 100_000),
+    }
+}
