@@ -3,6 +3,7 @@
 
 #![allow(missing_docs, reason = "a program of the developers'")]
 
+#[allow(dead_code, reason = "other benches use the rest")]
 mod stage;
 
 use std::env;
