@@ -2,8 +2,8 @@
 //!
 //! The proxies in Rust are the workspace's members with a `cdylib`. The same ones in other languages are
 //! single sources in `tests/examples/LANGUAGE`, and the projects in `examples` are built as their authors
-//! would. Every component but those of the tests is looked at when it is made: it imports the channel and nothing else, and exports the handler. Then it
-//! is made an extension: what its project says of it is written into it.
+//! would. Every component but those in `tests/guests` is looked at when it is made: it imports the channel and
+//! nothing else, and exports the handler. Then it is made an extension: what its project says of it is written into it.
 
 mod c;
 mod javascript;

@@ -53,7 +53,7 @@ pub fn build(
             guests.iter().try_for_each(|(guest, file)| {
                 let module = modules.join(&guest.library).with_extension("wasm");
                 // A guest of the tests may be wrong on purpose.
-                let project = match guest.folder.starts_with(workspace.path("tests")) {
+                let project = match guest.folder.starts_with(workspace.path("tests/guests")) {
                     true => None,
                     false => Some(&*guest.folder),
                 };
