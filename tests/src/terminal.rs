@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -45,6 +45,23 @@ impl Terminal {
     /// If it cannot be.
     pub fn types(&mut self, line: &str) -> io::Result<()> {
         self.user.write_all(line.as_bytes())
+    }
+
+    /// Runs a command of which this is all that there is, and types a line. Gives whether it did what it should, and
+    /// what is shown.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn run(mut self, mut command: Command, line: &str) -> io::Result<(bool, String)> {
+        command
+            .stdin(self.stream()?)
+            .stdout(self.stream()?)
+            .stderr(self.stream()?);
+        let mut running = command.spawn()?;
+        drop(command);
+        self.types(line)?;
+        let shown = self.shown();
+        Ok((running.wait()?.success(), shown))
     }
 
     /// All that is shown, once no program has it any more.

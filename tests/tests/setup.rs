@@ -90,18 +90,9 @@ impl User {
 
     /// The same in a terminal in which somebody types this.
     fn types(&self, args: &[&str], line: &str) -> (bool, String) {
-        let mut terminal = Terminal::open().unwrap();
         let mut command = self.command(installed());
         command.arg("setup").args(args);
-        command
-            .stdin(terminal.stream().unwrap())
-            .stdout(terminal.stream().unwrap())
-            .stderr(terminal.stream().unwrap());
-        let mut running = command.spawn().unwrap();
-        drop(command);
-        terminal.types(line).unwrap();
-        let shown = terminal.shown();
-        (running.wait().unwrap().success(), shown)
+        Terminal::open().unwrap().run(command, line).unwrap()
     }
 }
 

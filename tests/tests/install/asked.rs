@@ -7,18 +7,9 @@ use super::world::{World, digest};
 /// Runs a command about the project in a terminal in which somebody types this. Gives whether it did what
 /// it should, and what the terminal shows.
 fn typed(world: &World, args: &[&str], line: &str) -> (bool, String) {
-    let mut terminal = Terminal::open().unwrap();
     let mut command = world.command(&world.program);
     command.args(args).arg("--manifest").arg(world.manifest());
-    command
-        .stdin(terminal.stream().unwrap())
-        .stdout(terminal.stream().unwrap())
-        .stderr(terminal.stream().unwrap());
-    let mut running = command.spawn().unwrap();
-    drop(command);
-    terminal.types(line).unwrap();
-    let shown = terminal.shown();
-    (running.wait().unwrap().success(), shown)
+    Terminal::open().unwrap().run(command, line).unwrap()
 }
 
 #[test]

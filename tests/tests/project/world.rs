@@ -162,17 +162,8 @@ impl World {
     /// Runs `acp-chain trust` on a terminal on which somebody types this. Gives whether it did what it should, and
     /// what the terminal shows.
     pub fn typed(&self, line: &str) -> (bool, String) {
-        let mut terminal = Terminal::open().unwrap();
-        let mut command = self.command("trust");
-        command
-            .stdin(terminal.stream().unwrap())
-            .stdout(terminal.stream().unwrap())
-            .stderr(terminal.stream().unwrap());
-        let mut running = command.spawn().unwrap();
-        drop(command);
-        terminal.types(line).unwrap();
-        let shown = terminal.shown();
-        (running.wait().unwrap().success(), shown)
+        let command = self.command("trust");
+        Terminal::open().unwrap().run(command, line).unwrap()
     }
 
     /// The key of what the project is now.
