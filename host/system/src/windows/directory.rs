@@ -18,7 +18,6 @@ impl Directory {
     }
 
     /// Its path, without links.
-    #[expect(clippy::unnecessary_wraps, reason = "other systems are asked")]
     pub fn path(&self) -> io::Result<PathBuf> {
         Ok(self.0.clone())
     }

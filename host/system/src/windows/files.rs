@@ -32,13 +32,11 @@ impl Identity {
 pub struct TooMany;
 
 /// Finds another name of a file in a directory: there is no search for hard links here.
-#[expect(clippy::unnecessary_wraps, reason = "other systems are searched")]
 pub fn another_name(_: &Path, _: &Path, _: usize) -> Result<Option<PathBuf>, TooMany> {
     Ok(None)
 }
 
 /// Whether nobody but our user can change a file, or what is in a directory: this is not looked at.
-#[expect(clippy::unnecessary_wraps, reason = "other systems are looked at")]
 pub fn check_owner(_: &Path) -> Result<(), Infallible> {
     Ok(())
 }

@@ -1,10 +1,5 @@
 //! Windows. The compiler has seen this, for `x86_64-pc-windows-gnu`; it has not been run yet.
 
-#![expect(
-    clippy::unused_self,
-    reason = "the system does by itself what Unix has to be told"
-)]
-
 pub mod directory;
 pub mod files;
 pub mod local;

@@ -9,8 +9,9 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use super::tree::Tree;
 use crate::CommandLine;
 
-/// What a program that runs is written to, and read from.
+/// What a program that runs is written to.
 pub type Input = ChildStdin;
+/// What a program that runs is read from.
 pub type Output = ChildStdout;
 
 /// What starts programs.
