@@ -52,11 +52,7 @@ fn sdk(files: &mut Files) {
 }
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
-    compile(&site.tool(&ASC)?, site.folder)
-}
-
-/// Makes a component of the project in a folder, by `asc`.
-fn compile(asc: &Path, folder: &Path) -> Result<Vec<u8>, Error> {
+    let (asc, folder) = (site.tool(&ASC)?, site.folder);
     let wit = folder.join("wit");
     let (world, functions) = (component::world(&wit)?, component::exported(&wit)?);
     // It takes no paths that begin elsewhere.
