@@ -1,26 +1,28 @@
-//! Finds where needles may begin: an automaton (Aho and Corasick's) of their first few characters, without
-//! regard to case.
+//! Finds where needles may begin: an automaton (Aho and Corasick's) of their first few characters.
 //!
 //! All text passes through its table, and waiting for memory would be most of that, so the table is small: it
-//! has as many characters of each needle as there is room for.
+//! has as many characters of each needle as there is room for, and a row has a column for the last five bits
+//! of a character. Characters that share them, as a letter and its capital do, and `p` and `0`, are taken for
+//! each other. So what is found may be a needle, and what is not found is none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-/// How many places the table has: a state leads to one of them whatever it is.
-const PLACES: usize = 1 << State::BITS;
+/// How many columns a row has.
+const WIDTH: usize = 32;
 
-/// Where the row of a state begins in the table.
-pub(super) type State = u16;
+/// How many rows there are for states that have found something, and how many for those that have not.
+const ROWS: usize = 1024;
+
+/// Where the row of a state begins in the table. In the second half of it, something has been found.
+pub(super) type State = usize;
+
+/// From this state on something has been found.
+const FOUND: State = ROWS * WIDTH;
 
 pub(super) struct Beginnings {
-    /// Where in a row the next state stands, by the byte of the text.
-    columns: Box<[State; 256]>,
-    next: Box<[State; PLACES]>,
-    width: usize,
-    /// From this state on something has been found.
-    found: State,
-    /// That, by row.
+    next: Box<[u16; 2 * FOUND]>,
+    /// What may be a needle, by row.
     ends: Vec<Vec<Beginning>>,
     /// How many characters of needles each state has read, by row.
     depths: Vec<usize>,
@@ -36,110 +38,145 @@ pub(super) struct Beginning {
     pub length: usize,
 }
 
+/// What needles begin with, as the automaton reads it: the shortest first, and else in order.
+struct Nodes<'n> {
+    read: Vec<&'n [u8]>,
+    /// The longest other node that each ends with. It comes before it.
+    falls: Vec<usize>,
+    /// What may be a needle where each is at its end.
+    ends: Vec<Vec<Beginning>>,
+    /// How many characters of needles they have.
+    length: usize,
+}
+
 impl Beginnings {
-    /// Of these needles, in small letters.
+    /// Of these needles.
     pub fn of(needles: &[&str]) -> Self {
-        let bytes: BTreeSet<u8> = needles.iter().flat_map(|needle| needle.bytes()).collect();
-        let width = bytes.len() + 1;
-        let mut columns = Box::new([0; 256]);
-        for (byte, column) in bytes.iter().zip(1..) {
-            columns[usize::from(*byte)] = column;
-            columns[usize::from(byte.to_ascii_uppercase())] = column;
-        }
-        let nodes = nodes(needles, PLACES / width);
-        let number: BTreeMap<&str, usize> = nodes.iter().copied().zip(0..).collect();
-        let length = nodes.last().map_or(0, |node| node.len());
-        // The longest other node that each ends with; it comes before it.
-        let fall = |node: &&str| {
-            let mut ends = (1..=node.len()).map(|from| &node[from..]);
-            ends.find_map(|end| number.get(end)).copied().unwrap_or(0)
-        };
-        let falls: Vec<usize> = nodes.iter().map(fall).collect();
-        let mut ends: Vec<Vec<Beginning>> = vec![Vec::new(); nodes.len()];
-        for (needle, text) in needles.iter().enumerate() {
-            let length = text.len().min(length);
-            ends[number[&text[..length]]].push(Beginning { needle, length });
-        }
-        for at in 1..nodes.len() {
-            let shorter = ends[falls[at]].clone();
-            ends[at].extend(shorter);
-        }
-        // What has found something stands behind all else.
-        let mut order: Vec<usize> = (0..nodes.len()).collect();
-        order.sort_by_key(|at| !ends[*at].is_empty());
-        let mut states: Vec<State> = vec![0; nodes.len()];
-        for (at, row) in order.iter().zip((0..).step_by(width)) {
-            states[*at] = row;
-        }
-        let found = order.iter().find(|at| !ends[**at].is_empty());
-        let found = found.map_or(State::MAX, |at| states[*at]);
-        let mut next = vec![0; PLACES].into_boxed_slice();
-        // In their order, those of one node stand together.
-        let mut longer = nodes.iter().enumerate().skip(1).peekable();
-        for (at, node) in nodes.iter().enumerate() {
-            let [row, fall] = [at, falls[at]].map(|node| usize::from(states[node]));
-            next.copy_within(fall..fall + width, row);
-            let is_child = |text: &str| text.len() == node.len() + 1 && text.starts_with(node);
-            while let Some((child, text)) = longer.next_if(|(_, text)| is_child(text)) {
-                let column = columns[usize::from(text.as_bytes()[node.len()])];
-                next[row + usize::from(column)] = states[child];
+        let needles: Vec<Vec<u8>> = needles
+            .iter()
+            .map(|needle| needle.bytes().map(column).collect())
+            .collect();
+        let longest = needles.iter().map(Vec::len).max().unwrap_or_default();
+        let mut nodes = Nodes::of(&needles, 0);
+        for length in 1..=longest {
+            let longer = Nodes::of(&needles, length);
+            match longer.fit() {
+                true => nodes = longer,
+                false => break,
             }
         }
-        let depths = order.iter().map(|at| nodes[*at].len()).collect();
-        let ends = order.into_iter().map(|at| mem::take(&mut ends[at]));
-        Self {
-            columns,
-            next: next.try_into().expect("it has so many places"),
-            width,
-            found,
-            ends: ends.collect(),
-            depths,
-            length,
-        }
+        nodes.table()
     }
 
     /// Whether a needle may begin as this text does, as far as both go.
     pub fn may_begin(&self, text: &[u8]) -> bool {
         let text = &text[..text.len().min(self.length)];
         let state = text.iter().fold(0, |state, byte| self.next(state, *byte));
-        self.depths[usize::from(state) / self.width] == text.len()
+        self.depths[state / WIDTH] == text.len()
+    }
+
+    /// The same state, as one that is sure to be within the table.
+    #[inline]
+    pub fn known(state: State) -> State {
+        state % (2 * FOUND)
     }
 
     /// The state behind this byte.
     #[inline]
     pub fn next(&self, state: State, byte: u8) -> State {
-        // Within the row, so it does not wrap.
-        let place = state.wrapping_add(self.columns[usize::from(byte)]);
-        self.next[usize::from(place)]
+        // Within the row, and so within the table.
+        self.next[(state | usize::from(column(byte))) % (2 * FOUND)].into()
     }
 
     /// Whether something was found on the way to one of these states.
     #[inline]
-    pub fn has_found(&self, states: [State; 3]) -> bool {
-        let [one, two, three] = states;
-        one.max(two).max(three) >= self.found
+    pub fn has_found<const N: usize>(states: [State; N]) -> bool {
+        states.into_iter().fold(0, |all, state| all | state) >= FOUND
     }
 
     /// What ends here, or begins here and is longer.
     pub fn at(&self, state: State) -> &[Beginning] {
-        &self.ends[usize::from(state) / self.width]
+        &self.ends[state / WIDTH]
     }
 }
 
-/// What the needles begin with, the shortest first, up to as many characters as make no more nodes than this.
-fn nodes<'n>(needles: &[&'n str], most: usize) -> Vec<&'n str> {
-    let mut nodes = vec![""];
-    for length in 1.. {
-        let longer: BTreeSet<&str> = needles
+impl<'n> Nodes<'n> {
+    /// Of so many characters of these needles at most.
+    fn of(needles: &'n [Vec<u8>], length: usize) -> Self {
+        let read: BTreeSet<(usize, &[u8])> = needles
             .iter()
-            .filter_map(|needle| needle.get(..length))
+            .flat_map(|needle| (0..=needle.len().min(length)).map(|end| (end, &needle[..end])))
+            .chain([(0, &[][..])])
             .collect();
-        if longer.is_empty() || nodes.len() + longer.len() > most {
-            break;
+        let read: Vec<&[u8]> = read.into_iter().map(|(_, read)| read).collect();
+        let number: BTreeMap<&[u8], usize> = read.iter().copied().zip(0..).collect();
+        let fall = |node: &&[u8]| {
+            let mut ends = (1..=node.len()).map(|from| &node[from..]);
+            ends.find_map(|end| number.get(end)).copied().unwrap_or(0)
+        };
+        let falls: Vec<usize> = read.iter().map(fall).collect();
+        let mut ends: Vec<Vec<Beginning>> = vec![Vec::new(); read.len()];
+        for (needle, read) in needles.iter().enumerate() {
+            let length = read.len().min(length);
+            ends[number[&read[..length]]].push(Beginning { needle, length });
         }
-        nodes.extend(longer);
+        for at in 1..read.len() {
+            let shorter = ends[falls[at]].clone();
+            ends[at].extend(shorter);
+        }
+        Self {
+            read,
+            falls,
+            ends,
+            length,
+        }
     }
-    nodes
+
+    fn fit(&self) -> bool {
+        let found = self.ends.iter().filter(|ends| !ends.is_empty()).count();
+        found <= ROWS && self.read.len() - found <= ROWS
+    }
+
+    fn table(mut self) -> Beginnings {
+        let mut rows = [0, ROWS];
+        let mut row = |ends: &Vec<Beginning>| {
+            let next = &mut rows[usize::from(!ends.is_empty())];
+            mem::replace(next, *next + 1)
+        };
+        let rows: Vec<usize> = self.ends.iter().map(&mut row).collect();
+        let mut table = Beginnings {
+            next: vec![0; 2 * FOUND]
+                .try_into()
+                .expect("it has so many places"),
+            ends: vec![Vec::new(); 2 * ROWS],
+            depths: vec![0; 2 * ROWS],
+            length: self.length,
+        };
+        // In their order, those of one node stand together.
+        let mut longer = self.read.iter().enumerate().skip(1).peekable();
+        for (at, read) in self.read.iter().enumerate() {
+            let [row, fall] = [rows[at], rows[self.falls[at]]];
+            table.ends[row] = mem::take(&mut self.ends[at]);
+            table.depths[row] = read.len();
+            table
+                .next
+                .copy_within(fall * WIDTH..(fall + 1) * WIDTH, row * WIDTH);
+            let is_child =
+                |longer: &[u8]| longer.len() == read.len() + 1 && longer.starts_with(read);
+            while let Some((child, longer)) = longer.next_if(|(_, longer)| is_child(longer)) {
+                let column = usize::from(longer[read.len()]);
+                let state = u16::try_from(rows[child] * WIDTH);
+                table.next[row * WIDTH + column] = state.expect("there are so many rows");
+            }
+        }
+        table
+    }
+}
+
+/// What the automaton reads a character as.
+#[inline]
+fn column(byte: u8) -> u8 {
+    byte % 32
 }
 
 #[cfg(test)]
@@ -155,10 +192,21 @@ mod tests {
         for (at, byte) in text.bytes().enumerate() {
             state = beginnings.next(state, byte);
             let here = beginnings.at(state).iter();
-            assert_eq!(beginnings.has_found([0, state, 0]), here.len() > 0);
+            assert_eq!(Beginnings::has_found([0, state, 0]), here.len() > 0);
             found.extend(here.map(|beginning| (at + 1 - beginning.length, beginning.needle)));
         }
         found
+    }
+
+    /// Where the needles stand.
+    fn standing(needles: &[&str], text: &str) -> BTreeSet<(usize, usize)> {
+        let small = text.to_ascii_lowercase();
+        let mut standing = BTreeSet::new();
+        for (number, needle) in needles.iter().enumerate() {
+            let places = (0..small.len()).filter(|at| small[*at..].starts_with(needle));
+            standing.extend(places.map(|at| (at, number)));
+        }
+        standing
     }
 
     proptest! {
@@ -168,13 +216,16 @@ mod tests {
             text in "[abAB1\\-x]{0,40}",
         ) {
             let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
-            let small = text.to_ascii_lowercase();
-            let mut standing = BTreeSet::new();
-            for (number, needle) in needles.iter().enumerate() {
-                let places = (0..small.len()).filter(|at| small[*at..].starts_with(needle));
-                standing.extend(places.map(|at| (at, number)));
-            }
-            prop_assert_eq!(found(&needles, &text), standing);
+            prop_assert_eq!(found(&needles, &text), standing(&needles, &text));
+        }
+
+        #[test]
+        fn none_is_missed_among_characters_that_are_taken_for_it(
+            needles in proptest::collection::btree_set("[ p0q1@_?-]{2,5}", 1..8),
+            text in "[ p0Pq1Q@_?\\-\\n\u{1f}]{0,40}",
+        ) {
+            let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
+            prop_assert!(found(&needles, &text).is_superset(&standing(&needles, &text)));
         }
     }
 

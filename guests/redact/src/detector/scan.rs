@@ -1,19 +1,23 @@
 //! One look at a text.
 
-use std::array;
 use std::ops::Range;
 
-use super::beginnings::{Beginning, State};
+use super::beginnings::{Beginning, Beginnings, State};
 use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
 
 /// How much of the text is looked through for needles before they are taken up.
-const SEGMENT: usize = 4 * 1024;
+const SEGMENT: usize = 6 * BLOCK;
 
-/// How many automata look for needles side by side.
-const LANES: usize = 3;
+/// How many automata look for needles side by side, each in so many bytes.
+const LANES: usize = 6;
+const LANE: usize = 128;
+const BLOCK: usize = LANES * LANE;
+
+/// How far behind a byte of the first one the last one's is.
+const BEHIND: usize = BLOCK - LANE + 1;
 
 /// No needle is longer.
 const NEEDLE: usize = 12;
@@ -266,56 +270,65 @@ impl Search {
         places.find(begins).unwrap_or(text.len())
     }
 
-    /// The places in this part of a text where a match may begin that has a needle. Not in order: the
-    /// automaton takes one byte after the other, so several of them run side by side.
+    /// The places in this part of a text where a match may begin that has a needle. Not in order, and some
+    /// of them twice: the automaton takes one byte after the other, so several of them run side by side.
     fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
-        let size = part.len().div_ceil(LANES);
-        let edge = |lane: usize| part.end.min(part.start + lane * size);
-        let parts: [_; LANES] = array::from_fn(|lane| edge(lane)..edge(lane + 1));
-        let texts = parts
-            .clone()
-            .map(|part| &text[part.start..text.len().min(part.end + NEEDLE)]);
-        let mut states = [State::default(); LANES];
-        let shortest = texts
-            .iter()
-            .map(|text| text.len())
-            .min()
-            .unwrap_or_default();
-        let firsts = texts.map(|text| &text[..shortest]);
-        let mut at = 0;
-        while self.run(firsts, &mut states, &mut at) {
-            for (state, part) in states.into_iter().zip(&parts) {
-                self.hits_of(state, text, part, part.start + at - 1, hits);
-            }
-        }
-        for ((mut state, lane), part) in states.into_iter().zip(texts).zip(&parts) {
-            for (at, byte) in lane.iter().enumerate().skip(shortest) {
-                state = self.beginnings.next(state, *byte);
-                self.hits_of(state, text, part, part.start + at, hits);
+        let Some(last) = text.len().checked_sub(BLOCK + NEEDLE) else {
+            return self.walk(text, part, hits);
+        };
+        for start in part.clone().step_by(BLOCK) {
+            // The last one has some of the bytes before it, to be as long as the others.
+            let start = start.min(last);
+            let Some(block) = text[start..].first_chunk() else {
+                return;
+            };
+            let (mut states, mut at) = ([State::default(); LANES], 0);
+            while self.run(block, &mut states, &mut at) {
+                for (state, lane) in states.into_iter().zip((start..).step_by(LANE)) {
+                    if Beginnings::has_found([state]) {
+                        self.hits_of(state, text, &part, lane + at - 1, hits);
+                    }
+                }
             }
         }
     }
 
-    /// Runs on until one of the automata may have found something. False if all texts are at their end.
+    /// Runs on until one of the automata may have found something. False if all are at their end, which is as
+    /// far behind their own part of the block as a needle may reach that begins in it.
     /// Alone in a function, so that all it needs has its place in a register.
     #[inline(never)]
-    fn run(&self, texts: [&[u8]; LANES], states: &mut [State; LANES], at: &mut usize) -> bool {
-        let beginnings = &self.beginnings;
-        let [mut one, mut two, mut three] = *states;
-        let length = texts[0].len();
-        let [first, second, third] = texts.map(|text| &text[..length]);
-        let mut next = *at;
+    fn run(
+        &self,
+        block: &[u8; BLOCK + NEEDLE],
+        states: &mut [State; LANES],
+        at: &mut usize,
+    ) -> bool {
+        // The compiler has to see that none is behind the table.
+        let mut now = states.map(Beginnings::known);
         let mut has_found = false;
-        while !has_found && next < length {
-            one = beginnings.next(one, first[next]);
-            two = beginnings.next(two, second[next]);
-            three = beginnings.next(three, third[next]);
-            has_found = beginnings.has_found([one, two, three]);
+        let mut next = *at;
+        while !has_found && let Some(bytes) = block[next..].first_chunk::<BEHIND>() {
+            for (state, lane) in now.iter_mut().zip(0..) {
+                *state = self.beginnings.next(*state, bytes[lane * LANE]);
+            }
+            has_found = Beginnings::has_found(now);
             next += 1;
         }
         *at = next;
-        *states = [one, two, three];
+        *states = now;
         has_found
+    }
+
+    /// The same of a text that is too short for several automata.
+    fn walk(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
+        let mut state = State::default();
+        let end = text.len().min(part.end + NEEDLE);
+        for (at, byte) in (part.start..end).zip(&text[part.start..end]) {
+            state = self.beginnings.next(state, *byte);
+            if Beginnings::has_found([state]) {
+                self.hits_of(state, text, &part, at, hits);
+            }
+        }
     }
 
     /// The places in this part of a text where a match may begin, by what has been read up to this byte.
