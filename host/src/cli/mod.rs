@@ -119,6 +119,13 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
+    let command = args.get(1).and_then(|command| command.to_str());
+    // An editor waits for these, and each takes some of the other's time: one begins at once, and the other before
+    // we read the rest of what is asked of us.
+    if command == Some("supervise") {
+        return supervisor::main();
+    }
+    let early = (command == Some("run") && !has_terminal()).then(run::begin_supervising);
     let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
         let appended = has_terminal().then(|| with_appended(&args)).flatten();
         appended.unwrap_or_else(|| error.exit())
@@ -143,6 +150,7 @@ pub fn main() -> ExitCode {
     match cli.command {
         Command::Run(mut run) => {
             run.logging = logging;
+            run.supervisor = early;
             run.main(log)
         }
         Command::New(new) => new.main(),

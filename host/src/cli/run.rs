@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread::{self, JoinHandle};
 
 use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
@@ -48,7 +49,13 @@ pub struct Run {
     /// What the command line says about the log, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
+    /// What starts programs for us, if it has begun already.
+    #[arg(skip)]
+    pub supervisor: Option<Beginning>,
 }
+
+/// A supervisor that is being started.
+pub type Beginning = JoinHandle<Result<Supervisor, Failed>>;
 
 impl Run {
     pub fn main(mut self, log: Option<PathBuf>) -> ExitCode {
@@ -61,7 +68,7 @@ impl Run {
         on_a_runtime(self.serve(log))
     }
 
-    async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
+    async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
         let settings = Settings {
             trace: open_trace(self.trace.as_deref())?,
             log: log.clone(),
@@ -74,18 +81,15 @@ impl Run {
             LINE,
         );
         let program = settings.program.clone();
-        // It begins while the client makes up its mind.
-        let mut ready = Some(supervise(&program).map_err(|failed| failed.error.message)?);
+        let mut begun = self.supervisor.take();
         let mut broken: Option<Failed> = None;
         let mut start = async |role| {
             if let Some(failed) = &broken {
                 return Err(failed.clone());
             }
-            let supervisor = match ready.take() {
-                Some(supervisor) => supervisor,
-                None => supervise(&program)?,
-            };
             let plan = self.plan(role, log.as_deref())?;
+            let begun = begun.take().and_then(|begun| begun.join().ok());
+            let supervisor = begun.unwrap_or_else(|| supervise(&program))?;
             let loaded = plan.load(Some(supervisor)).await?;
             let started = loaded.start().await;
             started.inspect_err(|failed| broken = Some(again(failed)))
@@ -286,6 +290,11 @@ pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
         let program = Untrusted::new(program.display());
         failed(&format!("`{program} supervise` cannot be started: {error}"))
     })
+}
+
+/// The same while something else is done: whoever starts a program waits until it begins.
+pub fn begin_supervising() -> Beginning {
+    thread::spawn(|| supervise(&Settings::default().program))
 }
 
 /// What is said of a chain that broke when rights had been given up already.
