@@ -138,7 +138,7 @@ pub async fn start(
             Ok(proxy) => all.proxies.push(proxy),
             Err(failure) => {
                 let (id, details) = (&entry.id, failure.details());
-                tracing::error!("the proxy `{id}` did not start: {failure}{details}");
+                tracing::error!(target: Failure::TARGET, "the proxy `{id}` did not start: {failure}{details}");
                 if entry.on_failure != Some(FailurePolicy::Bypass) {
                     let wrong = format!("it did not start: {failure}");
                     return Err(manifest.about(entry, &wrong));

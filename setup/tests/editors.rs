@@ -498,4 +498,6 @@ fn agents_are_read_with_what_they_launch() {
     user.set_up(editor);
     let (agents, is_chained) = read();
     assert!(is_chained && agents[..4].iter().all(|agent| agent.runs == Runs::Chain));
+    assert_eq!(agents[1].behind().unwrap(), ["opencode", "acp"]);
+    assert_eq!(agents[4].behind(), None);
 }

@@ -15,6 +15,9 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The target of each line of the log that says which proxy, or chain, failed and why: by it they are found again.
+    pub const TARGET: &str = "acp_chain::failed";
+
     /// The same failure, with all that is known of it.
     #[must_use]
     pub fn with_details(mut self, details: String) -> Self {

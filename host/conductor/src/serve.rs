@@ -11,6 +11,7 @@ use super::conductor::Conductor;
 use super::handshake::Handshake;
 use super::{Chain, Role, StartError, Swap};
 use crate::trace::Trace;
+use acp_chain_channel::Failure;
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id};
 
@@ -81,7 +82,7 @@ pub async fn serve(
         match started.and_then(|chain| chain.fit(role)) {
             Ok(chain) => break (role, initialize, chain),
             Err(error) => {
-                tracing::error!("the chain did not start: {error}");
+                tracing::error!(target: Failure::TARGET, "the chain did not start: {error}");
                 let text = format!("acp-chain: {error}");
                 let id = initialize.id().unwrap_or_else(Id::null);
                 handshake.tell(&id, &Error::new(error.code, text)).await;

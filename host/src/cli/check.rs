@@ -237,7 +237,8 @@ fn print_program(entry: &ProxyEntry, native: &NativeEntry, user: &User) {
     }
 }
 
-fn command_line(command: &CommandLine) -> String {
+/// A command, for people.
+pub fn command_line(command: &CommandLine) -> String {
     let words = std::iter::once(&command.program).chain(&command.args);
     let words = words.map(|word| quote(&word.to_string_lossy(), MAX_QUOTE));
     words.collect::<Vec<_>>().join(" ")

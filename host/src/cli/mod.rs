@@ -12,8 +12,10 @@ mod author;
 mod check;
 mod conformance;
 mod dev;
+mod doctor;
 mod extension;
 mod folders;
+mod initialize;
 mod limits;
 mod log;
 mod mcp_shim;
@@ -61,6 +63,8 @@ enum Command {
     Run(run::Run),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
+    /// Look at what is installed and what applies here, and say what does not work and what mends it
+    Doctor(doctor::Doctor),
     /// Begin a project of an extension, in a folder of its own
     New(author::new::New),
     /// Build the extension of a project
@@ -136,7 +140,10 @@ pub fn main() -> ExitCode {
         Command::Run(_) | Command::Dev(_) | Command::FindProjects(_) | Command::ProjectChain(_)
     );
     let logging = logging(&cli);
-    let log = match serves || cli.log.is_some() || cli.log_file.is_some() {
+    // This one looks at the log, and must not begin one.
+    let is_logged = !matches!(cli.command, Command::Doctor(_))
+        && (serves || cli.log.is_some() || cli.log_file.is_some());
+    let log = match is_logged {
         true => log::start(cli.log.as_deref(), cli.log_file.clone()),
         false => Ok(None),
     };
@@ -152,6 +159,10 @@ pub fn main() -> ExitCode {
             run.logging = logging;
             run.supervisor = early;
             run.main(log)
+        }
+        Command::Doctor(mut doctor) => {
+            doctor.log_file = cli.log_file;
+            doctor.main()
         }
         Command::New(new) => new.main(),
         Command::Build(build) => build.main(),

@@ -239,7 +239,7 @@ fn search(command: &CommandLine) -> Vec<PathBuf> {
 }
 
 /// The file of a program.
-fn file_of(command: &CommandLine) -> Option<PathBuf> {
+pub fn file_of(command: &CommandLine) -> Option<PathBuf> {
     let word = Path::new(&command.program);
     if word.components().nth(1).is_some() || word.is_absolute() {
         return Some(word.to_owned());
@@ -261,7 +261,7 @@ fn interpreter(file: &Path) -> Option<PathBuf> {
 }
 
 /// The first line of a script, behind `#!`.
-fn first_line(file: &Path) -> Option<String> {
+pub fn first_line(file: &Path) -> Option<String> {
     // Not a pipe, which would be waited for.
     let file = file.is_file().then(|| File::open(file).ok())??;
     let mut start = Vec::new();

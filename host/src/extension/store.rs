@@ -134,6 +134,33 @@ impl Store {
         self.stored(digest)?.read()
     }
 
+    /// All components, by their names. Their content is not looked at.
+    pub fn all(&self) -> Result<Vec<Stored>, StoreError> {
+        let folder = self.components();
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            entries => entries.map_err(at(&folder))?,
+        };
+        let mut all = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(at(&folder))?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            let hex = name.and_then(|name| name.strip_suffix(".wasm"));
+            let digest = hex.and_then(|hex| format!("sha256:{hex}").parse().ok());
+            all.extend(digest.map(|digest| Stored { path, digest }));
+        }
+        Ok(all)
+    }
+
+    /// The lock files that name a component.
+    pub fn users_of(&self, digest: &Digest) -> Result<Vec<PathBuf>, StoreError> {
+        let names = |path: &PathBuf| {
+            Lock::read(path).is_ok_and(|lock| lock.digests().any(|named| named == *digest))
+        };
+        let locks = self.lock_files()?.into_iter().map(|(_, path)| path);
+        Ok(locks.filter(names).collect())
+    }
+
     fn stored(&self, digest: &Digest) -> Result<Stored, StoreError> {
         let path = self.find(digest).ok_or(StoreError::Missing(*digest))?;
         let digest = *digest;
@@ -265,6 +292,13 @@ impl Changing<'_> {
         }
         Ok(collected)
     }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
 }
 
 fn at(path: &Path) -> impl Fn(io::Error) -> StoreError {

@@ -53,6 +53,17 @@ pub struct Manifest {
     pub bridge: Option<BridgeKind>,
 }
 
+/// One proxy of a manifest, read by itself: what is wrong with it hides no other.
+#[derive(Debug)]
+pub struct Single {
+    /// What it is called, if it says that.
+    pub id: Option<String>,
+    /// The extension that it uses, if it does.
+    pub uses: Option<String>,
+    /// The proxy, or what is wrong.
+    pub read: Result<ProxyEntry, ManifestError>,
+}
+
 /// Where guards stand: `order`, and what `--with` makes of it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -175,6 +186,29 @@ impl Manifest {
         })
     }
 
+    /// The proxies of a manifest file, each by itself.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is no manifest.
+    pub fn each(
+        path: &Path,
+        user: &User,
+        installed: &Installed,
+    ) -> Result<Vec<Single>, ManifestError> {
+        let unreadable = |error| ManifestError::unreadable(path, error);
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let path = std::path::absolute(path).map_err(unreadable)?;
+        let file = File::parse(&text, &path)?;
+        Ok(Around::new(&path, &text, user, installed).each(file.proxy))
+    }
+
+    /// The same of the user's own chain.
+    #[must_use]
+    pub fn each_of_user(user: &User, installed: &Installed) -> Vec<Single> {
+        let own = &user.own;
+        Around::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
+    }
+
     /// Adds extensions behind the proxies that there are, each as it comes. Of all of them, guards go next to
     /// the agent, unless the manifest says otherwise. The lock is that of the user's own chain.
     pub fn add(
@@ -293,6 +327,19 @@ impl<'a> Around<'a> {
             proxies.push(proxy.map_err(|wrong| self.error(wrong))?);
         }
         Ok(proxies)
+    }
+
+    fn each(&self, tables: Vec<Spanned<ProxyTable>>) -> Vec<Single> {
+        let each = tables.into_iter().map(|table| {
+            let start = table.span().start;
+            let table = table.into_inner();
+            Single {
+                id: table.id(start).ok().map(Spanned::into_inner),
+                uses: table.r#use.as_ref().map(|name| name.get_ref().clone()),
+                read: table.read(start, self).map_err(|wrong| self.error(wrong)),
+            }
+        });
+        each.collect()
     }
 
     /// The extension that is called so here.

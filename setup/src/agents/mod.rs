@@ -25,6 +25,20 @@ pub struct Agent {
     pub name: String,
     /// What the editor launches.
     pub runs: Runs,
+    /// The same, word by word; none if it does not say.
+    pub words: Vec<String>,
+}
+
+impl Agent {
+    /// The command of the agent that acp-chain launches in turn, if it does and its own words name one.
+    #[must_use]
+    pub fn behind(&self) -> Option<&[String]> {
+        if !matches!(self.runs, Runs::Chain | Runs::ByHand) {
+            return None;
+        }
+        let mark = self.words.iter().position(|word| word == "--")?;
+        Some(&self.words[mark + 1..]).filter(|words| !words.is_empty())
+    }
 }
 
 /// What an editor launches for an agent.
@@ -50,12 +64,12 @@ pub struct Malformed {
 /// The agents of a configuration, in their order.
 pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     let found = find(text, dialect)?;
-    let agents = found.into_iter().map(|(name, command)| Agent {
-        name,
-        runs: match command {
-            Ok(command) => command.runs(),
-            Err(why) => Runs::Unfit(why),
-        },
+    let agents = found.into_iter().map(|(name, command)| {
+        let (runs, words) = match command {
+            Ok(command) => (command.runs(), command.words()),
+            Err(why) => (Runs::Unfit(why), Vec::new()),
+        };
+        Agent { name, runs, words }
     });
     Ok(agents.collect())
 }

@@ -119,10 +119,17 @@ impl<W: Write> Agent<W> {
         if !self.habits.no_capabilities {
             result["agentCapabilities"] = json!({"loadSession": true});
         }
+        if self.habits.login {
+            result["authMethods"] = json!([{"type": "terminal", "id": "log-in", "name": "Log in", "args": ["--sign-in"]}]);
+        }
         result
     }
 
     fn new_session(&mut self, id: &str) -> io::Result<()> {
+        if self.habits.login {
+            let error = r#"{"code":-32000,"message":"Authentication required"}"#;
+            return self.answer(id, Err(error));
+        }
         self.sessions += 1;
         let session = format!("session-{}", self.sessions);
         if self.habits.early_updates {

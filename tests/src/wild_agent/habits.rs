@@ -36,6 +36,9 @@ pub(crate) struct Habits {
     /// Take no notice of `$/cancel_request`.
     #[arg(long)]
     pub(crate) ignore_cancel: bool,
+    /// Want a login, in a terminal, before any session.
+    #[arg(long)]
+    pub(crate) login: bool,
     /// Write a line to stdout that is not JSON, before anything else.
     #[arg(long)]
     pub(crate) garbage: bool,

@@ -131,6 +131,12 @@ pub(super) fn cut_off(
 pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>) {
     if let Some(reason) = given_up {
         let hop = &mut core.hops[index];
+        let fate = match hop.terms.on_failure.ends_open() {
+            true => "everything passes it by",
+            false => "everything that it would see is refused",
+        };
+        let name = &hop.name;
+        tracing::error!(target: Failure::TARGET, "the proxy `{name}` is given up, and {fate}: {reason}");
         hop.life = Life::Ended(reason);
         if hop.terms.on_failure.ends_open() && hop.has_begun {
             hop.subscribe(Vec::new());
@@ -147,7 +153,7 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
         None => String::new(),
     };
     let (name, reason, details) = (&hop.name, &failure.reason, failure.details());
-    tracing::error!("the proxy `{name}` broke{at}: {reason}{details}");
+    tracing::error!(target: Failure::TARGET, "the proxy `{name}` broke{at}: {reason}{details}");
     if let Life::Idle(part) = &hop.life {
         tracing::info!("the proxy `{name}` until then: {:?}", part.tally());
     }

@@ -26,11 +26,14 @@ mod locator;
 mod opened;
 pub mod project_chain;
 mod question;
-mod shell;
+pub mod shell;
 mod state;
 pub mod trust;
 mod watch;
 mod wire;
+
+pub use self::opened::Opened;
+pub use self::state::State;
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +44,7 @@ use crate::project::{Bounds, Found, Records, find};
 use crate::untrusted::Untrusted;
 
 /// Where the way up from a working directory ends.
-fn bounds() -> Bounds {
+pub fn bounds() -> Bounds {
     let home = BaseDirs::new();
     let settings = folders::config_file();
     Bounds::new(

@@ -214,7 +214,7 @@ fn is_same(standing: &Standing, agreed: &[crate::project::Agreed]) -> bool {
 }
 
 /// An error if something is locked that is not here. Nothing is downloaded for a project that is not trusted.
-fn check_installed(content: &Content, installed: &Installed) -> Result<(), String> {
+pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), String> {
     let is_missing = |locked: &&crate::extension::Locked| {
         let digest = &locked.agreed.digest;
         let store = installed.store.as_ref();

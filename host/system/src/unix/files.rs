@@ -31,6 +31,11 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// An error if our user may not write to a file, or make something in a directory. Nothing is written.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
+}
+
 /// What tells files and directories apart, however many names lead to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {

@@ -16,6 +16,15 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
+/// An error if a file says that it is not to be written to. What a list of who may do what says, only a try tells.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    let about = fs::metadata(path)?;
+    match about.is_file() && about.permissions().readonly() {
+        true => Err(io::ErrorKind::PermissionDenied.into()),
+        false => Ok(()),
+    }
+}
+
 /// What tells files and directories apart: their one path without links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity(PathBuf);

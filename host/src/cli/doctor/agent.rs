@@ -1,0 +1,317 @@
+//! The agents: whether each starts, and answers `initialize` in time.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+use acp_chain_setup::{EDITORS, Places, agents};
+use tokio::task::JoinSet;
+
+use super::Doctor;
+use super::answer::{Answer, Heard, ask};
+use super::finding::Finding;
+use super::runtime::{self, Runtime};
+use crate::cli::check::command_line;
+use crate::cli::initialize::{Login, logins};
+use crate::cli::project::shell;
+use crate::cli::run::supervise;
+use crate::manifest::Manifest;
+use crate::native::{CommandLine, SpawnError, Startable};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// The least that an editor waits, of those that are known: avante.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// So many lines of what an agent wrote to standard error are shown.
+const LINES: usize = 8;
+
+/// The version of the protocol that acp-chain speaks.
+const PROTOCOL: u64 = 1;
+
+/// An agent that is asked.
+struct Asked {
+    command: CommandLine,
+    runtime: Option<Runtime>,
+}
+
+/// What came of it.
+struct Reply {
+    heard: Heard,
+    version: Option<semver::Version>,
+}
+
+pub fn look(doctor: &Doctor) -> Vec<Finding> {
+    let commands = asked(doctor);
+    if commands.is_empty() {
+        return vec![
+            Finding::note("no agent is known to ask: no editor launches one by way of acp-chain")
+                .run("acp-chain doctor -- AGENT"),
+        ];
+    }
+    let asked = commands.into_iter().map(|command| Asked {
+        runtime: runtime::of(&command),
+        command,
+    });
+    let asked: Vec<_> = asked.collect();
+    let wrong = |error: String| {
+        vec![Finding::problem(error).step("install acp-chain again: `cargo xtask install`")]
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let replies = match runtime {
+        Ok(runtime) => runtime.block_on(ask_all(&asked, doctor.patience())),
+        Err(error) => return wrong(format!("the runtime does not start: {error}")),
+    };
+    match replies {
+        Ok(replies) => asked
+            .iter()
+            .zip(replies)
+            .flat_map(|(asked, reply)| asked.findings(reply, doctor.patience()))
+            .collect(),
+        Err(error) => wrong(error),
+    }
+}
+
+/// The commands of the agents to ask, each once: the one that is named, or else that of the manifest, and those that
+/// editors launch behind acp-chain. Further ones, as those that are installed, are added here.
+fn asked(doctor: &Doctor) -> Vec<CommandLine> {
+    if let Some((program, args)) = doctor.agent.split_first() {
+        return vec![command(program, args)];
+    }
+    let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
+    for words in of_editors() {
+        let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        if let Some((program, args)) = words.split_first() {
+            all.push(command(program, args));
+        }
+    }
+    let mut seen: Vec<(OsString, Vec<OsString>)> = Vec::new();
+    all.retain(|command| {
+        let words = (command.program.clone(), command.args.clone());
+        let is_new = !seen.contains(&words);
+        seen.push(words);
+        is_new
+    });
+    all
+}
+
+fn command(program: &OsString, args: &[OsString]) -> CommandLine {
+    CommandLine {
+        program: program.clone(),
+        args: args.to_vec(),
+        env: Vec::new(),
+    }
+}
+
+/// The agent of the manifest that is named. What is wrong with that, the chain tells.
+fn of_manifest(doctor: &Doctor) -> Option<CommandLine> {
+    let path = doctor.manifest.as_ref()?;
+    let user = crate::cli::user().ok()?;
+    let installed = crate::cli::installed(&user).ok()?;
+    Manifest::read(path, &user, &installed).ok()?.agent
+}
+
+/// What editors launch behind acp-chain. What is wrong with their configurations, `editors` tells.
+fn of_editors() -> Vec<Vec<String>> {
+    let Some(places) = Places::of_user() else {
+        return Vec::new();
+    };
+    let found = EDITORS.iter().flat_map(|editor| {
+        let files = editor.found(&places).into_iter();
+        files.flat_map(|path| {
+            agents(editor, &path)
+                .map(|(found, _)| found)
+                .unwrap_or_default()
+        })
+    });
+    found
+        .filter_map(|agent| agent.behind().map(<[String]>::to_vec))
+        .collect()
+}
+
+/// Asks all at once.
+async fn ask_all(asked: &[Asked], patience: Duration) -> Result<Vec<Reply>, String> {
+    let program = std::env::current_exe()
+        .map_err(|error| format!("this program cannot be found: {error}"))?;
+    let supervisor = supervise(&program).map_err(|failed| failed.error.message)?;
+    let commands = asked.iter().map(|asked| asked.command.clone());
+    let versions = asked.iter().filter_map(Asked::asks_version).cloned();
+    let allowed = supervisor.allow(commands.chain(versions).collect());
+    let mut programs = allowed.map_err(|error| error.to_string())?;
+    let mut versions = programs.split_off(asked.len()).into_iter();
+    let mut running = JoinSet::new();
+    for (at, (asked, program)) in asked.iter().zip(programs).enumerate() {
+        let version = asked.asks_version().and_then(|_| versions.next());
+        running.spawn(async move { (at, reply(program, version, patience).await) });
+    }
+    let mut replies = running.join_all().await;
+    replies.sort_by_key(|(at, _)| *at);
+    Ok(replies.into_iter().map(|(_, reply)| reply).collect())
+}
+
+async fn reply(program: Startable, version: Option<Startable>, patience: Duration) -> Reply {
+    let version = async {
+        match version {
+            Some(version) => runtime::version(version, patience).await,
+            None => None,
+        }
+    };
+    let (heard, version) = tokio::join!(ask(program, patience), version);
+    Reply { heard, version }
+}
+
+impl Asked {
+    /// What tells the version of its runtime, if that matters.
+    fn asks_version(&self) -> Option<&CommandLine> {
+        let runtime = self.runtime.as_ref()?;
+        runtime
+            .command
+            .as_ref()
+            .filter(|_| runtime.wanted.is_some())
+    }
+
+    fn findings(&self, reply: Reply, patience: Duration) -> Vec<Finding> {
+        let mut findings = vec![self.finding(&reply.heard, patience)];
+        let is_answered = matches!(reply.heard.answer, Answer::Result(..));
+        findings.extend(self.of_runtime(reply.version.as_ref(), is_answered));
+        let shown = command_line(&self.command);
+        if reply.heard.is_noisy {
+            findings.push(
+                Finding::note(format!(
+                    "`{shown}` writes to standard output what is no message; acp-chain leaves it out, and editors may not"
+                ))
+                .step("tell its authors; logs belong on standard error"),
+            );
+        }
+        if let Answer::Result(result, _) = &reply.heard.answer {
+            let ways = logins(result, &self.command);
+            findings.extend((!ways.is_empty()).then(|| self.logins(&ways)));
+        }
+        findings
+    }
+
+    fn finding(&self, heard: &Heard, patience: Duration) -> Finding {
+        let shown = command_line(&self.command);
+        let by_hand = || {
+            let words = std::iter::once(&self.command.program).chain(&self.command.args);
+            let words: Vec<_> = words.map(|word| shell::word(Path::new(word))).collect();
+            words.join(" ")
+        };
+        match &heard.answer {
+            Answer::Result(result, took) => {
+                let name = result["agentInfo"]["name"].as_str().unwrap_or("an agent that gives no name");
+                let version = result["agentInfo"]["version"].as_str().unwrap_or_default();
+                let protocol = result["protocolVersion"].as_u64();
+                let says = format!(
+                    "`{shown}` is {} {}, speaks version {} of the protocol, and answered in {:.1} s",
+                    quote(name, MAX_QUOTE),
+                    quote(version, MAX_QUOTE),
+                    protocol.map_or("?".to_owned(), |version| version.to_string()),
+                    took.as_secs_f64()
+                );
+                match (protocol, *took > SLOW) {
+                    (Some(PROTOCOL), false) => Finding::fine(says),
+                    (Some(PROTOCOL), true) => Finding::note(says).step(format!(
+                        "some editors wait {} s only; install the agent rather than have `npx` or `uvx` look for it",
+                        SLOW.as_secs()
+                    )),
+                    _ => Finding::problem(says).step(format!(
+                        "use a version of the agent that speaks version {PROTOCOL}"
+                    )),
+                }
+            }
+            Answer::Error(error) => Finding::problem(format!(
+                "`{shown}` answers `initialize` with an error: {}",
+                quote(&error.to_string(), MAX_QUOTE)
+            ))
+            .with_lines(last_lines(&heard.words))
+            .step("use a version of the agent that speaks the Agent Client Protocol"),
+            Answer::Ended(how) => Finding::problem(format!(
+                "`{shown}` {how} before it answered `initialize`"
+            ))
+            .with_lines(last_lines(&heard.words))
+            .step(format!(
+                "run it by hand, and mend what it says: {}. Some agents need an argument, such as `--acp`, to speak the \
+                 protocol",
+                by_hand()
+            )),
+            Answer::Silent => Finding::problem(format!(
+                "`{shown}` did not answer `initialize` within {} s, and was ended",
+                patience.as_secs()
+            ))
+            .with_lines(last_lines(&heard.words))
+            .step(
+                "look whether it waits for a login, the network or an argument such as `--acp`; `--timeout SECONDS` \
+                 waits longer",
+            ),
+            Answer::NotStarted(error) => {
+                let finding = Finding::problem(error);
+                match error {
+                    SpawnError::NotFound { .. } => finding.step(
+                        "install it, or give its full path; editors that are started from a desktop have a shorter PATH \
+                         than your shell",
+                    ),
+                    SpawnError::NotRunnable { .. } => finding.step(
+                        "make it executable (`chmod +x`), or name the program that runs it before it",
+                    ),
+                }
+            }
+        }
+    }
+
+    /// What is wrong with what runs it.
+    fn of_runtime(&self, version: Option<&semver::Version>, is_answered: bool) -> Option<Finding> {
+        let runtime = self.runtime.as_ref()?;
+        let (name, script) = (quote(&runtime.name, MAX_QUOTE), runtime.script.display());
+        if runtime.command.is_none() {
+            return Some(
+                Finding::problem(format!("{script} is run by `{name}`, which was not found")).step(
+                    format!(
+                        "install `{name}`, or let PATH name its folder where the editor is started"
+                    ),
+                ),
+            );
+        }
+        let wanted = runtime.wanted.as_deref()?;
+        let version = version?;
+        if runtime::fits(version, wanted)? {
+            return None;
+        }
+        let says = format!(
+            "{script} is run by `{name}` {version}, and its package asks for Node {wanted}"
+        );
+        let finding = match is_answered {
+            true => Finding::note(says),
+            false => Finding::problem(says),
+        };
+        Some(finding.step(format!(
+            "install Node {wanted}, and let it stand first in PATH"
+        )))
+    }
+
+    fn logins(&self, ways: &[Login]) -> Finding {
+        let names: Vec<_> = ways.iter().map(|login| &*login.name).collect();
+        let says = format!(
+            "`{}` may want you to log in, in one of these ways: {}",
+            command_line(&self.command),
+            names.join(", ")
+        );
+        match ways.iter().find_map(|login| login.command.as_ref()) {
+            Some(command) => Finding::note(says).run(command),
+            None => Finding::note(says).step(
+                "log in with the agent's own program, as its authors say; `acp-chain try` tells whether it is enough",
+            ),
+        }
+    }
+}
+
+/// The end of what an agent wrote.
+fn last_lines(words: &str) -> impl Iterator<Item = &str> {
+    let lines: Vec<_> = words
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let first = lines.len().saturating_sub(LINES);
+    lines.into_iter().skip(first)
+}

@@ -1,0 +1,105 @@
+//! Starting an agent, and asking it to introduce itself: `initialize`, and nothing behind it. Whatever it does, it and
+//! all that it started are gone when this is done.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::time::timeout;
+
+use crate::cli::initialize;
+use crate::limits::LINE;
+use crate::native::{Process, SpawnError, Startable, describe};
+
+/// So long its end is waited for.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// What became of an agent that was asked.
+#[derive(Debug)]
+pub enum Answer {
+    /// It answered with this, within this time.
+    Result(Value, Duration),
+    /// It answered with an error.
+    Error(Value),
+    /// It ended before, so.
+    Ended(String),
+    /// It said nothing for so long as it had.
+    Silent,
+    /// It could not be started.
+    NotStarted(SpawnError),
+}
+
+/// What was heard of an agent.
+#[derive(Debug)]
+pub struct Heard {
+    pub answer: Answer,
+    /// The end of what it wrote to standard error.
+    pub words: String,
+    /// Whether it wrote something to standard output that is no message.
+    pub is_noisy: bool,
+}
+
+/// Asks.
+pub async fn ask(program: Startable, patience: Duration) -> Heard {
+    let begun = Instant::now();
+    let (mut process, mut input, output) = match Process::start(&program, None) {
+        Ok(started) => started,
+        Err(error) => {
+            return Heard {
+                answer: Answer::NotStarted(error),
+                words: String::new(),
+                is_noisy: false,
+            };
+        }
+    };
+    let request = json!({
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "initialize",
+        "params": initialize::params(),
+    });
+    let mut is_noisy = false;
+    let asked = async {
+        // One that does not read may have ended, which its output tells.
+        let _ = input.write_all(format!("{request}\n").as_bytes()).await;
+        answer(output, &mut is_noisy).await
+    };
+    let answer = timeout(patience, asked).await;
+    drop(input);
+    let ending = process.end(answer.is_ok());
+    let ended = timeout(ENDING, ending).await.ok().and_then(Result::ok);
+    let answer = match answer {
+        Ok(Some(answer)) if answer.get("error").is_some() => Answer::Error(answer["error"].clone()),
+        Ok(Some(mut answer)) => Answer::Result(answer["result"].take(), begun.elapsed()),
+        Ok(None) => Answer::Ended(match ended {
+            Some(ended) if ended.by_itself => describe(ended.status),
+            _ => "closed its standard output".to_owned(),
+        }),
+        Err(_) => Answer::Silent,
+    };
+    Heard {
+        answer,
+        words: process.last_words().await,
+        is_noisy,
+    }
+}
+
+/// The answer to the request; none if the output ends before.
+async fn answer(output: impl AsyncRead + Unpin, is_noisy: &mut bool) -> Option<Value> {
+    let mut output = BufReader::new(output);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut output).take(LINE as u64);
+        let read = { read }.read_until(b'\n', &mut line).await;
+        if read.ok()? == 0 {
+            return None;
+        }
+        match serde_json::from_slice::<Value>(&line) {
+            Ok(message) if message["id"] == 0 && message.get("method").is_none() => {
+                return Some(message);
+            }
+            Ok(message) if message.is_object() => {}
+            _ => *is_noisy = true,
+        }
+    }
+}

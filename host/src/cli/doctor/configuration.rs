@@ -1,0 +1,38 @@
+//! The user's config.toml.
+
+use super::Doctor;
+use super::finding::Finding;
+use crate::cli::folders;
+use crate::untrusted::Untrusted;
+
+pub fn look(_: &Doctor) -> Vec<Finding> {
+    let Some(path) = folders::config_file() else {
+        return vec![Finding::note(
+            "there is no place for a config.toml; what holds by default holds",
+        )];
+    };
+    let shown = Untrusted::new(path.display());
+    if path.symlink_metadata().is_err() {
+        return vec![Finding::fine(format!(
+            "{shown} is not there: no chain of your own, and what holds by default"
+        ))];
+    }
+    let user = match crate::cli::user() {
+        Ok(user) => user,
+        Err(error) => {
+            return vec![
+                Finding::problem(&error).step("mend that; until then acp-chain runs no chain"),
+            ];
+        }
+    };
+    let mut findings = vec![Finding::fine(match user.has_chain() {
+        true => format!("{shown} has a chain of your own"),
+        false => format!("{shown} has no chain"),
+    })];
+    if user.native {
+        findings.push(Finding::note(
+            "`native = true`: manifests may start programs as proxies, which no sandbox holds",
+        ));
+    }
+    findings
+}

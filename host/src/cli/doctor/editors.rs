@@ -1,0 +1,90 @@
+//! The editors that are found, and what each launches.
+
+use std::path::Path;
+
+use acp_chain_setup::{Agent, EDITORS, Editor, Places, Runs, agents};
+
+use super::Doctor;
+use super::finding::Finding;
+use crate::cli::project::shell;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+pub fn look(_: &Doctor) -> Vec<Finding> {
+    let Some(places) = Places::of_user() else {
+        return vec![Finding::note(
+            "there is no home folder to look for configurations of editors in",
+        )];
+    };
+    let mut findings = Vec::new();
+    for editor in &EDITORS {
+        for path in editor.found(&places) {
+            findings.extend(configuration(editor, &path));
+        }
+        findings.extend(editor.program().map(|program| {
+            let program = Untrusted::new(program.display());
+            Finding::note(format!(
+                "{} ({program}) is told on its command line what to launch",
+                editor.title
+            ))
+            .run(format!("acp-chain setup {}", editor.name))
+        }));
+    }
+    if findings.is_empty() {
+        let names: Vec<_> = EDITORS.iter().map(|editor| editor.title).collect();
+        findings.push(Finding::note(format!(
+            "no configuration of an editor was found; these are known: {}",
+            names.join(", ")
+        )));
+    }
+    findings
+}
+
+fn configuration(editor: &Editor, path: &Path) -> Vec<Finding> {
+    let at = format!("{}, {}", editor.title, Untrusted::new(path.display()));
+    let setup = format!("acp-chain setup {}", editor.name);
+    let (found, is_chained) = match agents(editor, path) {
+        Ok(found) => found,
+        Err(error) => {
+            return vec![
+                Finding::problem(format!("{}: {error}", editor.title))
+                    .step("mend the file; its editor may not read it either"),
+            ];
+        }
+    };
+    if editor.is_code() {
+        return vec![match is_chained {
+            true => Finding::fine(format!("{at}: launches acp-chain")),
+            false => Finding::note(format!("{at}: does not launch acp-chain")).run(setup),
+        }];
+    }
+    if found.is_empty() {
+        return vec![Finding::note(format!("{at}: has no agents"))];
+    }
+    let findings = found.iter().map(|agent| one(&at, &setup, agent));
+    findings.collect()
+}
+
+fn one(at: &str, setup: &str, agent: &Agent) -> Finding {
+    let name = quote(&agent.name, MAX_QUOTE);
+    let only = format!("{setup} --agent {}", shell::word(Path::new(&agent.name)));
+    match &agent.runs {
+        Runs::Chain | Runs::ByHand => {
+            let program = agent.words.first().map(Path::new);
+            let is_gone = |program: &&Path| program.is_absolute() && !program.is_file();
+            match program.filter(is_gone) {
+                Some(program) => Finding::problem(format!(
+                    "{at}: `{name}` launches {}, which is not there",
+                    Untrusted::new(program.display())
+                ))
+                .run(only),
+                None => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
+            }
+        }
+        Runs::Other(command) => Finding::note(format!(
+            "{at}: `{name}` launches {}, without acp-chain",
+            quote(command, MAX_QUOTE)
+        ))
+        .run(only),
+        Runs::Unfit(why) => Finding::note(format!("{at}: `{name}` {why}")),
+    }
+}

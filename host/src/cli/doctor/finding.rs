@@ -1,0 +1,84 @@
+//! What was found: one thing each, how it stands, and what mends it. All that is shown is harmless to a terminal,
+//! whoever said it.
+
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// How something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// As it should be.
+    Fine,
+    /// It works, and its user should know this.
+    Note,
+    /// Something does not work.
+    Problem,
+}
+
+/// What mends it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Remedy {
+    /// This, in a shell.
+    Command(String),
+    /// What no command does.
+    Step(String),
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    pub state: State,
+    pub says: String,
+    /// What programs said of it, line by line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
+}
+
+impl Finding {
+    pub fn fine(says: impl Display) -> Self {
+        Self::new(State::Fine, &says)
+    }
+
+    pub fn note(says: impl Display) -> Self {
+        Self::new(State::Note, &says)
+    }
+
+    pub fn problem(says: impl Display) -> Self {
+        Self::new(State::Problem, &says)
+    }
+
+    fn new(state: State, says: &dyn Display) -> Self {
+        Self {
+            state,
+            says: Untrusted::within(says, 2 * MAX_QUOTE).to_string(),
+            lines: Vec::new(),
+            remedy: None,
+        }
+    }
+
+    /// The same, with what programs said.
+    pub fn with_lines<'l>(mut self, lines: impl IntoIterator<Item = &'l str>) -> Self {
+        let lines = lines.into_iter().map(|line| quote(line, MAX_QUOTE));
+        self.lines = lines.collect();
+        self
+    }
+
+    /// The same, with the command that mends it.
+    pub fn run(mut self, command: impl Display) -> Self {
+        self.remedy = Some(Remedy::Command(Untrusted::new(command).to_string()));
+        self
+    }
+
+    /// The same, with what is to be done.
+    pub fn step(mut self, step: impl Display) -> Self {
+        self.remedy = Some(Remedy::Step(Untrusted::new(step).to_string()));
+        self
+    }
+}

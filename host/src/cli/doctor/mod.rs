@@ -1,0 +1,239 @@
+//! `acp-chain doctor`: what is installed, what applies here, and what does not work, each with what mends it.
+//!
+//! It only looks: it writes, fetches and compiles nothing, and starts no proxy. The areas know nothing of each other,
+//! so that whatever is wrong in one hides no other, and each has only so much time.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `finding` | what was found |
+//! | `program` | this program, and the folders that it keeps things in |
+//! | `configuration` | the user's config.toml |
+//! | `project` | the project of the current folder, and whether it is trusted |
+//! | `chain` | the proxies |
+//! | `store` | installed extensions, and compiled code |
+//! | `agent` | the agents: whether they start and answer |
+//! | `answer` | how one agent is started and asked |
+//! | `runtime` | what runs an agent that is a script |
+//! | `editors` | what editors launch |
+//! | `log` | the log, and the last failure of each proxy in it |
+
+mod agent;
+mod answer;
+mod chain;
+mod configuration;
+mod editors;
+mod finding;
+mod log;
+mod program;
+mod project;
+mod runtime;
+mod store;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use console::style;
+use serde::Serialize;
+
+use self::finding::{Finding, Remedy, State};
+use super::project::shell;
+use crate::untrusted::Untrusted;
+
+/// The version of the format of `--json`.
+const VERSION: u32 = 1;
+
+/// So long an area may take, beside what agents take to answer.
+const LONGEST: Duration = Duration::from_secs(15);
+
+/// What is looked at, in this order.
+const AREAS: [(&str, Look); 8] = [
+    ("program", program::look),
+    ("configuration", configuration::look),
+    ("project", project::look),
+    ("chain", chain::look),
+    ("store", store::look),
+    ("agent", agent::look),
+    ("editors", editors::look),
+    ("log", log::look),
+];
+
+type Look = fn(&Doctor) -> Vec<Finding>;
+
+#[derive(Clone, Debug, clap::Args)]
+pub struct Doctor {
+    /// Look at the chain of this manifest; without it, at your own, and at the project of the current folder
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// So long an agent has to answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    timeout: u64,
+    /// The command of an agent, and its arguments: it is started, and asked to introduce itself. Without it, so are the
+    /// agents that editors launch by way of acp-chain
+    #[arg(last = true, value_name = "AGENT")]
+    agent: Vec<OsString>,
+    /// The log that the command line names.
+    #[arg(skip)]
+    pub log_file: Option<PathBuf>,
+}
+
+/// A finding, for `--json`.
+#[derive(Serialize)]
+struct Entry<'f> {
+    area: &'static str,
+    #[serde(flatten)]
+    finding: &'f Finding,
+}
+
+#[derive(Serialize)]
+struct Report<'f> {
+    version: u32,
+    problems: usize,
+    notes: usize,
+    findings: Vec<Entry<'f>>,
+}
+
+impl Doctor {
+    pub fn main(self) -> ExitCode {
+        let is_json = self.json;
+        let areas = self.examine();
+        let findings = || areas.iter().flat_map(|(_, findings)| findings);
+        let count = |state| findings().filter(|finding| finding.state == state).count();
+        let (problems, notes) = (count(State::Problem), count(State::Note));
+        match is_json {
+            true => {
+                let entries = areas.iter().flat_map(|(area, findings)| {
+                    findings.iter().map(|finding| Entry { area, finding })
+                });
+                let report = Report {
+                    version: VERSION,
+                    problems,
+                    notes,
+                    findings: entries.collect(),
+                };
+                let text = serde_json::to_string_pretty(&report);
+                say!("{}", text.unwrap_or_default());
+            }
+            false => {
+                for (area, findings) in &areas {
+                    print(area, findings);
+                }
+                say!("{}", summary(problems, notes));
+            }
+        }
+        match problems {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        }
+    }
+
+    /// Looks at all areas at once.
+    fn examine(self) -> Vec<(&'static str, Vec<Finding>)> {
+        let doctor = Arc::new(self);
+        let longest = LONGEST + 2 * doctor.patience();
+        let end = Instant::now() + longest;
+        let looking: Vec<_> = AREAS
+            .iter()
+            .map(|(area, look)| (*area, doctor.clone().begin(*look)))
+            .collect();
+        let areas = looking.into_iter().map(|(area, found)| {
+            let left = end.saturating_duration_since(Instant::now());
+            let findings = match found.recv_timeout(left) {
+                Ok(findings) => findings,
+                Err(RecvTimeoutError::Timeout) => vec![
+                    Finding::problem(format!(
+                        "this took longer than {} s: a file or a file system does not answer",
+                        longest.as_secs()
+                    ))
+                    .step("look whether your home folder, or the folder that you are in, is on a disk that hangs"),
+                ],
+                Err(RecvTimeoutError::Disconnected) => vec![
+                    Finding::problem("acp-chain broke while it looked at this; what it said is above")
+                        .step("report it, with what was said"),
+                ],
+            };
+            (area, findings)
+        });
+        areas.collect()
+    }
+
+    /// Looks at an area on a thread of its own, which may hang or break.
+    fn begin(self: Arc<Self>, look: Look) -> Receiver<Vec<Finding>> {
+        let (tell, found) = channel();
+        thread::spawn(move || tell.send(look(&self)));
+        found
+    }
+
+    /// How long an agent may take.
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
+
+    /// The end of a command about extensions that is to be about the same chain.
+    fn about_chain(&self) -> String {
+        match &self.manifest {
+            Some(path) => format!(" --manifest {}", shell::word(path)),
+            None => String::new(),
+        }
+    }
+}
+
+/// An error if nothing could be written to a file or folder, which need not be there yet. Nothing is written.
+fn check_place(path: &Path) -> Result<(), String> {
+    use crate::system::files::check_writable;
+
+    let there = path
+        .ancestors()
+        .find(|above| above.symlink_metadata().is_ok());
+    let there = there.unwrap_or(Path::new("/"));
+    let shown = Untrusted::new(there.display());
+    if there != path && !there.is_dir() {
+        return Err(format!("{shown} is no folder"));
+    }
+    check_writable(there).map_err(|error| format!("{shown}: {error}"))
+}
+
+/// Prints an area.
+fn print(area: &str, findings: &[Finding]) {
+    say!("{}", style(area).bold());
+    for finding in findings {
+        let state = match finding.state {
+            State::Fine => style("fine   ").green(),
+            State::Note => style("note   ").yellow(),
+            State::Problem => style("problem").red().bold(),
+        };
+        say!("  {state}  {}", finding.says);
+        for line in &finding.lines {
+            say!("           | {line}");
+        }
+        match &finding.remedy {
+            Some(Remedy::Command(command)) => say!("           → {}", style(command).cyan()),
+            Some(Remedy::Step(step)) => say!("           → {step}"),
+            None => {}
+        }
+    }
+    say!();
+}
+
+fn summary(problems: usize, notes: usize) -> String {
+    let count = |count: usize, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    match (problems, notes) {
+        (0, 0) => "Everything is fine.".to_owned(),
+        (0, _) => format!("Everything works; {}.", count(notes, "note")),
+        _ => format!(
+            "{}, {}. Behind each arrow is what mends it.",
+            count(problems, "problem"),
+            count(notes, "note")
+        ),
+    }
+}

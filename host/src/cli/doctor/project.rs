@@ -1,0 +1,120 @@
+//! The project of the current folder, and whether its user trusts it.
+
+use std::path::Path;
+
+use super::Doctor;
+use super::finding::Finding;
+use crate::cli::folders;
+use crate::cli::project::trust::check_installed;
+use crate::cli::project::{self, Opened, State, shell};
+use crate::cli::relied_on::Named;
+use crate::extension::Installed;
+use crate::manifest::{Manifest, User};
+use crate::project::{Content, Found, Keep, MANIFEST, Records, find};
+use crate::untrusted::Untrusted;
+
+pub fn look(doctor: &Doctor) -> Vec<Finding> {
+    if doctor.manifest.is_some() {
+        return vec![Finding::fine(
+            "not asked: a manifest that is named is the whole chain",
+        )];
+    }
+    let here = match std::env::current_dir() {
+        Ok(here) => here,
+        Err(error) => {
+            return vec![
+                Finding::problem(format!("the current folder is gone: {error}"))
+                    .step("go to another folder"),
+            ];
+        }
+    };
+    let root = match find(&here, &project::bounds()) {
+        Found::Project(root) => root,
+        Found::None(end) => return vec![Finding::fine(format!("none here: {end}"))],
+    };
+    let shown = Untrusted::new(root.display());
+    let Some(records) = folders::trust().map(|folder| Records::open(&folder)) else {
+        return vec![
+            Finding::problem(format!(
+                "{shown} is a project, and without a home folder nobody can have agreed to it"
+            ))
+            .step("let HOME, or XDG_DATA_HOME, name a folder of yours"),
+        ];
+    };
+    vec![standing(&root, &records)]
+}
+
+fn standing(root: &Path, records: &Records) -> Finding {
+    let shown = Untrusted::new(root.display());
+    let (user, installed) = match known() {
+        Ok(known) => known,
+        Err(error) => {
+            return Finding::problem(format!("{shown} cannot be looked at: {error}"))
+                .step("mend that first");
+        }
+    };
+    let word = shell::word(root);
+    let trust = format!("acp-chain trust {word}");
+    match State::of(root, records, &installed.carried) {
+        State::Trusted(_) => match opened(root, &user, &installed) {
+            Ok(opened) => {
+                let count = opened.manifest.proxies.len();
+                Finding::fine(format!(
+                    "{shown} is trusted, as it is now; sessions here have its proxies ({count})"
+                ))
+            }
+            Err(broken) => {
+                let error = broken.error;
+                let finding =
+                    Finding::problem(format!("{shown} is trusted, and does not run: {error}"));
+                match broken.is_missing {
+                    true => finding.run(format!(
+                        "acp-chain install --manifest {}",
+                        shell::word(&root.join(MANIFEST))
+                    )),
+                    false => finding.step(format!("mend that in the project, then `{trust}`")),
+                }
+            }
+        },
+        State::Changed => Finding::problem(format!(
+            "{shown} has changed since you agreed to it: its proxies, as they are now, do not run"
+        ))
+        .run(trust),
+        State::Unknown => Finding::problem(format!(
+            "{shown} is not trusted: its proxies do not run before you have seen them and agreed"
+        ))
+        .run(trust),
+        State::Denied => Finding::fine(format!(
+            "{shown} never runs: you said so. `{trust}` asks you again"
+        )),
+        State::Wrong(error) => Finding::problem(format!("{shown} cannot be used: {error}")).step(
+            format!("mend that in the project, or say `acp-chain trust --deny {word}`"),
+        ),
+        State::Gone => Finding::fine(format!("{shown} has no {MANIFEST} any more")),
+    }
+}
+
+fn known() -> Result<(User, Installed), String> {
+    let user = crate::cli::user().map_err(|error| error.to_string())?;
+    let installed = crate::cli::installed(&user)?;
+    Ok((user, installed))
+}
+
+/// Why a project that is trusted does not run.
+struct Broken {
+    error: String,
+    /// Whether it is for something that is locked and not here.
+    is_missing: bool,
+}
+
+/// A project that is trusted, checked as far as it can be without running it.
+fn opened(root: &Path, user: &User, installed: &Installed) -> Result<Opened, Broken> {
+    let broken = |is_missing| move |error: String| Broken { error, is_missing };
+    let content = Content::read(root, &installed.carried, Keep::Components);
+    let content = content.map_err(|error| broken(false)(error.to_string()))?;
+    check_installed(&content, installed).map_err(broken(true))?;
+    // What is wrong with the user's own chain is told where that is looked at.
+    let own = Manifest::of_user(user, installed).ok();
+    let named = own.map_or_else(Named::default, |own| Named::default().and(&own));
+    Opened::new(content, user, installed, &named).map_err(broken(false))
+}

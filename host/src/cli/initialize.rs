@@ -1,0 +1,108 @@
+//! What acp-chain says of itself when it is the client, and how an agent that answers lets its user log in.
+
+use serde_json::{Value, json};
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::project::shell;
+use crate::native::CommandLine;
+use crate::untrusted::{MAX_QUOTE, quote};
+
+/// One way to log in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Login {
+    /// What the agent calls it.
+    pub name: String,
+    /// What is to be run in a terminal; none if the agent has no such way.
+    pub command: Option<String>,
+}
+
+/// The parameters of `initialize`, of a client that has no files and no terminal, and shows its user what logs in.
+pub fn params() -> Value {
+    json!({
+        "protocolVersion": 1,
+        "clientInfo": { "name": "acp-chain", "version": env!("CARGO_PKG_VERSION") },
+        "clientCapabilities": {
+            "fs": { "readTextFile": false, "writeTextFile": false },
+            "terminal": false,
+            "auth": { "terminal": true },
+            // What agents asked for before the protocol had a name for it.
+            "_meta": { "terminal-auth": true },
+        },
+    })
+}
+
+/// The ways to log in that the answer of an agent with this command names.
+pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
+    let methods = answer["authMethods"].as_array().into_iter().flatten();
+    let logins = methods.map(|method| Login {
+        name: quote(
+            method["name"]
+                .as_str()
+                .or(method["id"].as_str())
+                .unwrap_or("?"),
+            MAX_QUOTE,
+        ),
+        command: command(method, agent),
+    });
+    logins.collect()
+}
+
+/// What is run in a terminal for a way to log in.
+fn command(method: &Value, agent: &CommandLine) -> Option<String> {
+    let own = &method["_meta"]["terminal-auth"];
+    if let Some(program) = own["command"].as_str() {
+        return Some(line(own, [OsString::from(program)]));
+    }
+    if method["type"] != "terminal" {
+        return None;
+    }
+    let words = std::iter::once(&agent.program).chain(&agent.args).cloned();
+    Some(line(method, words))
+}
+
+/// A command as a shell takes it: the environment, the words, and the arguments behind them.
+fn line(more: &Value, words: impl IntoIterator<Item = OsString>) -> String {
+    let word = |word: &str| shell::word(Path::new(word));
+    let env = more["env"].as_object().into_iter().flatten();
+    let env =
+        env.filter_map(|(name, value)| Some(format!("{}={}", word(name), word(value.as_str()?))));
+    let words = words.into_iter().map(|word| shell::word(Path::new(&word)));
+    let args = more["args"].as_array().into_iter().flatten();
+    let args = args.filter_map(|arg| Some(word(arg.as_str()?)));
+    let all: Vec<_> = env.chain(words).chain(args).collect();
+    all.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_logs_in_is_a_command_that_a_shell_takes() {
+        let agent = CommandLine {
+            program: "my agent".into(),
+            args: vec!["--acp".into()],
+            env: Vec::new(),
+        };
+        let answer = json!({ "authMethods": [
+            { "id": "key", "name": "Key\u{1b}[2J" },
+            { "type": "terminal", "id": "t", "name": "Terminal", "args": ["--log in"], "env": { "TTY": "1" } },
+            { "id": "old", "name": "Old", "_meta": { "terminal-auth": { "command": "node", "args": ["cli.js", "/login"] } } },
+        ] });
+        let found = logins(&answer, &agent);
+        let found: Vec<_> = found
+            .iter()
+            .map(|login| (&*login.name, login.command.as_deref()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("Key\\u{1b}[2J", None),
+                ("Terminal", Some("TTY=1 'my agent' --acp '--log in'")),
+                ("Old", Some("node cli.js /login")),
+            ]
+        );
+    }
+}
