@@ -15,7 +15,7 @@ pub struct Leg {
     /// Its method; of a response, that of the request.
     pub method: String,
     #[serde(default)]
-    params: Value,
+    pub(crate) params: Value,
     #[serde(default)]
     result: Value,
     #[serde(default)]

@@ -5,8 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+mod chunks;
 mod leg;
 mod story;
 
 pub use leg::{Kind, Leg, legs, text_of};
-pub use story::{chain, turn};
+pub use story::{chain, changes, turn};

@@ -2,6 +2,7 @@
 
 use console::{measure_text_width, style, truncate_str};
 
+use crate::chunks::joined;
 use crate::{Kind, Leg};
 
 /// Columns of the part of a line that says from where to where.
@@ -25,31 +26,45 @@ struct Stretch<'a> {
 #[must_use]
 pub fn chain<'p>(proxies: impl IntoIterator<Item = &'p str>) -> String {
     let proxies = proxies.into_iter();
-    let proxies: Vec<_> = proxies.map(|id| style(id).cyan().to_string()).collect();
-    format!("  client ⇄ {} ⇄ agent", proxies.join(" ⇄ "))
+    let proxies = proxies.map(|id| format!("{} ⇄ ", style(id).cyan()));
+    format!("  client ⇄ {}agent", proxies.collect::<String>())
 }
 
 /// What crossed the chain in a turn, in lines of so many columns: a blank one before each message.
 #[must_use]
 pub fn turn(legs: &[Leg], width: usize) -> String {
-    let mut story = Vec::new();
-    for passage in passages(legs) {
-        // What comes before the turn is told only if a proxy changed it.
-        let first = passage.legs[0];
-        let stretches = passage.stretches();
-        if matches!(&*first.method, "initialize" | "session/new") && stretches.len() == 1 {
-            continue;
+    let told = passages(legs);
+    let told = told.iter().filter(|passage| !passage.is_before_the_turn());
+    lines(told.flat_map(|passage| passage.lines(width)))
+}
+
+/// The same of an agent that streams: chunks are put together, and further notifications that nobody changed are
+/// counted.
+#[must_use]
+pub fn changes(legs: &[Leg], width: usize) -> String {
+    let legs = joined(legs);
+    let told = passages(&legs);
+    let told: Vec<_> = told
+        .iter()
+        .filter(|passage| !passage.is_before_the_turn())
+        .collect();
+    let alike = |one: &&Passage, other: &&Passage| {
+        let routes = [one, other].map(|passage| passage.unchanged());
+        routes[0].is_some() && routes[0] == routes[1]
+    };
+    lines(told.chunk_by(alike).flat_map(|alike| {
+        match alike {
+            [first, _, ..] => first.counted(alike.len()),
+            alike => alike
+                .iter()
+                .flat_map(|passage| passage.lines(width))
+                .collect(),
         }
-        let verb = match first.kind {
-            Kind::Request => "asks",
-            Kind::Notification => "tells",
-            Kind::Response => "answers",
-        };
-        let heading = format!("{} {verb} {}", first.from, first.title());
-        story.push(format!("\n{}", style(heading).bold()));
-        story.extend(stretches.iter().flat_map(|stretch| stretch.lines(width)));
-    }
-    story.join("\n")
+    }))
+}
+
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Puts the legs of each message together, in the order in which the messages set out.
@@ -67,7 +82,49 @@ fn passages(legs: &[Leg]) -> Vec<Passage<'_>> {
     passages
 }
 
-impl Passage<'_> {
+impl<'a> Passage<'a> {
+    /// Whether it comes before the turn, and no proxy changed it.
+    fn is_before_the_turn(&self) -> bool {
+        matches!(&*self.legs[0].method, "initialize" | "session/new") && self.stretches().len() == 1
+    }
+
+    fn heading(&self) -> String {
+        let first = self.legs[0];
+        let verb = match first.kind {
+            Kind::Request => "asks",
+            Kind::Notification => "tells",
+            Kind::Response => "answers",
+        };
+        format!("{} {verb} {}", first.from, first.title())
+    }
+
+    fn lines(&self, width: usize) -> Vec<String> {
+        let heading = format!("\n{}", style(self.heading()).bold());
+        let stretches = self.stretches();
+        let stretches = stretches.iter().flat_map(|stretch| stretch.lines(width));
+        std::iter::once(heading).chain(stretches).collect()
+    }
+
+    /// The method and the way of a notification that nobody changed.
+    fn unchanged(&self) -> Option<(&str, Vec<&str>)> {
+        let first = self.legs[0];
+        let mut stretches = self.stretches();
+        let is_told = matches!(first.kind, Kind::Notification) && stretches.len() == 1;
+        is_told.then(|| (&*first.method, stretches.swap_remove(0).route))
+    }
+
+    /// So many like this one.
+    fn counted(&self, count: usize) -> Vec<String> {
+        let heading = format!("{}, {count} times", self.heading());
+        let route = self
+            .unchanged()
+            .map_or(String::new(), |(_, route)| route.join(" → "));
+        vec![
+            format!("\n{}", style(heading).bold()),
+            format!("  {route:ROUTE$}  {}", style("(unchanged)").dim()),
+        ]
+    }
+
     /// Whether a leg is of this message, or of what a proxy asks or answers while it has it.
     fn goes_on_with(&self, leg: &Leg) -> bool {
         let first = self.legs[0];
@@ -94,7 +151,7 @@ impl Passage<'_> {
         }
     }
 
-    fn stretches(&self) -> Vec<Stretch<'_>> {
+    fn stretches(&self) -> Vec<Stretch<'a>> {
         let first = self.legs[0];
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut before: Option<String> = None;
@@ -292,6 +349,47 @@ agent tells session/update
 
 agent answers session/prompt
   agent → client                    end_turn"
+        );
+    }
+
+    fn update(from: &str, to: &str, kind: &str, text: &str) -> Leg {
+        let body =
+            format!(r#"{{"update":{{"sessionUpdate":"{kind}","content":{{"text":"{text}"}}}}}}"#);
+        leg(from, to, "notification", "session/update", &body)
+    }
+
+    #[test]
+    fn what_is_streamed_is_put_together_and_what_nobody_changed_is_counted() {
+        console::set_colors_enabled(false);
+        let said = |from, to, text| update(from, to, "agent_message_chunk", text);
+        let legs = [
+            prompt("client", "agent", "go on"),
+            said("agent", "redact", "The KE"),
+            said("redact", "client", "The "),
+            said("agent", "redact", "Y is"),
+            update("agent", "client", "tool_call_update", "one"),
+            update("agent", "client", "tool_call_update", "two"),
+            said("agent", "redact", " her"),
+            said("redact", "client", "*** is her"),
+            said("agent", "redact", "e."),
+            said("redact", "client", "e."),
+        ];
+        assert_eq!(
+            changes(&legs, 100),
+            "
+client asks session/prompt
+  client → agent                    go on
+
+agent tells session/update
+  agent → redact                    The KEY is
+  redact → client                   The 
+
+agent tells session/update, 2 times
+  agent → client                    (unchanged)
+
+agent tells session/update
+  agent → redact                     here.
+  redact → client                   *** is here."
         );
     }
 

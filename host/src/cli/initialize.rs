@@ -9,10 +9,13 @@ use super::project::shell;
 use crate::native::CommandLine;
 use crate::untrusted::{MAX_QUOTE, quote};
 
+/// The code of the error of an agent that wants its user to log in first.
+pub const AUTH_REQUIRED: i64 = -32000;
+
 /// One way to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// What the agent calls it.
+    /// What the agent calls it, and says of it.
     pub name: String,
     /// What is to be run in a terminal; none if the agent has no such way.
     pub command: Option<String>,
@@ -36,15 +39,14 @@ pub fn params() -> Value {
 /// The ways to log in that the answer of an agent with this command names.
 pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
     let methods = answer["authMethods"].as_array().into_iter().flatten();
-    let logins = methods.map(|method| Login {
-        name: quote(
-            method["name"]
-                .as_str()
-                .or(method["id"].as_str())
-                .unwrap_or("?"),
-            MAX_QUOTE,
-        ),
-        command: command(method, agent),
+    let logins = methods.map(|method| {
+        let text = |key: &str| method[key].as_str();
+        let name = text("name").or(text("id")).unwrap_or("?");
+        let about = text("description").map_or(String::new(), |about| format!(": {about}"));
+        Login {
+            name: quote(&format!("{name}{about}"), MAX_QUOTE),
+            command: command(method, agent),
+        }
     });
     logins.collect()
 }
@@ -55,11 +57,11 @@ fn command(method: &Value, agent: &CommandLine) -> Option<String> {
     if let Some(program) = own["command"].as_str() {
         return Some(line(own, [OsString::from(program)]));
     }
-    if method["type"] != "terminal" {
-        return None;
-    }
-    let words = std::iter::once(&agent.program).chain(&agent.args).cloned();
-    Some(line(method, words))
+    // The protocol's own place for it, and one from before it had that.
+    let mut places = [method, &method["_meta"]].into_iter();
+    let place = places.find(|place| place["type"] == "terminal")?;
+    let words = std::iter::once(&agent.program).chain(&agent.args);
+    Some(line(place, words.cloned()))
 }
 
 /// A command as a shell takes it: the environment, the words, and the arguments behind them.
@@ -89,6 +91,7 @@ mod tests {
         let answer = json!({ "authMethods": [
             { "id": "key", "name": "Key\u{1b}[2J" },
             { "type": "terminal", "id": "t", "name": "Terminal", "args": ["--log in"], "env": { "TTY": "1" } },
+            { "id": "meta", "name": "Meta", "description": "As some do", "_meta": { "type": "terminal", "args": ["-o"] } },
             { "id": "old", "name": "Old", "_meta": { "terminal-auth": { "command": "node", "args": ["cli.js", "/login"] } } },
         ] });
         let found = logins(&answer, &agent);
@@ -101,6 +104,7 @@ mod tests {
             [
                 ("Key\\u{1b}[2J", None),
                 ("Terminal", Some("TTY=1 'my agent' --acp '--log in'")),
+                ("Meta: As some do", Some("'my agent' --acp -o")),
                 ("Old", Some("node cli.js /login")),
             ]
         );

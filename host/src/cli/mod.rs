@@ -8,6 +8,15 @@ macro_rules! say {
     }};
 }
 
+/// Prints the beginning of a line, or more of it, at once.
+macro_rules! put {
+    ($($words:tt)*) => {{
+        use std::io::Write;
+        let mut out = std::io::stdout();
+        let _ = write!(out, $($words)*).and_then(|()| out.flush());
+    }};
+}
+
 mod author;
 mod check;
 mod conformance;
@@ -28,6 +37,8 @@ mod run;
 mod setup;
 mod test;
 mod trail;
+mod r#try;
+mod typed;
 mod words;
 
 use std::ffi::OsString;
@@ -61,6 +72,8 @@ struct Cli {
 enum Command {
     /// Serve an editor on standard input and output
     Run(run::Run),
+    /// Take turns with an agent in the terminal, without an editor, and see what each proxy makes of the messages
+    Try(r#try::Try),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
     /// Look at what is installed and what applies here, and say what does not work and what mends it
@@ -137,7 +150,11 @@ pub fn main() -> ExitCode {
     // Only what serves an editor has no other place to say what happened.
     let serves = matches!(
         cli.command,
-        Command::Run(_) | Command::Dev(_) | Command::FindProjects(_) | Command::ProjectChain(_)
+        Command::Run(_)
+            | Command::Try(_)
+            | Command::Dev(_)
+            | Command::FindProjects(_)
+            | Command::ProjectChain(_)
     );
     let logging = logging(&cli);
     // This one looks at the log, and must not begin one.
@@ -163,6 +180,10 @@ pub fn main() -> ExitCode {
         Command::Doctor(mut doctor) => {
             doctor.log_file = cli.log_file;
             doctor.main()
+        }
+        Command::Try(mut tried) => {
+            tried.run.logging = logging;
+            tried.main(log)
         }
         Command::New(new) => new.main(),
         Command::Build(build) => build.main(),

@@ -9,7 +9,7 @@ use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
 use super::{folders, open, words};
-use crate::chain::{self, Exit, Role, Settings, StartError};
+use crate::chain::{self, Chain, Exit, Role, Settings, StartError};
 use crate::limits::LINE;
 use crate::manifest::{Manifest, User};
 use crate::native::{self, CommandLine, SpawnError, Supervisor};
@@ -37,9 +37,9 @@ pub struct Run {
     /// Append each message that crosses from one part of the chain to the next, and what each proxy
     /// decides about it, to this file, one JSON object a line. It will hold everything that is said, secrets included
     #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
-    /// The agent's command and its arguments; without it the manifest's agent. Started by a conductor
-    /// as one of its proxies, it takes none. In a terminal it speaks to whoever is there, without proxies
+    pub trace: Option<PathBuf>,
+    /// The agent's command and its arguments; without it the manifest's agent. Started by a conductor as one of
+    /// its proxies, `run` takes none; in a terminal it lets the agent speak to whoever is there, without proxies
     #[arg(last = true, value_name = "AGENT")]
     agent: Vec<OsString>,
     /// More arguments for the manifest's agent. Editors append them, and open a terminal, to let the user
@@ -68,35 +68,50 @@ impl Run {
         on_a_runtime(self.serve(log))
     }
 
-    async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
-        let settings = Settings {
-            trace: open_trace(self.trace.as_deref())?,
-            log: log.clone(),
-            ..Settings::default()
-        };
+    async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
+        let trace = open_trace(self.trace.as_deref())?;
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let client = Transport::lines(
             stdio::input().map_err(unusable)?,
             stdio::output().map_err(unusable)?,
             LINE,
         );
+        self.serve_client(client, trace, log, stop::requested(), |_| ())
+            .await
+    }
+
+    /// Serves a client, until either end is gone, or until `stop`; `begun` is told of the chain when it is there. Gives
+    /// what to exit with.
+    pub async fn serve_client(
+        mut self,
+        client: Transport,
+        trace: Option<Trace>,
+        log: Option<PathBuf>,
+        stop: impl Future<Output = ()>,
+        begun: impl Fn(&Chain),
+    ) -> Result<u8, String> {
+        let settings = Settings {
+            trace,
+            log: log.clone(),
+            ..Settings::default()
+        };
         let program = settings.program.clone();
-        let mut begun = self.supervisor.take();
+        let mut supervisor = self.supervisor.take();
         let mut broken: Option<Failed> = None;
         let mut start = async |role| {
             if let Some(failed) = &broken {
                 return Err(failed.clone());
             }
             let plan = self.plan(role, log.as_deref())?;
-            let begun = begun.take().and_then(|begun| begun.join().ok());
-            let supervisor = begun.unwrap_or_else(|| supervise(&program))?;
+            let early = supervisor.take().and_then(|early| early.join().ok());
+            let supervisor = early.unwrap_or_else(|| supervise(&program))?;
             let loaded = plan.load(Some(supervisor)).await?;
-            let started = loaded.start().await;
+            let started = loaded.start().await.inspect(&begun);
             started.inspect_err(|failed| broken = Some(again(failed)))
         };
         let mut exit_code = 0;
         let start = async |role| start(role).await.map_err(told(&mut exit_code));
-        let exit = chain::serve(client, start, stop::requested(), settings).await;
+        let exit = chain::serve(client, start, stop, settings).await;
         Ok(code_of(exit, exit_code))
     }
 
@@ -113,6 +128,12 @@ impl Run {
                 ..failed(&error)
             }
         })
+    }
+
+    /// The command of the agent, as it would be started.
+    pub fn agent_command(&self) -> Result<CommandLine, Failed> {
+        let (_, manifest) = self.read()?;
+        self.command(manifest.as_ref())
     }
 
     /// What the user has decided, and the chain if there is one.

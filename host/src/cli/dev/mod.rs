@@ -10,13 +10,11 @@ mod told;
 mod trial;
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tempfile::TempDir;
 use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 
@@ -28,6 +26,8 @@ use self::trial::Trial;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
 use super::run::{check_grant, code_of, on_a_runtime, open_trace, supervise, told};
+use super::typed::picture::Picture;
+use super::typed::streams;
 use crate::chain::{self, Chain, ChildIo, Role, Settings};
 use crate::extension::Digest;
 use crate::host::Host;
@@ -80,12 +80,8 @@ impl Dev {
         on_a_runtime(self.serve(log))
     }
 
-    async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
+    async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
         let is_trial = self.agent.is_empty();
-        let _folder = match is_trial {
-            true => self.trace_trial()?,
-            false => None,
-        };
         let written: Vec<_> = log
             .iter()
             .chain(&self.trace)
@@ -93,16 +89,20 @@ impl Dev {
             .collect();
         let named = Named::new(command(&self.agent), written.iter().copied());
         let developed = Developed::find(&self.project_dir, self.manifest.as_deref(), named)?;
-        let trace = open_trace(self.trace.as_deref())?;
+        let path = self.trace.as_deref();
+        let (trace, picture) = match is_trial {
+            true => Picture::begin(path).map(|(trace, picture)| (Some(trace), Some(picture)))?,
+            false => (open_trace(path)?, None),
+        };
         let sources = Sources::watch(&developed.folder, developed.manifest.as_deref(), &written)?;
         let (built, is_built) = watch::channel(None);
         let (begins, has_begun) = watch::channel(None);
         let (swaps, newer) = mpsc::channel(1);
         let mut to_agent = None;
-        let ends = is_trial.then(|| {
-            let (agent, theirs) = trial::streams();
+        let ends = picture.map(|picture| {
+            let (agent, theirs) = streams();
             to_agent = Some(theirs);
-            self.ends(&developed, agent, is_built.clone())
+            ends(&developed, picture, agent, is_built.clone())
         });
         let settings = Settings {
             trace,
@@ -159,39 +159,26 @@ impl Dev {
         };
         Ok(code_of(exit, exit_code))
     }
+}
 
-    /// A trial reads from the trace what it shows: from the user's, or from one that is gone with this folder.
-    fn trace_trial(&mut self) -> Result<Option<TempDir>, String> {
-        if self.trace.is_some() {
-            return Ok(None);
-        }
-        let folder = tempfile::tempdir();
-        let folder = folder.map_err(|error| format!("there is no place for a trace: {error}"))?;
-        self.trace = Some(folder.path().join("trace"));
-        Ok(Some(folder))
-    }
-
-    /// What stands at the ends if no agent is named.
-    fn ends(
-        &self,
-        developed: &Developed,
-        agent: DuplexStream,
-        built: watch::Receiver<Built>,
-    ) -> Ends {
-        let (client, to_client) = trial::streams();
-        let trace = self.trace.clone().unwrap_or_default();
-        let trial = Trial {
-            developed: developed.clone(),
-            offset: fs::metadata(&trace).map_or(0, |trace| trace.len()),
-            trace,
-            built,
-            client,
-        };
-        Ends {
-            trial,
-            to_client,
-            agent,
-        }
+/// What stands at the ends if no agent is named.
+fn ends(
+    developed: &Developed,
+    picture: Picture,
+    agent: DuplexStream,
+    built: watch::Receiver<Built>,
+) -> Ends {
+    let (client, to_client) = streams();
+    let trial = Trial {
+        developed: developed.clone(),
+        picture,
+        built,
+        client,
+    };
+    Ends {
+        trial,
+        to_client,
+        agent,
     }
 }
 

@@ -200,13 +200,16 @@ impl Asked {
         };
         match &heard.answer {
             Answer::Result(result, took) => {
-                let name = result["agentInfo"]["name"].as_str().unwrap_or("an agent that gives no name");
-                let version = result["agentInfo"]["version"].as_str().unwrap_or_default();
+                let about = &result["agentInfo"];
+                let name = about["name"].as_str();
+                let name = name.unwrap_or("an agent that gives no name");
+                let version = about["version"].as_str();
+                let version = version.map_or(String::new(), |version| format!(" {version}"));
                 let protocol = result["protocolVersion"].as_u64();
                 let says = format!(
-                    "`{shown}` is {} {}, speaks version {} of the protocol, and answered in {:.1} s",
+                    "`{shown}` is {}{}, speaks version {} of the protocol, and answered in {:.1} s",
                     quote(name, MAX_QUOTE),
-                    quote(version, MAX_QUOTE),
+                    quote(&version, MAX_QUOTE),
                     protocol.map_or("?".to_owned(), |version| version.to_string()),
                     took.as_secs_f64()
                 );

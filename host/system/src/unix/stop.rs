@@ -1,19 +1,48 @@
 //! Being asked to stop, by a signal.
 
-use tokio::signal::unix::{SignalKind, signal};
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Done when the system asks us to stop.
 pub async fn requested() {
-    let kinds = [
+    first([
         SignalKind::terminate(),
         SignalKind::interrupt(),
         SignalKind::hangup(),
-    ];
+    ])
+    .await;
+}
+
+/// The same, but for an interrupt, which means something else.
+pub async fn ordered() {
+    first([SignalKind::terminate(), SignalKind::hangup()]).await;
+}
+
+async fn first<const N: usize>(kinds: [SignalKind; N]) {
     let signals = kinds.into_iter().filter_map(|kind| signal(kind).ok());
     let waits = signals.map(|mut signal| Box::pin(async move { signal.recv().await }));
     let waits: Vec<_> = waits.collect();
     match waits.is_empty() {
         true => std::future::pending().await,
         false => drop(futures_util::future::select_all(waits).await),
+    }
+}
+
+/// What a user sends us with Ctrl-C.
+#[derive(Debug)]
+pub struct Interrupts(Signal);
+
+impl Interrupts {
+    /// Listens from now on. They no longer end us.
+    pub fn listen() -> io::Result<Self> {
+        signal(SignalKind::interrupt()).map(Self)
+    }
+
+    /// Done with the next one. Cancel safe.
+    pub async fn next(&mut self) {
+        if self.0.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Being asked to stop, by an event of the console.
 
 use std::future::pending;
+use std::io;
 
-use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+use tokio::signal::windows::{CtrlC, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
 
 /// Done with the next of an event. One that cannot be listened for never comes.
 macro_rules! next {
@@ -24,5 +25,32 @@ pub async fn requested() {
         _ = next!(ctrl_break) => {}
         _ = next!(ctrl_close) => {}
         _ = next!(ctrl_shutdown) => {}
+    }
+}
+
+/// The same, but for an interrupt, which means something else.
+pub async fn ordered() {
+    tokio::select! {
+        _ = next!(ctrl_break) => {}
+        _ = next!(ctrl_close) => {}
+        _ = next!(ctrl_shutdown) => {}
+    }
+}
+
+/// What a user sends us with Ctrl-C.
+#[derive(Debug)]
+pub struct Interrupts(CtrlC);
+
+impl Interrupts {
+    /// Listens from now on. They no longer end us.
+    pub fn listen() -> io::Result<Self> {
+        ctrl_c().map(Self)
+    }
+
+    /// Done with the next one. Cancel safe.
+    pub async fn next(&mut self) {
+        if self.0.recv().await.is_none() {
+            pending::<()>().await;
+        }
     }
 }

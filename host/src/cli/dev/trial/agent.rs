@@ -6,7 +6,7 @@ use std::io;
 use serde_json::{Value, json};
 use tokio::io::DuplexStream;
 
-use super::wire::{Wire, answer, is_request};
+use crate::cli::typed::wire::{Wire, answer, is_request};
 use crate::rpc::code;
 
 const SESSION: &str = "trial";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tokio::io::DuplexStream;
 
-use super::wire::{Wire, answer, is_request};
+use crate::cli::typed::wire::{Wire, answer, is_request};
 use crate::rpc::code;
 
 /// How much of a file is shown, in bytes.

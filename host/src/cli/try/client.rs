@@ -1,0 +1,356 @@
+//! The client of `acp-chain try`: it has no files and no terminal for the agent, shows what comes, and lets its user
+//! answer. An interrupt cancels the turn, and a second one ends it all.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use acp_chain_picture::{chain, changes};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, DuplexStream};
+
+use super::question::{Question, cancelled};
+use super::shown::Shown;
+use crate::cli::initialize::{self, AUTH_REQUIRED, Login, logins};
+use crate::cli::typed::picture::Picture;
+use crate::cli::typed::prompts::{Prompts, invite};
+use crate::cli::typed::wire::{Wire, answer, is_request};
+use crate::native::CommandLine;
+use crate::rpc::code;
+use crate::system::stop::Interrupts;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// Where it plays.
+pub struct Scene {
+    /// The agent's command.
+    pub agent: CommandLine,
+    /// The working directory of the session.
+    pub folder: PathBuf,
+    /// How wide the picture may be.
+    pub columns: usize,
+    /// Whether somebody is there to be asked.
+    pub has_terminal: bool,
+}
+
+/// How it all ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With the end of the prompts.
+    Done,
+    /// The chain, the agent or the last turn failed, which was told.
+    Failed,
+    /// The agent wants a login, which was told.
+    Login,
+    /// Its user ended it.
+    Interrupted,
+}
+
+pub struct Client<'s, R> {
+    wire: Wire,
+    prompts: Prompts<R>,
+    interrupts: Interrupts,
+    picture: Picture,
+    scene: &'s Scene,
+    /// The proxies of the chain, once it has begun.
+    proxies: &'s RefCell<Vec<String>>,
+    shown: Shown,
+    /// The first is the one that was asked.
+    questions: VecDeque<Question>,
+    logins: Vec<Login>,
+}
+
+/// What happens.
+enum Event {
+    Message(Value),
+    /// A line was typed; none at the end of the input.
+    Typed(Option<String>),
+    Interrupt,
+    /// The chain is gone.
+    Gone,
+}
+
+/// What came of a request: its result or error, or an end of everything.
+type Answered = Result<Result<Value, Value>, Ending>;
+
+impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
+    pub fn new(
+        stream: DuplexStream,
+        input: R,
+        interrupts: Interrupts,
+        picture: Picture,
+        scene: &'s Scene,
+        proxies: &'s RefCell<Vec<String>>,
+    ) -> Self {
+        Self {
+            wire: Wire::new(stream),
+            prompts: Prompts::new(input),
+            interrupts,
+            picture,
+            scene,
+            proxies,
+            shown: Shown::default(),
+            questions: VecDeque::new(),
+            logins: Vec::new(),
+        }
+    }
+
+    /// Plays the client: one turn with this prompt, or one with each line that is typed.
+    pub async fn run(mut self, prompt: Option<String>) -> Result<Ending, String> {
+        let session = match self.begin().await? {
+            Ok(session) => session,
+            Err(ending) => return Ok(ending),
+        };
+        let is_single = prompt.is_some();
+        let mut next = prompt;
+        let mut ending = Ending::Done;
+        loop {
+            let text = match next.take() {
+                Some(text) => text,
+                None if is_single => return Ok(ending),
+                None => match self.typed().await? {
+                    Ok(Some(text)) => text,
+                    Ok(None) => return Ok(ending),
+                    // That the agent is gone was told with the turn.
+                    Err(Ending::Failed) if ending == Ending::Failed => return Ok(ending),
+                    Err(Ending::Failed) => return Ok(gone()),
+                    Err(ending) => return Ok(ending),
+                },
+            };
+            ending = match self.turn(&session, &text).await? {
+                end @ (Ending::Done | Ending::Failed) => end,
+                end @ (Ending::Login | Ending::Interrupted) => return Ok(end),
+            };
+        }
+    }
+
+    /// Introduces itself, and begins a session.
+    async fn begin(&mut self) -> Result<Result<Value, Ending>, String> {
+        let initialize = initialize::params();
+        match self.ask("initialize", &initialize, None).await? {
+            Ok(Ok(result)) => self.logins = logins(&result, &self.scene.agent),
+            Ok(Err(error)) => return Ok(Err(failed(&error))),
+            Err(ending) => return Ok(Err(ending)),
+        }
+        say!(
+            "{}\n",
+            chain(self.proxies.borrow().iter().map(String::as_str))
+        );
+        let new = json!({ "cwd": self.scene.folder, "mcpServers": [] });
+        Ok(match self.ask("session/new", &new, None).await? {
+            Ok(Ok(result)) => Ok(result["sessionId"].clone()),
+            Ok(Err(error)) => Err(self.refused(&error)),
+            Err(ending) => Err(ending),
+        })
+    }
+
+    /// Takes a turn, and shows what the proxies made of it.
+    async fn turn(&mut self, session: &Value, text: &str) -> Result<Ending, String> {
+        let prompt = json!([{ "type": "text", "text": text }]);
+        let params = json!({ "sessionId": session, "prompt": prompt });
+        let answered = self.ask("session/prompt", &params, Some(session)).await?;
+        self.shown.end();
+        self.questions.clear();
+        let ending = match answered {
+            Ok(Ok(result)) => {
+                let reason = result["stopReason"].as_str().unwrap_or("end_turn");
+                if reason != "end_turn" {
+                    say!("The turn ended: {}.", quote(reason, MAX_QUOTE));
+                }
+                Ending::Done
+            }
+            Ok(Err(error)) => self.refused(&error),
+            Err(ending) => return Ok(ending),
+        };
+        let legs = self.picture.next()?;
+        say!("{}\n", changes(&legs, self.scene.columns));
+        Ok(ending)
+    }
+
+    /// Asks, and does what comes until that is answered. `session` has the turn that an interrupt cancels.
+    async fn ask(
+        &mut self,
+        method: &str,
+        params: &Value,
+        session: Option<&Value>,
+    ) -> Result<Answered, String> {
+        let Ok(id) = self.wire.request(method, params).await else {
+            return Ok(Err(gone()));
+        };
+        let mut cancels = session;
+        loop {
+            let reads = self.scene.has_terminal && !self.questions.is_empty();
+            match self.event(reads).await? {
+                Event::Message(message) => match answer(&message, id) {
+                    Some(answer) => return Ok(Ok(answer)),
+                    None => self.serve(message).await,
+                },
+                Event::Typed(line) => self.choose(line.as_deref()).await,
+                Event::Interrupt => match cancels.take() {
+                    Some(session) => self.cancel(session).await,
+                    None => return Ok(Err(Ending::Interrupted)),
+                },
+                Event::Gone => return Ok(Err(gone())),
+            }
+        }
+    }
+
+    /// The next prompt; none at the end of the input.
+    async fn typed(&mut self) -> Result<Result<Option<String>, Ending>, String> {
+        invite();
+        loop {
+            match self.event(true).await? {
+                Event::Typed(line) => return Ok(Ok(line)),
+                Event::Message(message) => self.serve(message).await,
+                Event::Interrupt => return Ok(Err(Ending::Interrupted)),
+                Event::Gone => return Ok(Err(Ending::Failed)),
+            }
+        }
+    }
+
+    /// What happens next. Lines are read only when they are wanted.
+    async fn event(&mut self, reads: bool) -> Result<Event, String> {
+        tokio::select! {
+            biased;
+            () = self.interrupts.next() => Ok(Event::Interrupt),
+            message = self.wire.receive() => Ok(match message {
+                Ok(Some(message)) => Event::Message(message),
+                Ok(None) | Err(_) => Event::Gone,
+            }),
+            line = self.prompts.next(), if reads => Ok(Event::Typed(line?)),
+        }
+    }
+
+    /// Does what a message wants that is no answer. That nobody hears what is said back shows when nothing comes.
+    async fn serve(&mut self, message: Value) {
+        let method = message["method"].as_str().unwrap_or_default();
+        if !is_request(&message) {
+            match method {
+                "session/update" => self.shown.update(&message["params"]["update"]),
+                "$/cancel_request" => self.withdraw(&message["params"]["requestId"]).await,
+                _ => {}
+            }
+            return;
+        }
+        self.shown.end();
+        if method != "session/request_permission" {
+            let why = "the client of `acp-chain try` has no such thing";
+            let _ = self
+                .wire
+                .refuse(&message, code::METHOD_NOT_FOUND, why)
+                .await;
+            return;
+        }
+        let question = Question { request: message };
+        if !self.scene.has_terminal {
+            let outcome = question.refuse();
+            let _ = self.wire.respond(&question.request, &outcome).await;
+            return;
+        }
+        if self.questions.is_empty() {
+            question.show();
+        }
+        self.questions.push_back(question);
+    }
+
+    /// Answers the question that was asked, and asks the next.
+    async fn choose(&mut self, line: Option<&str>) {
+        let Some(question) = self.questions.front() else {
+            return;
+        };
+        let outcome = match line {
+            Some(line) => question.chosen(line),
+            None => Some(question.refuse()),
+        };
+        let Some(outcome) = outcome else {
+            return Question::ask();
+        };
+        let _ = self.wire.respond(&question.request, &outcome).await;
+        self.questions.pop_front();
+        self.questions.iter().take(1).for_each(Question::show);
+    }
+
+    /// Takes back a question whose answer nobody wants any more.
+    async fn withdraw(&mut self, id: &Value) {
+        let is_it = |question: &Question| question.request["id"] == *id;
+        let Some(at) = self.questions.iter().position(is_it) else {
+            return;
+        };
+        if let Some(question) = self.questions.remove(at) {
+            let why = "it was withdrawn";
+            let _ = self
+                .wire
+                .refuse(&question.request, code::REQUEST_CANCELLED, why)
+                .await;
+        }
+        if at == 0 {
+            say!("\nThat is not asked any more.");
+            self.questions.iter().take(1).for_each(Question::show);
+        }
+    }
+
+    /// Cancels the turn.
+    async fn cancel(&mut self, session: &Value) {
+        self.shown.end();
+        say!("\nThe turn is being cancelled; another interrupt ends acp-chain.");
+        let params = json!({ "sessionId": session });
+        let _ = self.wire.notify("session/cancel", &params).await;
+        for question in self.questions.drain(..) {
+            let _ = self.wire.respond(&question.request, &cancelled()).await;
+        }
+    }
+
+    /// Says why the agent refused, and what to do if it wants a login.
+    fn refused(&self, error: &Value) -> Ending {
+        if error["code"] != AUTH_REQUIRED {
+            return failed(error);
+        }
+        say!("The agent wants you to log in first.");
+        let commands: Vec<_> = self
+            .logins
+            .iter()
+            .filter(|login| login.command.is_some())
+            .collect();
+        match (&commands[..], &self.logins[..]) {
+            ([], []) => {
+                say!(
+                    "It does not say how: log in with its own program, as its authors say, then try again."
+                );
+            }
+            ([], others) => {
+                let names: Vec<_> = others.iter().map(|login| &*login.name).collect();
+                say!(
+                    "It can be done in an editor, or with the agent's own program, then try again: {}.",
+                    names.join(", ")
+                );
+            }
+            (commands, _) => {
+                say!("Run this in a terminal, then try again:");
+                for login in commands {
+                    let command = login.command.as_deref().unwrap_or_default();
+                    say!("  {}    # {}", Untrusted::new(command), login.name);
+                }
+            }
+        }
+        Ending::Login
+    }
+}
+
+fn failed(error: &Value) -> Ending {
+    let message = error["message"].as_str().map(str::to_owned);
+    let message = message.unwrap_or_else(|| error.to_string());
+    eprintln!("acp-chain try: {}", message_of(&message));
+    Ending::Failed
+}
+
+/// An error's words, with those of the host's own as they are.
+fn message_of(message: &str) -> String {
+    let message = message.strip_prefix("acp-chain: ").unwrap_or(message);
+    quote(message, 4 * MAX_QUOTE)
+}
+
+fn gone() -> Ending {
+    eprintln!(
+        "acp-chain try: the chain is gone; the log tells more: `acp-chain doctor` says where it is"
+    );
+    Ending::Failed
+}

@@ -1,0 +1,96 @@
+//! `acp-chain try`: turns in the terminal, without an editor. The chain is that of `acp-chain run`, and what each proxy
+//! made of the messages is shown behind each turn.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `client` | the client: prompts, answers, and what is asked in between |
+//! | `question` | what the user is asked for permission |
+//! | `shown` | what the agent says, as it comes |
+
+mod client;
+mod question;
+mod shown;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use self::client::{Client, Ending, Scene};
+use super::run::{Run, on_a_runtime};
+use super::typed::picture::{Picture, columns};
+use super::typed::streams;
+use crate::chain::Chain;
+use crate::limits::LINE;
+use crate::system::stdio;
+use crate::system::stop::{self, Interrupts};
+use crate::transport::Transport;
+
+/// What to exit with if the chain, the agent or the last turn failed.
+const FAILED: u8 = 1;
+
+/// What to exit with if the agent wants its user to log in.
+const LOGIN: u8 = 3;
+
+/// What to exit with if its user ended it: what shells give for an interrupt.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, clap::Args)]
+pub struct Try {
+    #[command(flatten)]
+    pub run: Run,
+    /// Take this turn alone; without it, each line of standard input is a prompt
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+}
+
+impl Try {
+    pub fn main(self, log: Option<PathBuf>) -> ExitCode {
+        // What is wrong with the chain is told at once.
+        match self.run.agent_command() {
+            Ok(agent) => on_a_runtime(async {
+                let scene = Scene {
+                    agent,
+                    folder: std::env::current_dir()
+                        .map_err(|error| format!("the current folder is gone: {error}"))?,
+                    columns: columns(),
+                    has_terminal: super::has_terminal(),
+                };
+                self.serve(scene, log).await
+            }),
+            Err(failed) => {
+                eprintln!("acp-chain: {}", failed.error);
+                ExitCode::from(failed.exit_code)
+            }
+        }
+    }
+
+    async fn serve(self, scene: Scene, log: Option<PathBuf>) -> Result<u8, String> {
+        let unusable = |error| format!("standard input cannot be used: {error}");
+        let input = stdio::input().map_err(unusable)?;
+        // All that takes rights comes before the chain, which gives them up.
+        let interrupts = Interrupts::listen()
+            .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
+        let (trace, picture) = Picture::begin(self.run.trace.as_deref())?;
+        let (ours, theirs) = streams();
+        let (reader, writer) = tokio::io::split(theirs);
+        let transport = Transport::lines(reader, writer, LINE);
+        let proxies = RefCell::new(Vec::new());
+        let begun = |chain: &Chain| {
+            let names = chain.proxies.iter().map(|proxy| proxy.name().to_owned());
+            proxies.replace(names.collect());
+        };
+        let served = self
+            .run
+            .serve_client(transport, Some(trace), log, stop::ordered(), begun);
+        let client = Client::new(ours, input, interrupts, picture, &scene, &proxies);
+        let (served, ending) = tokio::join!(served, client.run(self.prompt));
+        served?;
+        Ok(match ending? {
+            Ending::Done => 0,
+            // What there is to say of it is said.
+            Ending::Failed => FAILED,
+            Ending::Login => LOGIN,
+            Ending::Interrupted => INTERRUPTED,
+        })
+    }
+}

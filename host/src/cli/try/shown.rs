@@ -1,0 +1,90 @@
+//! What the agent says, as it comes. Each line of it has a mark, so that none looks like one of ours.
+
+use console::style;
+use serde_json::Value;
+
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// What stands before each line of what is streamed.
+const MARK: &str = "│ ";
+
+/// What was shown last.
+#[derive(Debug, Default)]
+pub struct Shown {
+    /// What is streamed, and whether its line has begun.
+    streams: Option<(Stream, bool)>,
+}
+
+/// What agents say chunk by chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Message,
+    Thought,
+}
+
+impl Shown {
+    /// Shows an update of a session.
+    pub fn update(&mut self, update: &Value) {
+        let text = || update["content"]["text"].as_str().unwrap_or("(no text)");
+        match update["sessionUpdate"].as_str().unwrap_or_default() {
+            "agent_message_chunk" => self.stream(Stream::Message, text()),
+            "agent_thought_chunk" => self.stream(Stream::Thought, text()),
+            "tool_call" | "tool_call_update" => {
+                let what = update["title"].as_str().or(update["toolCallId"].as_str());
+                let status = update["status"].as_str().unwrap_or("pending");
+                let what = quote(what.unwrap_or("?"), MAX_QUOTE);
+                self.line(&format!("tool: {what} ({})", quote(status, MAX_QUOTE)));
+            }
+            "plan" => {
+                for entry in update["entries"].as_array().into_iter().flatten() {
+                    let what = entry["content"].as_str().unwrap_or("?");
+                    let status = entry["status"].as_str().unwrap_or("pending");
+                    let (what, status) = (quote(what, MAX_QUOTE), quote(status, MAX_QUOTE));
+                    self.line(&format!("plan: {what} ({status})"));
+                }
+            }
+            // Commands, modes and figures are for editors.
+            _ => {}
+        }
+    }
+
+    /// Ends the line that is streamed, if one is.
+    pub fn end(&mut self) {
+        if matches!(self.streams.take(), Some((_, true))) {
+            say!();
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.end();
+        say!("{MARK}{}", style(line).dim());
+    }
+
+    fn stream(&mut self, stream: Stream, text: &str) {
+        if self.streams.is_some_and(|(last, _)| last != stream) {
+            self.end();
+        }
+        let (_, mut has_begun) = self.streams.unwrap_or((stream, false));
+        for (at, part) in text.split('\n').enumerate() {
+            if at > 0 {
+                // An empty line has its mark as well.
+                say!("{}", if has_begun { "" } else { MARK.trim_end() });
+                has_begun = false;
+            }
+            if part.is_empty() {
+                continue;
+            }
+            if !has_begun {
+                put!("{MARK}");
+                has_begun = true;
+            }
+            let part = part.trim_end_matches('\r').replace('\t', "    ");
+            let part = Untrusted::new(part).to_string();
+            match stream {
+                Stream::Message => put!("{part}"),
+                Stream::Thought => put!("{}", style(part).dim()),
+            }
+        }
+        self.streams = Some((stream, has_begun));
+    }
+}

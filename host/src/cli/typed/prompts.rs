@@ -1,0 +1,48 @@
+//! The lines that somebody types.
+
+use std::io::{IsTerminal, stdout};
+
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+
+use crate::limits::LINE;
+
+/// Lines, as they come.
+pub struct Prompts<R> {
+    reader: BufReader<R>,
+    /// The beginning of one.
+    part: Vec<u8>,
+}
+
+impl<R: AsyncRead + Unpin> Prompts<R> {
+    pub fn new(reader: R) -> Self {
+        Self {
+            reader: BufReader::new(reader),
+            part: Vec::new(),
+        }
+    }
+
+    /// The next line that says something, if there is one. Cancel safe.
+    pub async fn next(&mut self) -> Result<Option<String>, String> {
+        loop {
+            let mut reader = (&mut self.reader).take(LINE as u64);
+            let read = reader.read_until(b'\n', &mut self.part).await;
+            read.map_err(|error| format!("standard input cannot be read: {error}"))?;
+            if self.part.is_empty() {
+                return Ok(None);
+            }
+            let line = String::from_utf8_lossy(&self.part).trim_end().to_owned();
+            self.part.clear();
+            if !line.trim().is_empty() {
+                return Ok(Some(line));
+            }
+            invite();
+        }
+    }
+}
+
+/// Shows that a prompt is wanted.
+pub fn invite() {
+    if stdout().is_terminal() {
+        put!("> ");
+    }
+}

@@ -1,0 +1,244 @@
+//! `acp-chain try`: turns in the terminal, and what each proxy made of them.
+
+use std::process::{Output, Stdio};
+
+use acp_chain_tests::host::{self, installed, peer};
+use acp_chain_tests::terminal::Terminal;
+use acp_chain_tests::wire::in_time;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::Command;
+
+const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
+
+const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
+
+/// A user with a home, and nothing in it.
+struct User(TempDir);
+
+impl User {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn tries(&self, options: &[&str], agent: &[&str]) -> Command {
+        let mut command = Command::new(installed());
+        command
+            .arg("try")
+            .args(options)
+            .arg("--")
+            .args(agent)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.0.path())
+            .env("XDG_CACHE_HOME", host::cache())
+            .current_dir(self.0.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// What it prints on both streams, and its exit code.
+    async fn tried(&self, options: &[&str], agent: &[&str]) -> (String, String, Option<i32>) {
+        let mut command = self.tries(options, agent);
+        let output: Output = in_time("the end of acp-chain try", command.output())
+            .await
+            .unwrap();
+        let [out, err] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (out, err, output.status.code())
+    }
+}
+
+#[tokio::test]
+async fn a_turn_with_an_agent_of_others_is_shown_with_what_two_proxies_made_of_it() {
+    let user = User::new();
+    let agent = peer("bin/npm-agent");
+    let prompt = format!("my {SECRET} here");
+    let options = [
+        "--with",
+        "permissions",
+        "--with",
+        "redact",
+        "--prompt",
+        &prompt,
+    ];
+    let (out, err, code) = user.tried(&options, &[agent.to_str().unwrap()]).await;
+    assert_eq!((code, &*err), (Some(0), ""), "{out}");
+    let (answer, picture) = out.split_once("\n\nclient asks session/prompt\n").unwrap();
+    assert_eq!(
+        answer,
+        "  client ⇄ permissions ⇄ redact ⇄ agent\n\n│ my [redacted: aws-access-token] here"
+    );
+    for line in [
+        "  client → redact                   my AKIAIOSFODNN7EXAMPLQ here\n",
+        "  redact → agent                    my [redacted: aws-access-token] here\n",
+        // It came in chunks, which redact cut otherwise.
+        "\nagent tells session/update\n  agent → redact → client           my [redacted",
+        "\nagent answers session/prompt\n",
+    ] {
+        assert!(picture.contains(line), "{picture}\nlacks\n{line}");
+    }
+}
+
+#[tokio::test]
+async fn each_line_is_a_turn_until_the_input_ends() {
+    let user = User::new();
+    let mut running = user
+        .tries(&["--with", "redact"], &[AGENT])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(b"one\n\ntwo\n").await.unwrap();
+    drop(input);
+    let output = in_time("the end of acp-chain try", running.wait_with_output())
+        .await
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{out}");
+    assert!(out.find("│ one\n") < out.find("│ two\n"), "{out}");
+    assert_eq!(
+        out.matches("\nclient asks session/prompt\n").count(),
+        2,
+        "{out}"
+    );
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_a_permission_is_refused_and_that_is_said() {
+    let prompt = "permission edit Write the file /etc/hosts";
+    let (out, _, code) = User::new().tried(&["--prompt", prompt], &[AGENT]).await;
+    let asked = "May it? Write the file (/etc/hosts)\n  Nobody is there to ask: “Reject”.\n│ selected reject-once\n";
+    assert!(out.contains(asked) && code == Some(0), "{code:?} {out}");
+}
+
+#[tokio::test]
+async fn in_a_terminal_the_user_answers_by_number() {
+    let user = User::new();
+    let mut command = user.tries(&["--prompt", "permission edit Write it /a"], &[AGENT]);
+    let mut terminal = Terminal::open().unwrap();
+    command
+        .stdin(terminal.stream().unwrap())
+        .stdout(terminal.stream().unwrap())
+        .stderr(terminal.stream().unwrap());
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    // What is no answer is asked again.
+    terminal.types("9\n2\n").unwrap();
+    let status = in_time("the end of acp-chain try", running.wait())
+        .await
+        .unwrap();
+    let shown = terminal.shown();
+    assert!(status.success(), "{shown}");
+    for expected in [
+        "  1. Allow\r\n",
+        "  2. Always allow\r\n",
+        "  3. Reject\r\n",
+        "│ selected allow-always",
+    ] {
+        assert!(shown.contains(expected), "{shown}\nlacks\n{expected}");
+    }
+    assert_eq!(
+        shown.matches("The number of your answer: ").count(),
+        2,
+        "{shown}"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_wants_a_login_is_told_with_the_command_and_an_exit_code() {
+    let (out, _, code) = User::new()
+        .tried(&["--prompt", "hi"], &[AGENT, "--login"])
+        .await;
+    let told = format!(
+        "The agent wants you to log in first.\nRun this in a terminal, then try again:\n  {AGENT} --login \
+         --sign-in    # Log in\n"
+    );
+    assert!(out.ends_with(&told) && code == Some(3), "{code:?} {out}");
+}
+
+#[tokio::test]
+async fn the_first_interrupt_cancels_the_turn_and_the_second_ends_it_all() {
+    for (last, ends) in [("wait", false), ("never", true)] {
+        let user = User::new();
+        let prompt = format!("echo begun\n{last}");
+        let mut running = user
+            .tries(&["--prompt", &prompt], &[AGENT])
+            .spawn()
+            .unwrap();
+        let id = running
+            .id()
+            .and_then(|id| Pid::from_raw(i32::try_from(id).unwrap()))
+            .unwrap();
+        let mut out = BufReader::new(running.stdout.take().unwrap());
+        let mut shown = Vec::new();
+        // The line of the answer ends only with the turn.
+        while !shown.ends_with(b"begun") {
+            let byte = in_time("the answer", out.read_u8()).await;
+            shown.push(byte.unwrap());
+        }
+        kill_process(id, Signal::INT).unwrap();
+        let mut lines = out.lines();
+        let mut next = async || in_time("a line", lines.next_line()).await.unwrap();
+        loop {
+            let line = next().await.expect("it says that it cancels");
+            if line == "The turn is being cancelled; another interrupt ends acp-chain." {
+                break;
+            }
+        }
+        if ends {
+            kill_process(id, Signal::INT).unwrap();
+        } else {
+            while next().await.expect("it says how the turn ended") != "The turn ended: cancelled."
+            {
+            }
+        }
+        while next().await.is_some() {}
+        let status = in_time("the end of acp-chain try", running.wait())
+            .await
+            .unwrap();
+        assert_eq!(status.code(), Some(if ends { 130 } else { 0 }));
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_ends_in_the_midst_is_told_with_how() {
+    let (out, err, code) = User::new()
+        .tried(&["--prompt", "echo one\nexit 7"], &[AGENT])
+        .await;
+    assert!(out.contains("│ one\n"), "{out}");
+    assert_eq!(
+        (&*err, code),
+        ("acp-chain try: the agent exited with code 7\n", Some(1))
+    );
+}
+
+#[tokio::test]
+async fn a_chain_that_does_not_start_is_told_with_the_next_step() {
+    let user = User::new();
+    let (_, err, code) = user.tried(&["--prompt", "hi"], &["/no/such/agent"]).await;
+    let told = "acp-chain try: the agent command `/no/such/agent` was not found; give a full path, or add its folder to PATH\n";
+    assert_eq!((&*err, code), (told, Some(1)));
+    let (_, err, code) = user.tried(&["--with", "none"], &[AGENT]).await;
+    assert!(
+        err.starts_with("acp-chain: --with none: `none` is not installed"),
+        "{err}"
+    );
+    assert_eq!(code, Some(1));
+}
+
+#[tokio::test]
+async fn what_an_agent_says_cannot_steer_the_terminal_nor_pass_for_words_of_ours() {
+    let update = r#"{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a\u001b[2J\nThe agent wants\tyou"}}"#;
+    let prompt = format!("update {update}");
+    let (out, _, _) = User::new().tried(&["--prompt", &prompt], &[AGENT]).await;
+    assert!(!out.contains('\u{1b}'), "{out}");
+    assert!(
+        out.contains("│ a\\u{1b}[2J\n│ The agent wants    you\n"),
+        "{out}"
+    );
+}
