@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use acp_chain_package::{About, Asks, Package, Version};
 use acp_chain_tests::host;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::user::{CONFIG, User, ZED};
 
@@ -166,6 +167,25 @@ fn a_configuration_that_is_wrong_hides_nothing_else() {
     for area in ["program", "store", "agent", "editors", "log"] {
         assert!(is_fine(area), "{area}: {found:#?}");
     }
+}
+
+#[test]
+fn what_never_answers_hides_nothing_else() {
+    let user = User::new();
+    let config = user.path(CONFIG);
+    fs::remove_file(&config).unwrap();
+    // Whoever opens it waits for somebody who writes to it.
+    mknodat(CWD, &config, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    let found = user.doctor(&["--timeout", "1"]);
+    for area in ["configuration", "chain", "project"] {
+        found.among(area, "this took longer than 7 s");
+    }
+    let is_fine =
+        |finding: &&serde_json::Value| finding["state"] == "fine" && finding["area"] == "agent";
+    assert!(
+        found.findings.iter().any(|finding| is_fine(&finding)),
+        "{found:#?}"
+    );
 }
 
 #[test]

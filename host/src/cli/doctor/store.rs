@@ -12,7 +12,7 @@ use crate::extension::{Store, StoreError, Stored};
 use crate::untrusted::Untrusted;
 
 /// So many bytes of components are read; the rest is counted only.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = 256 << 20;
 
 pub fn look(_: &Doctor) -> Vec<Finding> {
     let (Some(folder), Some(cache)) = (folders::extensions(), folders::code_cache()) else {
