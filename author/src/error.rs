@@ -23,6 +23,9 @@ pub enum Error {
     /// There is something where a project was to begin.
     #[error("{} is there already, and is not empty; name another, or empty it", .0.display())]
     Taken(PathBuf),
+    /// What is where the SDK goes is not ours to replace.
+    #[error("{} {}, and the SDK of acp-chain goes there; rename it", .0.display(), .1)]
+    NotOurs(PathBuf, &'static str),
     /// The system says no.
     #[error("{}: {error}", path.display())]
     Disk {

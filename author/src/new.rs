@@ -15,6 +15,12 @@ pub const TEMPLATES: [&str; 4] = ["prompt", "guard", "observer", "tools"];
 
 static ALL: Dir = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
+/// The folders of a project that are wholly ours.
+const OURS: [&str; 2] = ["sdk", "wit/deps/acp-chain-proxy"];
+
+/// One of these is in each of them, whatever version it is of.
+const MARKS: [&str; 2] = ["LICENSE-MIT", "proxy.wit"];
+
 /// What the projects in the templates are called.
 const NAME: &str = "my-proxy";
 
@@ -36,11 +42,31 @@ pub fn new(language: &Language, template: &str, name: &str, folder: &Path) -> Re
     write(files(language, template, name), folder)
 }
 
-/// Writes our SDK and the interface into a project, over those that it has; says in which language it is.
+/// Puts our SDK and the interface into a project, in place of those that it has; says in which language it is.
 pub fn sdk(project: &Path) -> Result<&'static str, Error> {
     let (_, folder, language) = find(project)?;
+    OURS.iter().try_for_each(|ours| remove(&folder, ours))?;
     write(sdk_files(language), &folder)?;
     Ok(language.title)
+}
+
+/// Removes a folder of ours from a project, with all that an older version had in it. Only such a folder goes, and
+/// never what a link leads to.
+fn remove(project: &Path, ours: &str) -> Result<(), Error> {
+    let folder = project.join(ours);
+    if fs::symlink_metadata(&folder).is_err() {
+        return Ok(());
+    }
+    let real = |path: &Path| path.canonicalize().map_err(Error::disk(path));
+    if real(&folder)? != real(project)?.join(ours) {
+        return Err(Error::NotOurs(folder, "is a link, or behind one"));
+    }
+    let known = fs::read_dir(&folder).map_err(Error::disk(&folder))?;
+    let mut known = known.flatten().map(|entry| entry.file_name()).peekable();
+    if known.peek().is_some() && !known.any(|name| MARKS.iter().any(|mark| name == *mark)) {
+        return Err(Error::NotOurs(folder, "has files, and none of acp-chain"));
+    }
+    fs::remove_dir_all(&folder).map_err(Error::disk(&folder))
 }
 
 fn write(files: Files, folder: &Path) -> Result<(), Error> {

@@ -7,6 +7,7 @@ mod javascript;
 mod project;
 mod python;
 mod refused;
+mod sdk;
 mod turns;
 mod tutorial;
 mod waits;
