@@ -23,6 +23,10 @@ proxy.tool("json", {
   input: { type: "object", properties: { n: { type: "integer" }, s: { enum: ["a", "b"] } }, required: ["n"] },
 }, ({ n, s }) => n + (s?.length ?? 0));
 
+proxy.resource("notes:/{name}/{+path}", { complete: { name: (value) => [value] } }, ({ name, path }) => name + path);
+proxy.prompt("review", { description: "", arguments: { file: {}, tone: { optional: true } } }, ({ file, tone }) =>
+  file.length + (tone ?? ""));
+
 // @ts-expect-error: there is no such member.
 proxy.onRequest("session/prompt", ({ params }) => void params.prmpt);
 // @ts-expect-error: a request has an answer.
@@ -43,3 +47,7 @@ client.request("fs/read_text_file");
 proxy.tool("none", { description: "", input }, ({ m }) => m);
 // @ts-expect-error: a tool says what it is for.
 proxy.tool("none", {}, () => "");
+// @ts-expect-error: there is no such variable.
+proxy.resource("notes:/{name}", {}, ({ path }) => path);
+// @ts-expect-error: it may have been left out.
+proxy.prompt("none", { description: "", arguments: { tone: { optional: true } } }, ({ tone }) => tone.length);

@@ -118,6 +118,12 @@ export function save(value: unknown): void;
 export function proxyId(): string;
 /** Says that the agent is to list the tools again. */
 export function toolsChanged(): void;
+/** The same of the resources. */
+export function resourcesChanged(): void;
+/** Says that a resource is another one now, to those who have subscribed to it. */
+export function resourceChanged(uri: string): void;
+/** Says that the agent is to list the prompts again. */
+export function promptsChanged(): void;
 
 /** The host's log; `console` writes there too. */
 export const log: Record<"trace" | "debug" | "info" | "warn" | "error", (...values: unknown[]) => void>;
@@ -200,7 +206,7 @@ export interface ToolOptions<Input> {
 /** Text, structured content, blocks, or a whole `CallToolResult`. A `reject` is for what the model need not see. */
 export type ToolResult = Maybe<string | number | boolean | object | readonly ContentBlock[] | Reject>;
 
-/** A call of a tool. */
+/** A call of a tool, or of what the agent has besides. */
 export interface Call {
   /** The session whose agent calls; missing while the agent has not said yet what it calls it. */
   readonly session: string | undefined;
@@ -214,12 +220,82 @@ export interface Call {
   ask(method: string, params?: unknown): Promise<any>;
 }
 
+/** What a text that is being written could be, the best first; the first 100 are passed on. */
+export type Complete = (value: string, known: Record<string, string>, call: Call) => Awaitable<Iterable<string>>;
+
+/** The variables of a template. */
+export type Variables<Uri extends string> =
+  string extends Uri ? Record<string, string>
+  : Uri extends `${string}{${infer Name}}${infer Rest}`
+    ? { [K in Name extends `+${infer Path}` ? Path : Name]: string } & Variables<Rest>
+  : {};
+
+export interface ResourceOptions<Uri extends string> {
+  /** A short name; the URI, if it is left out. */
+  name?: string;
+  /** A name for people. */
+  title?: string;
+  /** What it is, and when to read it: the model goes by that. */
+  description?: string;
+  /** Its type, like `text/markdown`. */
+  mimeType?: string;
+  /** What completes the variables of a template. */
+  complete?: { [K in keyof Variables<Uri>]?: Complete };
+  /** Whether a session has it listed; all have, if this is left out. */
+  when?(session: string | undefined): boolean;
+}
+
+/** A part of a resource: a text, or bytes in Base64. */
+export interface Contents {
+  uri?: string;
+  mimeType?: string;
+  text?: string;
+  blob?: string;
+}
+
+/** A text, contents, or a whole `ReadResourceResult`. Nothing: there is no such resource. */
+export type ResourceResult = Maybe<string | Contents | readonly Contents[] | { contents: readonly Contents[] } | Reject>;
+
+export interface PromptArgument {
+  description?: string;
+  /** A name for people. */
+  title?: string;
+  /** Whether it may be left out. */
+  optional?: boolean;
+  /** What completes it while it is written. */
+  complete?: Complete;
+}
+
+export interface PromptOptions<Arguments extends Record<string, PromptArgument>> {
+  /** What the user picks it for. */
+  description: string;
+  /** A name for people. */
+  title?: string;
+  /** What the user is asked for, all of it texts. */
+  arguments?: Arguments & Record<string, PromptArgument>;
+  /** Whether a session has it; all have, if this is left out. */
+  when?(session: string | undefined): boolean;
+}
+
+/** What a prompt is given. */
+export type PromptArguments<A> = { [K in keyof A]: A[K] extends { optional: true } ? string | undefined : string };
+
+/** A message of a prompt. */
+export interface PromptMessage {
+  role: "user" | "assistant";
+  content: ContentBlock;
+}
+
+type Said = string | ContentBlock | PromptMessage;
+/** Texts and blocks of the user's, messages, or a whole `GetPromptResult`. */
+export type PromptResult = Said | readonly Said[] | { messages: readonly PromptMessage[]; description?: string } | Reject;
+
 export interface ProxyOptions {
   /** What becomes of the proxy and its messages if it breaks; `restart`, if it is left out. */
   onFailure?: "restart" | "bypass" | "refuse";
   /** Whether others rely on it to decide: it then stands next to the agent. */
   guard?: boolean;
-  /** How to use the tools together, for the model. */
+  /** How to use the tools and resources together, for the model. */
   instructions?: string;
 }
 
@@ -259,10 +335,28 @@ export interface Proxy {
     options: ToolOptions<Input>,
     handler: (args: Arguments<Input>, call: Call) => Awaitable<ToolResult>,
   ): this;
+  /** Gives the agent a resource: one of this URI, or those of a template with `{name}` or `{+path}` in it. */
+  resource<const Uri extends string>(
+    uri: Uri,
+    options: ResourceOptions<Uri>,
+    handler: (variables: Variables<Uri>, call: Call) => Awaitable<ResourceResult>,
+  ): this;
+  /** Gives the user a prompt to pick. */
+  prompt<const Arguments extends Record<string, PromptArgument> = {}>(
+    name: string,
+    options: PromptOptions<Arguments>,
+    handler: (args: PromptArguments<Arguments>, call: Call) => Awaitable<PromptResult>,
+  ): this;
   /** To be exported under this name. */
   readonly handler: object;
   /** To be exported under this name by a proxy with tools. */
   readonly tools: object;
+  /** To be exported under this name by a proxy with resources. */
+  readonly resources: object;
+  /** To be exported under this name by a proxy with prompts. */
+  readonly prompts: object;
+  /** To be exported under this name by a proxy with `complete` for some of these. */
+  readonly completion: object;
 }
 
 /** Defines the proxy. */

@@ -5,7 +5,9 @@ import * as wit from "./wit.js";
 
 export { Cancelled, ChannelError, RpcError } from "./errors.js";
 export { defineProxy } from "./proxy.js";
-export { proxyId, reject, remove, replace, respond, save, set, toolsChanged } from "./wit.js";
+export {
+  promptsChanged, proxyId, reject, remove, replace, resourceChanged, resourcesChanged, respond, save, set, toolsChanged,
+} from "./wit.js";
 
 export const discard = () => wit.discard;
 export const text = (text) => ({ type: "text", text });

@@ -1,7 +1,10 @@
 // A proxy: what it subscribes to, and what handles that.
 
+import { complete } from "./completion.js";
 import { Message } from "./message.js";
 import { checked } from "./options.js";
+import { Prompts } from "./prompts.js";
+import { Resources } from "./resources.js";
 import * as tasks from "./tasks.js";
 import { Tools } from "./tools.js";
 import * as wit from "./wit.js";
@@ -15,6 +18,8 @@ class Proxy {
   #subscriptions = [];
   #onStart = () => {};
   #tools;
+  #resources;
+  #prompts = new Prompts();
   #exported = new Set();
 
   constructor(options) {
@@ -24,6 +29,7 @@ class Proxy {
     }
     this.#options = { onFailure: onFailure ?? "restart", guard: guard ?? false };
     this.#tools = new Tools(instructions);
+    this.#resources = new Resources(instructions);
   }
 
   onRequest = (method, ...rest) => this.#on("request", method, rest);
@@ -37,6 +43,16 @@ class Proxy {
 
   tool = (name, options, handler) => {
     this.#tools.add(name, options, handler);
+    return this;
+  };
+
+  resource = (uri, options, handler) => {
+    this.#resources.add(uri, options, handler);
+    return this;
+  };
+
+  prompt = (name, options, handler) => {
+    this.#prompts.add(name, options, handler);
     return this;
   };
 
@@ -56,12 +72,25 @@ class Proxy {
   }
 
   #start(config, saved) {
-    if (this.#tools.size > 0 && !this.#exported.has("tools")) {
-      throw new Error("the proxy has tools, and does not export them: export const { handler, tools } = proxy");
-    }
     const started = tasks.finished(() => this.#onStart({ config, saved }));
     if (!started) throw new Error("onStart waits for what cannot come: nothing can be asked before the first message");
+    this.#checkExports();
     return { subscriptions: this.#subscriptions, ...this.#options };
+  }
+
+  /** What nobody could reach would be missed. */
+  #checkExports() {
+    const there = {
+      tools: this.#tools.size > 0,
+      resources: this.#resources.size > 0,
+      prompts: this.#prompts.size > 0,
+      completion: this.#prompts.completes || this.#resources.completes,
+    };
+    const needed = Object.keys(there).filter((name) => there[name]);
+    const missing = needed.find((name) => !this.#exported.has(name));
+    if (!missing) return;
+    const all = ["handler", ...needed].join(", ");
+    throw new Error(`the proxy has ${missing}, and does not export them: export const { ${all} } = proxy`);
   }
 
   #receive(kind, header, body, error) {
@@ -82,12 +111,31 @@ class Proxy {
   }
 
   get tools() {
-    this.#exported.add("tools");
-    return wit.tools({
-      list: (session) => this.#tools.list(session),
-      call: (call) => tasks.handle(call.id, () => this.#tools.call(call), (action) => action),
-      explain: tasks.failed,
-    });
+    return wit.tools(this.#offer("tools", (call) => this.#tools.call(call), (session) => this.#tools.list(session)));
+  }
+
+  get resources() {
+    const list = (session) => {
+      const listed = this.#resources.list(session);
+      // With tools, these say it.
+      return this.#exported.has("tools") ? { ...listed, instructions: undefined } : listed;
+    };
+    return wit.resources(this.#offer("resources", (call) => this.#resources.read(call), list));
+  }
+
+  get prompts() {
+    return wit.prompts(this.#offer("prompts", (call) => this.#prompts.get(call), (session) => this.#prompts.list(session)));
+  }
+
+  get completion() {
+    const offers = { prompts: this.#prompts, resources: this.#resources };
+    return wit.completion(this.#offer("completion", (call) => complete(offers, call)));
+  }
+
+  #offer(name, run, list) {
+    this.#exported.add(name);
+    const call = (call) => tasks.handle(call.id, () => run(call), (action) => action);
+    return { list, call, explain: tasks.failed };
   }
 }
 

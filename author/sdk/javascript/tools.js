@@ -1,9 +1,9 @@
 // Tools for the agent: how they are listed, and what a call of one gives.
 
+import { Call } from "./call.js";
 import { Cancelled } from "./errors.js";
 import { trace } from "./locations.js";
 import { checked } from "./options.js";
-import * as tasks from "./tasks.js";
 import * as wit from "./wit.js";
 
 const INVALID_PARAMS = -32602;
@@ -65,41 +65,6 @@ function whole(result, output) {
   const isWhole = "structuredContent" in result || (!output && Array.isArray(result.content));
   if (isWhole) return { content: [], ...result };
   return { content: [{ type: "text", text: JSON.stringify(result) }], structuredContent: result };
-}
-
-/** A call of a tool. */
-class Call {
-  #id;
-
-  constructor(id, session) {
-    this.#id = id;
-    this.session = session;
-  }
-
-  /** What the caller said beside the call: MCP's `_meta`. */
-  get meta() {
-    return JSON.parse(wit.meta(this.#id));
-  }
-
-  /** Whether the caller says that it can answer this: `elicitation`, `sampling`, `roots`. */
-  can(capability) {
-    return this.meta["io.modelcontextprotocol/clientCapabilities"]?.[capability] !== undefined;
-  }
-
-  /** Says how far the call is. */
-  progress(progress, total, message) {
-    try {
-      wit.progress(this.#id, progress, total ?? null, message ?? null);
-    } catch (error) {
-      // It goes on without: nobody but the caller would miss the report.
-      wit.log("debug", `no progress is told: ${error}`);
-    }
-  }
-
-  /** Asks the caller. */
-  ask(method, params) {
-    return tasks.ask(() => wit.ask(this.#id, method, params));
-  }
 }
 
 /** The `Tool` of MCP. */

@@ -8,7 +8,11 @@ import { json } from "./json.js";
 /** @import { Action, Change, Edit, RpcError as RawError, Head, Peer, Subscription } from "acp-chain:proxy/types@0.1.0" */
 /** @import { ChannelError as RawChannelError, Level } from "acp-chain:proxy/channel@0.1.0" */
 /** @import { Handler } from "acp-chain:proxy/handler@0.1.0" */
+/** @import { Outcome } from "acp-chain:proxy/calls@0.1.0" */
 /** @import { Tools } from "acp-chain:proxy/tools@0.1.0" */
+/** @import { Resources } from "acp-chain:proxy/resources@0.1.0" */
+/** @import { Prompts } from "acp-chain:proxy/prompts@0.1.0" */
+/** @import { Completion } from "acp-chain:proxy/completion@0.1.0" */
 
 /**
  * What the module said while it was built, until the proxy starts; there is no host before.
@@ -56,6 +60,9 @@ export const meta = asked(channel.callMeta);
 export const ask = asked((/** @type {number} */ call, /** @type {string} */ method, /** @type {unknown} */ params) =>
   channel.askCaller(call, method, json(params ?? {})));
 export const toolsChanged = asked(channel.toolsChanged);
+export const resourcesChanged = asked(channel.resourcesChanged);
+export const resourceChanged = asked(channel.resourceChanged);
+export const promptsChanged = asked(channel.promptsChanged);
 export const proxyId = asked(() => channel.proxyId());
 
 /** @type {(kind: string, method: string, options: { from?: Peer, body?: boolean }) => Subscription} */
@@ -136,27 +143,33 @@ export function handler({ start, receive, withdraw, explain }) {
 }
 
 /**
- * What a proxy with tools exports besides. A call ends as a request does: with `respond`, `reject` or `hold`.
+ * What a proxy exports besides, for the agent: what there is, and a call, which ends as a request does: with `respond`,
+ * `reject` or `hold`.
+ * @template R, P
  * @param {{
- *   list(session: string | undefined): { instructions: string | undefined, tools: unknown[] },
- *   call(call: { id: number, session: string | undefined, name: string, arguments: unknown }): Action,
+ *   list(session: string | undefined): R,
+ *   call(call: P & { id: number, session: string | undefined }): Action,
  *   explain(error: unknown): string,
- * }} tools
- * @returns {Tools}
+ * }} offer
  */
-export const tools = ({ list, call, explain }) => ({
-  listTools(session) {
+const offer = ({ list, call, explain }) => ({
+  /** @param {string | null} session */
+  list(session) {
     try {
-      const { instructions, tools } = list(session ?? undefined);
-      return { instructions: instructions ?? null, tools: tools.map(json) };
+      return list(session ?? undefined);
     } catch (error) {
       throw explain(error);
     }
   },
-  callTool({ id, session, name, arguments: given }) {
+  /**
+   * @param {{ id: number, session: string | null }} head
+   * @param {() => P} given
+   * @returns {Outcome}
+   */
+  call({ id, session }, given) {
     let action;
     try {
-      action = call({ id, session: session ?? undefined, name, arguments: JSON.parse(given) });
+      action = call({ ...given(), id, session: session ?? undefined });
     } catch (error) {
       throw rawError(-32603, explain(error));
     }
@@ -164,3 +177,83 @@ export const tools = ({ list, call, explain }) => ({
     return action.tag === "respond" ? { tag: "done", val: action.val } : { tag: "pending" };
   },
 });
+
+/**
+ * @typedef {(error: unknown) => string} Explain
+ * @typedef {string | undefined} Maybe
+ * @typedef {{ id: number, session: Maybe }} Called
+ */
+
+/**
+ * @param {{
+ *   list(session: Maybe): { instructions: Maybe, tools: unknown[] },
+ *   call(call: Called & { name: string, arguments: unknown }): Action,
+ *   explain: Explain,
+ * }} given
+ * @returns {Tools}
+ */
+export const tools = (given) => {
+  const { list, call } = offer(given);
+  return {
+    listTools(session) {
+      const { instructions, tools } = list(session);
+      return { instructions: instructions ?? null, tools: tools.map(json) };
+    },
+    callTool: (it) => call(it, () => ({ name: it.name, arguments: JSON.parse(it.arguments) })),
+  };
+};
+
+/**
+ * @param {{
+ *   list(session: Maybe): { instructions: Maybe, resources: unknown[], templates: unknown[] },
+ *   call(call: Called & { uri: string }): Action,
+ *   explain: Explain,
+ * }} given
+ * @returns {Resources}
+ */
+export const resources = (given) => {
+  const { list, call } = offer(given);
+  return {
+    listResources(session) {
+      const { instructions, resources, templates } = list(session);
+      return { instructions: instructions ?? null, resources: resources.map(json), templates: templates.map(json) };
+    },
+    readResource: (it) => call(it, () => ({ uri: it.uri })),
+  };
+};
+
+/**
+ * @param {{
+ *   list(session: Maybe): unknown[],
+ *   call(call: Called & { name: string, arguments: unknown }): Action,
+ *   explain: Explain,
+ * }} given
+ * @returns {Prompts}
+ */
+export const prompts = (given) => {
+  const { list, call } = offer(given);
+  return {
+    listPrompts: (session) => list(session).map(json),
+    getPrompt: (it) => call(it, () => ({ name: it.name, arguments: JSON.parse(it.arguments) })),
+  };
+};
+
+/**
+ * @param {{
+ *   call(call: Called & { reference: any, argument: string, value: string, context: any }): Action,
+ *   explain: Explain,
+ * }} given
+ * @returns {Completion}
+ */
+export const completion = (given) => {
+  const { call } = offer({ list: () => [], ...given });
+  return {
+    complete: (it) =>
+      call(it, () => ({
+        reference: JSON.parse(it.reference),
+        argument: it.argument,
+        value: it.value,
+        context: JSON.parse(it.context),
+      })),
+  };
+};

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Optional
 
 from acp_chain import Notification, Proxy, Response, client, proxy_id, save, text
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 proxy = Proxy(on_failure="restart")
 
 # Of each session: what it has cost, as its agent said last, and what of that its user knows.
-costs: dict[str, dict[str, float]] = {}
+costs: dict[Optional[str], dict[str, Any]] = {}
 
 
 @proxy.on_start
-def start(config, saved):
+def start(config: Any, saved: Any) -> None:
     costs.update(saved or {})
 
 
 @proxy.on_notification("session/update", sender="agent", body=False)
-def note(update: Notification[SessionNotification]):
+def note(update: Notification[SessionNotification]) -> None:
     if update.read("/update/sessionUpdate") != "usage_update":
         return
     # Agents say what the whole session has cost, and some say nothing of it.
@@ -31,7 +31,7 @@ def note(update: Notification[SessionNotification]):
 
 
 @proxy.on_response("session/prompt", sender="agent", body=False)
-def tell(turn: Response[PromptResponse]):
+def tell(turn: Response[PromptResponse]) -> None:
     cost = costs.get(turn.session)
     if not cost or cost["amount"] == cost["told"]:
         return

@@ -80,6 +80,14 @@ async fn a_tool_takes_its_arguments_by_any_schema() {
 }
 
 #[tokio::test]
+async fn resources_prompts_and_completion_are_served() {
+    let project = project("offers", "tools").await;
+    project.serves(&["resource-proxy", "prompt-proxy", "completion-proxy"]);
+    project.build().await;
+    project.passes_its_tests().await;
+}
+
+#[tokio::test]
 async fn tools_that_nobody_would_call_are_told() {
     let project = project("reference", "tools").await;
     project.change("wit/world.wit", "tool-proxy", "proxy");
@@ -103,7 +111,7 @@ async fn tools_that_nobody_would_call_are_told() {
 #[tokio::test]
 async fn messages_and_arguments_are_typed_by_their_methods_and_schemas() {
     let project = project("reference", "tools").await;
-    for name in ["values", "errors", "tools", "turn", "typed"] {
+    for name in ["values", "errors", "tools", "turn", "typed", "offers"] {
         let source = format!("{name}.ts");
         fs::copy(ours(&source), project.path("src").join(source)).unwrap();
     }

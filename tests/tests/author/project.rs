@@ -93,6 +93,12 @@ impl Project {
         fs::write(self.path(file), text.replace(from, to)).unwrap();
     }
 
+    /// Its component exports what these worlds do, in place of `tool-proxy`.
+    pub fn serves(&self, worlds: &[&str]) {
+        let worlds = worlds.join("@0.1.0;\n  include acp-chain:proxy/");
+        self.change("wit/world.wit", "tool-proxy", &worlds);
+    }
+
     /// Runs a command in it, or beside it.
     pub fn command(&self, program: &str, folder: &str) -> Command {
         let mut command = match program {

@@ -5,13 +5,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use acp_chain_author::TEMPLATES;
 use acp_chain_tests::host;
+use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::project::{NAME, Project};
 
 /// A project in Python that is built of the files of this name in the folder `python`.
 async fn built(name: &str) -> Project {
+    let project = of_files(name).await;
+    project.build().await;
+    project
+}
+
+/// The same, not built yet.
+async fn of_files(name: &str) -> Project {
     let project = Project::new("python", "tools").await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/author/python");
     let copy = |extension: &str, to: &str| {
@@ -25,7 +34,6 @@ async fn built(name: &str) -> Project {
     if name == "cases" {
         copy("schema.json", "config.schema.json");
     }
-    project.build().await;
     project
 }
 
@@ -47,6 +55,14 @@ async fn the_sdk_keeps_its_promises_in_the_host() {
 #[tokio::test]
 async fn the_reference_proxy_remembers_over_a_restart() {
     built("reference").await.passes_its_tests().await;
+}
+
+#[tokio::test]
+async fn resources_prompts_and_completion_are_served() {
+    let project = of_files("offers").await;
+    project.serves(&["resource-proxy", "prompt-proxy", "completion-proxy"]);
+    project.build().await;
+    project.passes_its_tests().await;
 }
 
 #[tokio::test]
@@ -79,20 +95,74 @@ async fn what_is_raised_while_a_module_is_loaded_is_shown_whole() {
 #[tokio::test]
 async fn the_parts_of_the_sdk_pass_their_tests() {
     let folder = tempfile::tempdir().unwrap();
-    let bindings = folder.path().join("bindings");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut command = Command::new(host::toolchain("python/bin/componentize-py"));
-    command.arg("--wit-path").arg(root.join("wit"));
-    command.args(["--world", "tool-proxy", "bindings"]);
-    succeeds(command.arg(&bindings)).await;
-
-    let sdk = root.join("author/sdk/python");
-    let found: [PathBuf; 2] = [bindings, sdk.clone()];
+    let sdk = checkout("author/sdk/python");
+    let found = [
+        bindings("tool-proxy", &checkout("wit"), &folder).await,
+        sdk.clone(),
+    ];
     let mut command = Command::new("python3");
     command.args(["-m", "unittest", "discover", "--start-directory"]);
     command.arg(sdk.join("tests"));
     command.env("PYTHONPATH", std::env::join_paths(found).unwrap());
     succeeds(command.env("PYTHONDONTWRITEBYTECODE", "1")).await;
+}
+
+#[tokio::test]
+async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
+    let project = of_files("offers").await;
+    project.serves(&[
+        "tool-proxy",
+        "resource-proxy",
+        "prompt-proxy",
+        "completion-proxy",
+    ]);
+    let folder = tempfile::tempdir().unwrap();
+    let all = bindings("extension", &project.path("wit"), &folder).await;
+    let bare = bindings("proxy", &checkout("wit"), &folder).await;
+    let cost = checkout("examples/cost/src/proxy.py");
+    for bindings in [&all, &bare] {
+        let sources = [checkout("author/sdk/python/acp_chain"), cost.clone()];
+        mypy(bindings, &folder, &[], &sources).await;
+    }
+
+    // Authors need not write types, and these do not.
+    let untyped = [
+        "--allow-untyped-defs",
+        "--allow-incomplete-defs",
+        "--allow-untyped-calls",
+    ];
+    let mut sources = vec![project.path("src/proxy.py")];
+    for template in TEMPLATES {
+        let source = checkout(&format!("author/templates/python/{template}/src/proxy.py"));
+        let copy = project.path("src").join(format!("{template}.py"));
+        fs::copy(source, &copy).unwrap();
+        sources.push(copy);
+    }
+    mypy(&all, &folder, &untyped, &sources).await;
+}
+
+/// Holds sources, and what they import, to their types.
+async fn mypy(bindings: &Path, cache: &TempDir, options: &[&str], sources: &[PathBuf]) {
+    let mut command = Command::new(host::toolchain("python/bin/mypy"));
+    command.arg("--strict").args(options).args(sources);
+    command.arg("--cache-dir").arg(cache.path().join("cache"));
+    let found = [bindings.to_owned(), checkout("author/sdk/python")];
+    command.env("MYPYPATH", std::env::join_paths(found).unwrap());
+    succeeds(command.current_dir(cache.path())).await;
+}
+
+/// What componentize-py makes of a world.
+async fn bindings(world: &str, wit: &Path, folder: &TempDir) -> PathBuf {
+    let bindings = folder.path().join(world);
+    let mut command = Command::new(host::toolchain("python/bin/componentize-py"));
+    command.arg("--wit-path").arg(wit);
+    command.args(["--world", world, "bindings"]);
+    succeeds(command.arg(&bindings)).await;
+    bindings
+}
+
+fn checkout(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
 async fn succeeds(command: &mut Command) {

@@ -19,10 +19,22 @@ awaits answers: then its message is held meanwhile, and others are handled.
 The types of the messages are in `acp_chain.acp`, for `if TYPE_CHECKING:`."""
 
 from ._actions import Action, Edit, discard, put, reject, remove, replace, respond, text
+from ._call import Call
 from ._messages import Message, Notification, Request, Response, RpcError
-from ._proxy import Proxy, agent, client, mark, proxy_id, save, tools_changed
+from ._proxy import (
+    Proxy,
+    agent,
+    client,
+    mark,
+    prompts_changed,
+    proxy_id,
+    resource_changed,
+    resources_changed,
+    save,
+    tools_changed,
+)
 from ._tasks import Cancelled, gather
-from ._tools import Call, ToolResult
+from ._tools import ToolResult
 from ._wit import ChannelError
 
 __all__ = [
@@ -43,11 +55,14 @@ __all__ = [
     "discard",
     "gather",
     "mark",
+    "prompts_changed",
     "proxy_id",
     "put",
     "reject",
     "remove",
     "replace",
+    "resource_changed",
+    "resources_changed",
     "respond",
     "save",
     "text",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import inspect
 from types import CoroutineType
-from typing import Any, Awaitable, Callable, Mapping, Optional, TypeVar, Union, overload
+from typing import Any, Awaitable, Callable, Coroutine, Mapping, Optional, TypeVar, Union, overload
 
 from . import _log, _tasks, _wit
 from ._actions import Returned, action, reject
+from ._call import Call
+from ._completion import Complete, complete
 from ._json import dumps, loads
 from ._messages import Message, Notification, Request, Response
+from ._prompts import Prompt, get
+from ._resources import Resource, read
 from ._tools import Tool, call_tool
 
 Handled = Union[Returned, Awaitable[Returned]]
@@ -31,7 +35,7 @@ class Proxy:
 
     `on_failure` says what becomes of its messages if it breaks: "restart", "bypass" for what only adds comfort,
     "refuse" for what guards. A `guard` stands next to the agent, and nobody alters what it decided.
-    `instructions` tell the model how to use its tools together."""
+    `instructions` tell the model how to use its tools and resources together."""
 
     def __init__(
         self,
@@ -48,6 +52,8 @@ class Proxy:
         }
         self._on_start: Optional[Callable[[Any, Any], None]] = None
         self._tools: dict[str, Tool] = {}
+        self._resources: dict[str, Resource] = {}
+        self._prompts: dict[str, Prompt] = {}
 
     def on_request(
         self, method: str, *, sender: Optional[_wit.Sender] = None, body: bool = True
@@ -117,13 +123,74 @@ class Proxy:
         changes nothing more, and whether it deals with an open world."""
 
         def register(function: Function) -> Function:
-            if not _wit.exports_tools():
-                raise TypeError("a proxy with tools includes `tool-proxy` in wit/world.wit, in place of `proxy`")
+            _wit.check_exported("tools", "tools", "tool-proxy")
             tool = Tool(function, **given)
             self._tools[tool.name] = tool
             return function
 
         return register(*functions) if functions else register
+
+    def resource(
+        self,
+        uri: str,
+        *,
+        name: Optional[str] = None,
+        title: Optional[str] = None,
+        description: Optional[str] = None,
+        mime_type: Optional[str] = None,
+        complete: Optional[Mapping[str, Complete]] = None,
+    ) -> Callable[[Function], Function]:
+        """A resource for the agent, which it reads by this URI, or those of a template with `{name}` or `{+path}` in
+        it: these are the parameters of the function. Its name is the function's, its description the docstring, unless
+        they are given. `complete` has functions that give what a variable could be."""
+
+        def register(function: Function) -> Function:
+            _wit.check_exported("resources", "resources", "resource-proxy")
+            self._check_completion(complete)
+            made = Resource(
+                function,
+                uri,
+                name=name,
+                title=title,
+                description=description,
+                mime_type=mime_type,
+                complete=complete,
+            )
+            self._resources[uri] = made
+            return function
+
+        return register
+
+    @overload
+    def prompt(self, function: Function, /) -> Function: ...
+
+    @overload
+    def prompt(
+        self,
+        *,
+        name: Optional[str] = None,
+        title: Optional[str] = None,
+        description: Optional[str] = None,
+        complete: Optional[Mapping[str, Complete]] = None,
+    ) -> Callable[[Function], Function]: ...
+
+    def prompt(self, *functions: Callable[..., Any], **given: Any) -> Any:
+        """A prompt that the user picks. Its name is the function's, its description the docstring, and its arguments
+        are the parameters, all of them texts. `complete` has functions that give what an argument could be."""
+
+        def register(function: Function) -> Function:
+            _wit.check_exported("prompts", "prompts", "prompt-proxy")
+            self._check_completion(given.get("complete"))
+            prompt = Prompt(function, **given)
+            self._prompts[prompt.name] = prompt
+            return function
+
+        return register(*functions) if functions else register
+
+    @staticmethod
+    def _check_completion(complete: Optional[Mapping[str, Complete]]) -> None:
+        if complete:
+            _wit.check_exported("`complete`", "completion", "completion-proxy")
 
     @property
     def Handler(self) -> _wit.Handler:
@@ -135,6 +202,21 @@ class Proxy:
     def Tools(self) -> _wit.Tools:
         """What it exports besides, if it has tools: `Tools = proxy.Tools`."""
         return _wit.Tools(self)
+
+    @property
+    def Resources(self) -> _wit.Resources:
+        """If it has resources: `Resources = proxy.Resources`."""
+        return _wit.Resources(self)
+
+    @property
+    def Prompts(self) -> _wit.Prompts:
+        """If it has prompts: `Prompts = proxy.Prompts`."""
+        return _wit.Prompts(self)
+
+    @property
+    def Completion(self) -> _wit.Completion:
+        """If it completes something of these: `Completion = proxy.Completion`."""
+        return _wit.Completion(self)
 
     # The host's calls. Uncaught, an exception would be the end of the instance.
 
@@ -173,8 +255,38 @@ class Proxy:
         return self._instructions, [tool.listed for tool in self._tools.values()]
 
     def _call_tool(self, call: int, session: Optional[str], name: str, arguments: str) -> _wit.Action:
+        return self._serve(call, call_tool(self._tools.get(name), Call(call, session), name, arguments))
+
+    def _list_resources(self, session: Optional[str]) -> tuple[Optional[str], list[str], list[str]]:
+        resources = self._resources.values()
+        fixed = [resource.listed for resource in resources if not resource.is_template]
+        templates = [resource.listed for resource in resources if resource.is_template]
+        # With tools, these say it.
+        return None if self._tools else self._instructions, fixed, templates
+
+    def _read_resource(self, call: int, session: Optional[str], uri: str) -> _wit.Action:
+        return self._serve(call, read(self._resources, Call(call, session), uri))
+
+    def _list_prompts(self, session: Optional[str]) -> list[str]:
+        return [prompt.listed for prompt in self._prompts.values()]
+
+    def _get_prompt(self, call: int, session: Optional[str], name: str, arguments: str) -> _wit.Action:
+        return self._serve(call, get(self._prompts.get(name), Call(call, session), name, arguments))
+
+    def _complete(
+        self, call: int, session: Optional[str], reference: str, argument: str, value: str, context: str
+    ) -> _wit.Action:
+        named = loads(reference)
+        completed: Any = self._resources.get(named.get("uri"))
+        if named["type"] == "ref/prompt":
+            completed = self._prompts.get(named["name"])
+        completer = completed.complete.get(argument) if completed else None
+        return self._serve(call, complete(completer, value, context))
+
+    @staticmethod
+    def _serve(call: int, coroutine: Coroutine[Any, Any, _wit.Action]) -> _wit.Action:
         try:
-            return _tasks.run(call, call_tool(self._tools.get(name), call, session, name, arguments))
+            return _tasks.run(call, coroutine)
         except BaseException as error:
             return reject(_tasks.INTERNAL, _log.failure(error))
 
@@ -219,3 +331,18 @@ def mark() -> str:
 def tools_changed() -> None:
     """Says that the tools are others now."""
     _wit.tools_changed()
+
+
+def resources_changed() -> None:
+    """Says that the resources are others now."""
+    _wit.resources_changed()
+
+
+def resource_changed(uri: str) -> None:
+    """Says that a resource is another one now, to those who have subscribed to it."""
+    _wit.resource_changed(uri)
+
+
+def prompts_changed() -> None:
+    """Says that the prompts are others now."""
+    _wit.prompts_changed()

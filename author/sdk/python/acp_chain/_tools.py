@@ -5,44 +5,14 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import typing
-from types import CoroutineType
 from typing import Any, Callable, Mapping, Optional, Sequence
 
-from . import _log, _schema, _tasks, _wit
+from . import _log, _schema, _wit
 from ._actions import Action, reject, respond, text
+from ._call import Call, finished
 from ._json import dumps, loads
 
 INVALID_PARAMS = -32602
-
-
-class Call:
-    """A call of a tool. A parameter of this type gets it."""
-
-    __slots__ = ("_id", "session")
-
-    session: Optional[str]
-    """The session whose agent calls; None while the agent has not said yet what it calls it."""
-
-    def __init__(self, id: int, session: Optional[str]) -> None:
-        self._id = id
-        self.session = session
-
-    def progress(self, progress: float, total: Optional[float] = None, message: Optional[str] = None) -> None:
-        """Says how far it has come. `progress` grows with every report; `total` is what it reaches in the end.
-        A caller that did not ask for progress is told nothing."""
-        _wit.progress(self._id, progress, total, message)
-
-    @property
-    def meta(self) -> dict[str, Any]:
-        """What the caller said beside it: the `_meta` of its MCP request."""
-        meta: dict[str, Any] = loads(_wit.meta(self._id))
-        return meta
-
-    async def ask(self, method: str, params: Any = None) -> Any:
-        """Asks the caller, and waits for its result: `elicitation/create`, `sampling/createMessage` or `roots/list`
-        of MCP, where the caller says that it can."""
-        id = self._id
-        return await _tasks.answer(method, lambda method, json: _wit.ask(id, method, json), params)
 
 
 @dataclasses.dataclass
@@ -134,9 +104,7 @@ def signature(
     return call_as, arguments, _schema.of(returned).schema
 
 
-async def call_tool(
-    tool: Optional[Tool], id: int, session: Optional[str], name: str, arguments: str
-) -> Action:
+async def call_tool(tool: Optional[Tool], call: Call, name: str, arguments: str) -> Action:
     """Calls a tool. What it raises is its failure, for the model; what it rejects, an error of the protocol."""
     if tool is None:
         return reject(INVALID_PARAMS, f"there is no tool `{name}` any more")
@@ -145,11 +113,9 @@ async def call_tool(
     except _schema.Mismatch as mismatch:
         return respond(result(ToolResult([str(mismatch)], is_error=True)))
     if tool.call_as is not None:
-        given[tool.call_as] = Call(id, session)
+        given[tool.call_as] = call
     try:
-        returned = tool.function(**given)
-        if type(returned) is CoroutineType:
-            returned = await returned
+        returned = await finished(tool.function(**given))
         if isinstance(returned, _wit.ACTIONS):
             return returned
         return respond(result(returned))

@@ -4,15 +4,15 @@ No other file of this package imports `wit_world`, which componentize-py makes f
 
 from __future__ import annotations
 
-from typing import Any, Callable, Literal, Optional, ParamSpec, Protocol, Sequence, TypeVar, Union
+from typing import Any, Callable, Literal, Optional, ParamSpec, Protocol, Self, Sequence, TypeVar, Union
 
 from componentize_py_types import Err, Ok
 from wit_world import exports
 from wit_world.imports import channel, types
 
 try:
-    from wit_world.imports import calls
-except ImportError:  # A world without tools has none.
+    from wit_world.imports import calls  # type: ignore[attr-defined, unused-ignore]
+except ImportError:  # A world without anything that the agent could call has none.
     pass
 
 P = ParamSpec("P")
@@ -93,6 +93,9 @@ save = _raising(channel.save)
 progress = _raising(channel.report_progress)
 meta = _raising(channel.call_meta)
 tools_changed = _raising(channel.tools_changed)
+resources_changed = _raising(channel.resources_changed)
+resource_changed = _raising(channel.resource_changed)
+prompts_changed = _raising(channel.prompts_changed)
 proxy_id = channel.proxy_id
 log = channel.log
 
@@ -185,6 +188,13 @@ class Receiver(Protocol):
     def _cancel(self, message: int) -> None: ...
     def _list_tools(self, session: Optional[str]) -> tuple[Optional[str], list[str]]: ...
     def _call_tool(self, call: int, session: Optional[str], name: str, arguments: str) -> Action: ...
+    def _list_resources(self, session: Optional[str]) -> tuple[Optional[str], list[str], list[str]]: ...
+    def _read_resource(self, call: int, session: Optional[str], uri: str) -> Action: ...
+    def _list_prompts(self, session: Optional[str]) -> list[str]: ...
+    def _get_prompt(self, call: int, session: Optional[str], name: str, arguments: str) -> Action: ...
+    def _complete(
+        self, call: int, session: Optional[str], reference: str, argument: str, value: str, context: str
+    ) -> Action: ...
 
 
 def failed(reason: str) -> Err[str]:
@@ -192,15 +202,17 @@ def failed(reason: str) -> Err[str]:
     return Err(reason)
 
 
-class Handler:
+class Exported:
     """The host makes a new one for every call, so that making one gives the same."""
 
     def __init__(self, receiver: Receiver) -> None:
         self._receiver = receiver
 
-    def __call__(self) -> Handler:
+    def __call__(self) -> Self:
         return self
 
+
+class Handler(Exported):
     def init(self, config: str, saved: Optional[str]) -> types.Registration:
         return self._receiver._start(config, saved)
 
@@ -217,28 +229,53 @@ class Handler:
         self._receiver._cancel(id)
 
 
-class Tools:
-    """As `Handler`. Only for a world that exports them."""
+# Only for a world that exports them.
 
-    def __init__(self, receiver: Receiver) -> None:
-        self._receiver = receiver
 
-    def __call__(self) -> Tools:
-        return self
-
+class Tools(Exported):
     def list_tools(self, session: Optional[str]) -> Any:
-        instructions, tools = self._receiver._list_tools(session)
-        return exports.tools.Catalog(instructions, tools)
+        return _exported("tools").Catalog(*self._receiver._list_tools(session))
 
     def call_tool(self, call: Any) -> Any:
-        action = self._receiver._call_tool(call.id, call.session, call.name, call.arguments)
-        match action:
-            case types.Action_Respond(result):
-                return calls.Outcome_Done(result)
-            case types.Action_Reject(error):
-                raise Err(error)
-        return calls.Outcome_Pending()
+        return _outcome(self._receiver._call_tool(call.id, call.session, call.name, call.arguments))
 
 
-def exports_tools() -> bool:
-    return hasattr(exports, "tools")
+class Resources(Exported):
+    def list_resources(self, session: Optional[str]) -> Any:
+        return _exported("resources").Catalog(*self._receiver._list_resources(session))
+
+    def read_resource(self, read: Any) -> Any:
+        return _outcome(self._receiver._read_resource(read.id, read.session, read.uri))
+
+
+class Prompts(Exported):
+    def list_prompts(self, session: Optional[str]) -> list[str]:
+        return self._receiver._list_prompts(session)
+
+    def get_prompt(self, call: Any) -> Any:
+        return _outcome(self._receiver._get_prompt(call.id, call.session, call.name, call.arguments))
+
+
+class Completion(Exported):
+    def complete(self, call: Any) -> Any:
+        reference, written = call.reference, (call.argument, call.value, call.context)
+        return _outcome(self._receiver._complete(call.id, call.session, reference, *written))
+
+
+def _outcome(action: Action) -> Any:
+    match action:
+        case types.Action_Respond(result):
+            return calls.Outcome_Done(result)
+        case types.Action_Reject(error):
+            raise Err(error)
+    return calls.Outcome_Pending()
+
+
+def _exported(interface: str) -> Any:
+    return getattr(exports, interface)
+
+
+def check_exported(what: str, interface: str, world: str) -> None:
+    """An error if the world does not export what a proxy is about to have."""
+    if not hasattr(exports, interface):
+        raise TypeError(f"a proxy with {what} includes `{world}` in wit/world.wit")

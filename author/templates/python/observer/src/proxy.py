@@ -7,7 +7,7 @@ from acp_chain import Proxy, client, proxy_id, text
 proxy = Proxy(on_failure="bypass")
 
 # The tool calls of each session since its last turn.
-calls = Counter()
+calls: Counter[str] = Counter()
 
 
 @proxy.on_notification("session/update", sender="agent", body=False)

@@ -1,0 +1,16 @@
+// What the arguments of prompts, and the variables of templates, could be.
+
+import { Call } from "./call.js";
+import * as wit from "./wit.js";
+
+/** How many values there may be at once (MCP, `CompleteResult`). */
+const MOST = 100;
+
+/** Completes an argument by what its prompt or template has for that; by nothing, if that has nothing. */
+export async function complete({ prompts, resources }, { id, session, reference, argument, value, context }) {
+  const completer = reference.type === "ref/prompt"
+    ? prompts.completer(reference.name, argument)
+    : resources.completer(reference.uri, argument);
+  const all = Array.from((await completer?.(value, context, new Call(id, session))) ?? [], String);
+  return wit.respond({ completion: { values: all.slice(0, MOST), total: all.length, hasMore: all.length > MOST } });
+}

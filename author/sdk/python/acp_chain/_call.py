@@ -1,0 +1,71 @@
+"""A call of what the agent has of a proxy."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from types import CoroutineType
+from typing import Any, Callable, Optional
+
+from . import _tasks, _wit
+from ._json import loads
+
+
+class Call:
+    """A call of a tool, a resource or a prompt. A parameter of this type gets it."""
+
+    __slots__ = ("_id", "session")
+
+    session: Optional[str]
+    """The session whose agent calls; None while the agent has not said yet what it calls it."""
+
+    def __init__(self, id: int, session: Optional[str]) -> None:
+        self._id = id
+        self.session = session
+
+    def progress(self, progress: float, total: Optional[float] = None, message: Optional[str] = None) -> None:
+        """Says how far it has come. `progress` grows with every report; `total` is what it reaches in the end.
+        A caller that did not ask for progress is told nothing."""
+        _wit.progress(self._id, progress, total, message)
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the caller said beside it: the `_meta` of its MCP request."""
+        meta: dict[str, Any] = loads(_wit.meta(self._id))
+        return meta
+
+    async def ask(self, method: str, params: Any = None) -> Any:
+        """Asks the caller, and waits for its result: `elicitation/create`, `sampling/createMessage` or `roots/list`
+        of MCP, where the caller says that it can."""
+        id = self._id
+        return await _tasks.answer(method, lambda method, json: _wit.ask(id, method, json), params)
+
+
+class Function:
+    """A function of an author's: the parameters that are the agent's, and the one that gets the call."""
+
+    def __init__(self, function: Callable[..., Any], what: str) -> None:
+        self.function = function
+        try:
+            hints = typing.get_type_hints(function, include_extras=True)
+        except NameError as error:
+            raise TypeError(f"{what}: {error}; the types are those of its module") from None
+        self.call_as: Optional[str] = None
+        self.parameters: dict[str, inspect.Parameter] = {}
+        for name, parameter in inspect.signature(function).parameters.items():
+            if hints.get(name) is Call:
+                self.call_as = name
+            elif parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+                self.parameters[name] = parameter.replace(annotation=hints.get(name, Any))
+            else:
+                raise TypeError(f"{what}: its parameter {parameter} has no name to call it by")
+
+    async def __call__(self, given: dict[str, Any], call: Call) -> Any:
+        if self.call_as is not None:
+            given = {**given, self.call_as: call}
+        return await finished(self.function(**given))
+
+
+async def finished(returned: Any) -> Any:
+    """What a function gives, be it `async` or not."""
+    return await returned if type(returned) is CoroutineType else returned

@@ -1,0 +1,111 @@
+"""Resources, which the agent reads by their URIs."""
+
+from __future__ import annotations
+
+import base64
+import inspect
+import re
+from typing import Any, Callable, Mapping, Optional
+from urllib.parse import unquote
+
+from . import _wit
+from ._actions import Action, reject, respond
+from ._call import Call, Function
+from ._json import dumps
+from ._completion import Complete
+
+NOT_FOUND = -32002
+
+
+class Resource:
+    """A function that reads, and how the resource or template is listed."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        uri: str,
+        *,
+        name: Optional[str] = None,
+        title: Optional[str] = None,
+        description: Optional[str] = None,
+        mime_type: Optional[str] = None,
+        complete: Optional[Mapping[str, Complete]] = None,
+    ) -> None:
+        what = f"the resource {uri}"
+        self.uri = uri
+        self.pattern, variables = pattern(uri, what)
+        self.function = Function(function, what)
+        if set(self.function.parameters) != variables:
+            raise TypeError(f"{what}: its function takes the variables of the template, {sorted(variables)}")
+        self.complete = complete or {}
+        if unknown := set(self.complete) - variables:
+            raise TypeError(f"{what}: it has no variable {min(unknown)} to complete")
+        self.is_template = bool(variables)
+        self.mime_type = mime_type
+        members = {
+            "uriTemplate" if variables else "uri": uri,
+            "name": name or function.__name__,
+            "title": title,
+            "description": description or inspect.getdoc(function),
+            "mimeType": mime_type,
+        }
+        self.listed = dumps({name: value for name, value in members.items() if value is not None})
+
+    def variables(self, uri: str) -> Optional[dict[str, str]]:
+        """Those of its template, if it stands for this URI."""
+        found = self.pattern.fullmatch(uri)
+        return found and {name: unquote(value) for name, value in found.groupdict().items()}
+
+
+def pattern(uri: str, what: str) -> tuple[re.Pattern[str], set[str]]:
+    """Which URIs a template (RFC 6570) stands for, and the names of its variables. A URI stands for itself."""
+    source = ""
+    for part in re.split(r"(\{[^}]*\})", uri):
+        if not part.startswith("{"):
+            source += re.escape(part)
+        elif variable := re.fullmatch(r"\{(\+?)([A-Za-z_]\w*)\}", part):
+            source += f"(?P<{variable[2]}>{'.+' if variable[1] else '[^/]+'})"
+        else:
+            raise TypeError(f"{what}: {part} is neither {{name}} nor {{+name}}")
+    try:
+        made = re.compile(source, re.DOTALL)
+    except re.error as error:
+        raise TypeError(f"{what}: {error}") from None
+    return made, set(made.groupindex)
+
+
+async def read(resources: Mapping[str, Resource], call: Call, uri: str) -> Action:
+    """Reads a resource: the one of this URI, or what the first template has that stands for it."""
+    fixed = resources.get(uri)
+    for resource in [fixed] if fixed else resources.values():
+        variables = resource.variables(uri)
+        if variables is None:
+            continue
+        returned = await resource.function(variables, call)
+        if isinstance(returned, _wit.ACTIONS):
+            return returned
+        if returned is not None:
+            return respond(result(returned, resource, uri))
+    return reject(NOT_FOUND, f"there is no resource `{uri}`")
+
+
+def result(returned: Any, resource: Resource, uri: str) -> Any:
+    """MCP's `ReadResourceResult` of what was read."""
+    if isinstance(returned, dict) and "contents" in returned:
+        return returned
+    parts = returned if isinstance(returned, list) else [returned]
+    about = {"uri": uri, **({"mimeType": resource.mime_type} if resource.mime_type else {})}
+    return {"contents": [{**about, **contents(part)} for part in parts]}
+
+
+def contents(part: Any) -> dict[str, Any]:
+    if isinstance(part, str):
+        return {"text": part}
+    if isinstance(part, bytes):
+        return {"blob": base64.b64encode(part).decode()}
+    if isinstance(part, dict):
+        return part
+    raise TypeError(
+        f"a resource returned a value of {type(part).__name__}: it returns a text, bytes, a dict, a list of these, "
+        "or None where there is no such resource"
+    )
