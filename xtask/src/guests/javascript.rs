@@ -1,7 +1,8 @@
 //! A proxy in JavaScript: the source is bundled with the SDK, and embedded in an engine (`QuickJS`) that is compiled
 //! already.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use acp_chain_author::component::Imports;
 use acp_chain_author::languages::javascript;
@@ -11,6 +12,13 @@ use super::{Example, package};
 use crate::fetch::npm;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
+
+/// Installs what makes components of it; the folder with the programs.
+pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    let packages = workspace.path("tests/examples/javascript");
+    let into = workspace.target("toolchains/javascript");
+    npm::install(workspace, progress, &packages, &into)
+}
 
 pub fn build(
     workspace: &Workspace,
@@ -41,10 +49,11 @@ pub fn build(
     if stamp.is_current() {
         return Ok(());
     }
-    let toolchain = workspace.target("toolchains/javascript");
-    let programs = npm::install(workspace, progress, folder, &toolchain)?;
+    let programs = toolchain(workspace, progress)?;
     progress.step(&format!("{name} in JavaScript"), |step| {
-        let bundle = toolchain.join(name).with_extension("js");
+        let made = workspace.target("xtask/javascript");
+        fs::create_dir_all(&made)?;
+        let bundle = made.join(name).with_extension("js");
         let program = programs.join("esbuild");
         step.run(&mut javascript::bundle(&program, &source, &sdk, &bundle))?;
         javascript::places::embed(&bundle, &workspace.path(""), &sdk)?;

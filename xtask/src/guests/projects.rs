@@ -110,20 +110,9 @@ pub fn build(
 /// Installs the toolchains of authors; the folders with their programs, and what is in `PATH`.
 pub fn toolchains(workspace: &Workspace, progress: &Progress) -> Result<OsString> {
     let go = workspace.path("tests/toolchains/requirements-go.txt");
-    let componentize = workspace.path("tests/examples/python/requirements.txt");
     let mut all = vec![
-        npm::install(
-            workspace,
-            progress,
-            &workspace.path("tests/examples/javascript"),
-            &workspace.target("toolchains/javascript"),
-        )?,
-        python::install(
-            workspace,
-            progress,
-            &componentize,
-            &workspace.target("toolchains/python"),
-        )?,
+        super::javascript::toolchain(workspace, progress)?,
+        super::python::toolchain(workspace, progress)?,
         python::install(workspace, progress, &go, &workspace.target("toolchains/go"))?,
         npm::install(
             workspace,

@@ -1,7 +1,7 @@
 //! A proxy in Python: a whole `CPython` with the source and its imports, already loaded.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use acp_chain_author::component::Imports;
 use acp_chain_author::languages::python as author;
@@ -11,6 +11,15 @@ use super::{Example, package};
 use crate::fetch::python;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
+
+const REQUIREMENTS: &str = "tests/examples/python/requirements.txt";
+
+/// Installs what makes components of it; the folder with the programs.
+pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    let requirements = workspace.path(REQUIREMENTS);
+    let into = workspace.target("toolchains/python");
+    python::install(workspace, progress, &requirements, &into)
+}
 
 pub fn build(
     workspace: &Workspace,
@@ -24,7 +33,7 @@ pub fn build(
         folder,
         ..
     } = example;
-    let (wit, requirements) = (workspace.path("wit"), folder.join("requirements.txt"));
+    let (wit, requirements) = (workspace.path("wit"), workspace.path(REQUIREMENTS));
     let source = folder.join(name).with_extension("py");
     let sdk = workspace.path("author/sdk/python/acp_chain");
     let stamp = example
@@ -38,8 +47,7 @@ pub fn build(
     if stamp.is_current() {
         return Ok(());
     }
-    let toolchain = workspace.target("toolchains/python");
-    let programs = python::install(workspace, progress, &requirements, &toolchain)?;
+    let programs = toolchain(workspace, progress)?;
     progress.step(&format!("{name} in Python"), |step| {
         // From a copy: compiled Python is left beside the source.
         let copy = workspace.target("xtask/python").join(name);
