@@ -60,8 +60,11 @@ pub struct Toolchains<'a> {
     pub told: &'a dyn Fn(&str),
 }
 
-/// Where npm puts programs.
-const NPM: &str = "node_modules/.bin";
+/// What installs packages of npm. On Windows it is a script, which is found by its whole name alone.
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+
+/// Where it puts programs.
+const NPM_PROGRAMS: &str = "node_modules/.bin";
 
 /// Where a virtual environment of Python's has programs.
 const VENV: &str = if cfg!(windows) { "Scripts" } else { "bin" };
@@ -116,7 +119,7 @@ impl Toolchains<'_> {
         // One in the folder that is being filled is there by now.
         if program.is_relative() && which::which(program).is_err() {
             let next = match program.to_str() {
-                Some("npm") => "install Node from https://nodejs.org",
+                Some(NPM) => "install Node from https://nodejs.org",
                 Some("rustup") => "install Rust from https://rustup.rs",
                 _ => "install Python from https://www.python.org",
             };
@@ -160,9 +163,9 @@ impl Toolchains<'_> {
     }
 
     fn places(&self, tool: &Tool, project: &Path) -> OsString {
-        let own = [project.join(NPM), project.join(".venv").join(VENV)];
+        let own = [project.join(NPM_PROGRAMS), project.join(".venv").join(VENV)];
         let ours = self.folder(tool).into_iter();
-        let ours = ours.flat_map(|folder| [folder.join(NPM), folder.join(VENV)]);
+        let ours = ours.flat_map(|folder| [folder.join(NPM_PROGRAMS), folder.join(VENV)]);
         let all: Vec<_> = own
             .into_iter()
             .chain(env::split_paths(&self.path))
@@ -188,7 +191,7 @@ impl Tool {
         let version = &self.lowest;
         Some(match self.origin {
             Origin::Npm(package) => {
-                let mut npm = Command::new("npm");
+                let mut npm = Command::new(NPM);
                 npm.args(["install", "--no-audit", "--no-fund", "--prefix"])
                     .arg(folder)
                     .arg(format!("{package}@{version}"));

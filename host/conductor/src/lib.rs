@@ -40,4 +40,4 @@ pub use projects::{Make, PATIENCE, Project, Projects, Word};
 pub use router::Router;
 pub use serve::{Exit, Settings, serve};
 pub use start::{Agent, Chain, ChildIo, Role, StartError};
-pub use swap::Swap;
+pub use swap::{CutShort, Swap};

@@ -5,6 +5,9 @@ use tokio::sync::oneshot;
 use super::Terms;
 use acp_chain_channel::{Failure, FailurePolicy, Source};
 
+/// Is told why a version ends early.
+pub type CutShort = Box<dyn Fn(&str) + Send>;
+
 /// A newer version of a proxy that is to take its place between two messages.
 pub struct Swap {
     /// The proxy, by its id in the manifest.
@@ -17,6 +20,8 @@ pub struct Swap {
     pub on_failure: Option<FailurePolicy>,
     /// Told when it is in its place, or why it is not, and the old version goes on.
     pub done: oneshot::Sender<Result<(), Failure>>,
+    /// Told why an older version, which had something left to finish, ends without that.
+    pub cut_short: CutShort,
 }
 
 impl Swap {

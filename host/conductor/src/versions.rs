@@ -5,7 +5,7 @@
 
 use super::hop::{Hop, Life};
 use super::routed::Routed;
-use super::swap::Swap;
+use super::swap::{CutShort, Swap};
 use acp_chain_channel::{MessageId, Part, Registration};
 
 /// How often a proxy was replaced when a version came.
@@ -45,6 +45,8 @@ pub struct Versions {
     pub retired: Vec<Retired>,
     /// The replaced version that is being called, and the part at work, which waits for that.
     called: Option<(Version, Box<dyn Part>)>,
+    /// Told why one of those ends early, since there was the first.
+    pub cut_short: Option<CutShort>,
     /// What is to take its place as soon as it comes back.
     pub wish: Option<Swap>,
     pub starting: Option<Starting>,

@@ -48,6 +48,31 @@ async fn when_it_is_told_to_stop_or_killed_a_build_ends_with_it() {
 }
 
 #[tokio::test]
+async fn when_the_client_leaves_during_the_first_build_that_ends_at_once() {
+    let project = Project::new("c", "prompt");
+    let begun = compiler(&project, ENDLESS);
+    let mut dev = project.dev_with(&[], |command| {
+        command
+            .env("BEGUN", &begun)
+            .env(MARK, project.path("."))
+            .env(
+                "PATH",
+                format!("{}:/usr/bin:/bin", project.path("bin").display()),
+            );
+    });
+    let asked = dev.client.ask("initialize", BEGIN);
+    let reads = spawn_blocking(move || fs::read_to_string(begun));
+    in_time("a build", reads).await.unwrap().unwrap();
+    dev.client.close();
+    let answer = dev.client.response(&asked).await;
+    let expected = "the client left while the project was built";
+    assert!(answer.line.contains(expected), "{}", answer.line);
+    let transcript = dev.client.transcript().clone();
+    dev.finish_refused().await;
+    is_gone(&transcript, &project.path(".")).await;
+}
+
+#[tokio::test]
 async fn when_it_is_told_to_stop_its_agent_ends_with_it() {
     let project = Project::new("c", "prompt");
     let mut dev = project.dev_with(&[], |command| {

@@ -90,6 +90,7 @@ impl World {
             terms: terms(),
             on_failure: None,
             done,
+            cut_short: Box::new(|_| ()),
         };
         self.swaps.send(swap).await.unwrap();
         is_done

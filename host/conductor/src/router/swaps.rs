@@ -132,6 +132,7 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
     hop.breaker = Breaker::new(&hop.terms.limits);
     hop.told = false;
     hop.runtime = Runtime::Component(swap.source);
+    hop.versions.cut_short = Some(swap.cut_short);
     hop.dismiss();
     tracing::info!("{} has a new version at work", hop.title());
     let retired = &hop.versions.retired;
@@ -178,6 +179,9 @@ pub(super) fn end(
 ) {
     let hop = &mut core.hops[index];
     tracing::warn!("an old version of {} ends: {why}", hop.title());
+    if let Some(cut_short) = &hop.versions.cut_short {
+        cut_short(why);
+    }
     hop.versions.retired.retain(|one| one.version != version);
     let asked = hop.asked.extract_if(|id, _| version_of(*id) == version);
     steps.extend(asked.map(|(_, number)| Step::Withdraw(number, new_cancel())));

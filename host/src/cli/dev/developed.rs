@@ -5,7 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::Project;
+use tokio::sync::oneshot;
 
+use super::told::tell;
 use crate::chain::{Swap, Terms};
 use crate::channel::Failure;
 use crate::cli::relied_on::{self, Named};
@@ -15,7 +17,6 @@ use crate::host::Host;
 use crate::manifest::{Make, Manifest, ProxyEntry, User};
 use crate::sandbox::{Directories, Guest};
 use crate::untrusted::Untrusted;
-use tokio::sync::oneshot;
 
 /// What is developed.
 #[derive(Clone, Debug)]
@@ -180,6 +181,9 @@ impl Developed {
             on_failure: entry.on_failure,
             source: Box::new(guest),
             done,
+            cut_short: Box::new(|why| {
+                tell(&format!("an old version ends: {}", Untrusted::new(why)));
+            }),
         };
         Ok((swap, swapped))
     }

@@ -3,6 +3,7 @@
 //! Toolchains run all the time, so unlike [`run`](super::run) this process gives up none of its rights.
 
 mod builds;
+mod client;
 mod cycle;
 mod developed;
 mod sources;
@@ -15,10 +16,11 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncRead, DuplexStream};
 use tokio::sync::{mpsc, watch};
 
 use self::builds::Builds;
+use self::client::{Leaving, read_ahead};
 use self::cycle::{Built, Cycle};
 use self::developed::{Developed, Read};
 use self::sources::Sources;
@@ -64,6 +66,7 @@ struct Beginning {
     engine: Engine,
     built: watch::Receiver<Built>,
     begun: watch::Sender<Option<Digest>>,
+    client: Leaving,
     /// The host's end of an agent of ours.
     to_agent: Option<DuplexStream>,
 }
@@ -110,6 +113,16 @@ impl Dev {
             swaps: Some(newer),
             ..Settings::default()
         };
+        let unusable = |error| format!("standard input or output cannot be used: {error}");
+        let input = stdio::input().map_err(unusable)?;
+        // The prompts of a trial may end before there is anything to try them with.
+        let (input, client): (Box<dyn AsyncRead + Send + Unpin>, _) = match is_trial {
+            true => (input, Leaving::unnoticed()),
+            false => {
+                let (input, client) = read_ahead(input);
+                (Box::new(input), client)
+            }
+        };
         let engine = Engine::for_newer_versions().map_err(|error| error.to_string())?;
         let cycle = Cycle {
             builds: Builds::new(&settings.program, &developed.folder)?,
@@ -127,12 +140,11 @@ impl Dev {
             engine,
             built: is_built,
             begun: begins,
+            client,
             to_agent,
         };
         let mut exit_code = 0;
         let start = async |role| beginning.chain(role).await.map_err(told(&mut exit_code));
-        let unusable = |error| format!("standard input or output cannot be used: {error}");
-        let input = stdio::input().map_err(unusable)?;
         let exit = match ends {
             None => {
                 let output = stdio::output().map_err(unusable)?;
@@ -190,8 +202,11 @@ impl Beginning {
                 &"`acp-chain dev` is no proxy of another conductor; let it run by itself",
             ));
         }
-        let built = self.built.wait_for(Option::is_some).await;
-        let built = built.map(|built| built.clone()).ok().flatten();
+        let built = tokio::select! {
+            built = self.built.wait_for(Option::is_some) => built.map(|built| built.clone()),
+            () = self.client.wait() => return Err(failed(&"the client left while the project was built")),
+        };
+        let built = built.ok().flatten();
         if let Some(Err(error)) = built {
             return Err(failed(&format!("the project does not build\n{error}")));
         }

@@ -1,5 +1,6 @@
 //! Proxies of which newer versions take the place while messages pass.
 
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ fn swap(name: &str, source: Box<dyn Source>) -> (Swap, Done) {
         terms: terms(),
         on_failure: Some(FailurePolicy::Restart),
         done,
+        cut_short: Box::new(|_| ()),
     };
     (swap, is_done)
 }
@@ -249,13 +251,17 @@ fn an_old_version_that_breaks_takes_nothing_with_it_but_what_it_holds() {
 }
 
 #[test]
-fn of_many_old_versions_the_oldest_end_first() {
+fn of_many_old_versions_the_oldest_end_first_which_is_told() {
     let (first, _) = under(terms(), "p", "session/prompt", asks());
+    let (tell, told) = mpsc::channel();
     let mut router = Router::new(vec![first], None);
     for turn in 0..6 {
         let id = format!(r#""{turn}""#);
         client(&mut router, &PROMPT.replace(r#""p""#, &id));
-        router.swap(newer("session/prompt", asks()).0);
+        let (mut swap, ..) = newer("session/prompt", asks());
+        let tell = tell.clone();
+        swap.cut_short = Box::new(move |why| tell.send(why.to_owned()).unwrap());
+        router.swap(swap);
     }
     let came = heard(&mut router, Peer::Client);
     let failed: Vec<_> = came
@@ -264,6 +270,11 @@ fn of_many_old_versions_the_oldest_end_first() {
         .collect();
     assert_eq!(failed.len(), 2, "{came:?}");
     assert!(failed[0].contains(r#""id":"0""#) && failed[1].contains(r#""id":"1""#));
+    let told: Vec<String> = told.try_iter().collect();
+    assert!(
+        told.len() == 2 && told.iter().all(|why| why.contains("too often")),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -1,0 +1,39 @@
+//! The client, read ahead: so it is noticed when it leaves, also while nobody asks what it says.
+
+use std::future::pending;
+
+use tokio::io::{AsyncRead, DuplexStream, copy, duplex};
+use tokio::sync::watch;
+
+/// How much of what it says waits to be asked for, in bytes. A client that has said more is not read further.
+const AHEAD: usize = 64 * 1024;
+
+/// When the client leaves.
+pub struct Leaving(Option<watch::Receiver<()>>);
+
+impl Leaving {
+    /// That of one whose leaving nobody need notice.
+    pub fn unnoticed() -> Self {
+        Self(None)
+    }
+
+    /// Waits until it has left. Cancel safe.
+    pub async fn wait(&mut self) {
+        match &mut self.0 {
+            Some(here) => while here.changed().await.is_ok() {},
+            None => pending().await,
+        }
+    }
+}
+
+/// What the client says.
+pub fn read_ahead(mut input: impl AsyncRead + Send + Unpin + 'static) -> (DuplexStream, Leaving) {
+    let (mut ours, theirs) = duplex(AHEAD);
+    let (is_here, here) = watch::channel(());
+    tokio::spawn(async move {
+        let _is_here = is_here;
+        // What cannot be read has ended.
+        let _ = copy(&mut input, &mut ours).await;
+    });
+    (theirs, Leaving(Some(here)))
+}
