@@ -36,6 +36,11 @@ pub fn extensions() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("extensions"))
 }
 
+/// Installed agents.
+pub fn agents() -> Option<PathBuf> {
+    folders().map(|folders| folders.data_local_dir().join("agents"))
+}
+
 /// Toolchains that were installed for authors.
 pub fn toolchains() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("toolchains"))
@@ -72,6 +77,7 @@ pub fn check_owners() -> Result<(), String> {
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),
         ("installed extensions", extensions(), "XDG_DATA_HOME"),
+        ("installed agents", agents(), "XDG_DATA_HOME"),
         ("what you said about projects", trust(), "XDG_DATA_HOME"),
         ("backups of configurations", setups(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),

@@ -17,6 +17,7 @@ macro_rules! put {
     }};
 }
 
+mod agent;
 mod author;
 mod check;
 mod conformance;
@@ -110,6 +111,9 @@ enum Command {
     Publish(extension::publish::Publish),
     /// Remove components that no lock names any more
     Gc,
+    /// Install agents by name, for `acp-chain run NAME`: `add`, `list`, `update`, `remove`
+    #[command(subcommand)]
+    Agent(agent::Agent),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
     /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
@@ -209,6 +213,7 @@ pub fn main() -> ExitCode {
         Command::Gc => told(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
+        Command::Agent(agent) => told(agent.main()),
         Command::Trust(trust) => told(trust.main()),
         Command::Setup(setup) => told(setup.main()),
         Command::FindProjects(find) => told(find.main()),

@@ -181,6 +181,8 @@ fn own() -> Vec<Relied> {
     let files = files.filter_map(|(what, path)| Some(Relied::new(what, &path?)));
     let store = folders::extensions().into_iter();
     let store = store.map(|folder| Relied::within("installed extensions", &folder));
+    let agents = folders::agents().into_iter();
+    let agents = agents.map(|folder| Relied::within("installed agents", &folder));
     let trust = folders::trust().into_iter();
     let trust = trust.map(|folder| Relied::within("what you said about projects", &folder));
     let tools = folders::toolchains().into_iter();
@@ -191,6 +193,7 @@ fn own() -> Vec<Relied> {
     let sockets = sockets.map(|place| Relied::within("the sockets for MCP clients", &place));
     files
         .chain(store)
+        .chain(agents)
         .chain(trust)
         .chain(tools)
         .chain(code)

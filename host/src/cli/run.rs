@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::{self, JoinHandle};
 
+use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
@@ -38,10 +39,8 @@ pub struct Run {
     /// decides about it, to this file, one JSON object a line. It will hold everything that is said, secrets included
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// The agent's command and its arguments; without it the manifest's agent. Started by a conductor as one of
-    /// its proxies, `run` takes none; in a terminal it lets the agent speak to whoever is there, without proxies
-    #[arg(last = true, value_name = "AGENT")]
-    agent: Vec<OsString>,
+    #[command(flatten)]
+    agent: AgentArgs,
     /// More arguments for the manifest's agent. Editors append them, and open a terminal, to let the user
     /// sign in.
     #[arg(skip)]
@@ -119,6 +118,13 @@ impl Run {
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
         let (_, manifest) = self.read()?;
+        if manifest
+            .as_ref()
+            .is_some_and(|manifest| manifest.agent.is_some())
+        {
+            // An editor does not know our words from the agent's.
+            self.appended.splice(0..0, self.agent.take_unknown());
+        }
         let mut command = self.command(manifest.as_ref())?;
         command.args.append(&mut self.appended);
         terminal::hand_over(command.plain()).map_err(|error| {
@@ -169,8 +175,8 @@ impl Run {
             Role::Proxy(_) if self.agent.is_empty() => None,
             Role::Proxy(dialect) => {
                 let message = format!(
-                    "an agent is named, so this chain is no proxy, and does not know {}; leave out the \
-                     command behind `--`",
+                    "an agent is named, so this chain is no proxy, and does not know {}; leave out its \
+                     name, and the command behind `--`",
                     dialect.initialize()
                 );
                 return Err(Failed {
@@ -235,20 +241,17 @@ impl Run {
     }
 
     fn command(&self, manifest: Option<&Manifest>) -> Result<CommandLine, Failed> {
-        if let Some((program, args)) = self.agent.split_first() {
-            return Ok(CommandLine {
-                program: program.clone(),
-                args: args.to_vec(),
-                env: Vec::new(),
-            });
-        }
-        manifest
-            .and_then(|manifest| manifest.agent.clone())
+        let named = self.agent.command().map_err(|error| Failed {
+            exit_code: 2,
+            ..failed(&error)
+        })?;
+        named
+            .or_else(|| manifest.and_then(|manifest| manifest.agent.clone()))
             .ok_or_else(|| Failed {
                 exit_code: 2,
                 ..failed(
-                    &"no agent is named; give its command behind `--`, or in the manifest's `[agent]`, or let a \
-                      conductor start this as a proxy",
+                    &"no agent is named; give the name of one that `acp-chain agent list` shows, or a command behind \
+                      `--`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
                 )
             })
     }

@@ -9,6 +9,7 @@ use acp_chain_setup::{
 use clap::builder::PossibleValuesParser;
 use similar::{ChangeTag, TextDiff};
 
+use super::agent::is_installed;
 use super::extension::consent::{Answer, ask};
 use super::folders;
 use crate::extension::disk;
@@ -62,7 +63,8 @@ impl Setup {
         let has_chain = self.check_chain()?;
         let program = std::env::current_exe()
             .map_err(|error| format!("this program cannot be found: {error}"))?;
-        let launch = Launch::new(&Launch::program(program), self.with.clone()).map_err(shown)?;
+        let program = Launch::program(program);
+        let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
         if let Some(line) = typed(editor, &launch) {
             say!(
                 "{} has no configuration of agents. Launch one like this:",
@@ -75,7 +77,8 @@ impl Setup {
             file: self.file.clone(),
             agents: self.agents.clone(),
         };
-        let planned = plan(editor, places, &wanted, &launch).map_err(shown)?;
+        let planned = plan(editor, places, &wanted, &launch);
+        let planned = planned.map_err(|error| self.with_entry(error, &program))?;
         for (agent, why) in &planned.left {
             say!("`{}` stays as it is: it {why}.", quote(agent, MAX_QUOTE));
         }
@@ -137,6 +140,28 @@ impl Setup {
             (_, false) => say!("{path} no longer launches acp-chain."),
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// An error, and what to write for an agent that the editor does not have, and the user has installed.
+    fn with_entry(&self, error: acp_chain_setup::Error, program: &Path) -> String {
+        let name = match &error {
+            acp_chain_setup::Error::UnknownAgent { name, .. } => name.clone(),
+            _ => String::new(),
+        };
+        let told = shown(error);
+        if !is_installed(&name) {
+            return told;
+        }
+        let with = self.with.iter().flat_map(|name| ["--with", name]);
+        let args: Vec<_> = ["run"].into_iter().chain(with).chain([&*name]).collect();
+        let program = program.display().to_string();
+        let entry = serde_json::json!({ "command": program, "args": args });
+        let name = serde_json::Value::from(name);
+        format!(
+            "{told}. It is installed: write this beside those that are there, and the editor launches it behind your \
+             chain\n  {}",
+            Untrusted::new(format!("{name}: {entry}"))
+        )
     }
 
     /// Whether there is anything in the chain, beside what projects bring. An error if it could not run.

@@ -66,6 +66,20 @@ pub enum FetchError {
         /// What arrived.
         actual: Digest,
     },
+    /// What arrives cannot be kept.
+    #[error("{}: what came cannot be kept: {error}", quote(what, MAX_QUOTE))]
+    Disk {
+        /// What was fetched.
+        what: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Others could listen in, or answer.
+    #[error(
+        "{}: it is no `https:` address; without encryption only this machine is asked",
+        quote(.0, MAX_QUOTE)
+    )]
+    Open(String),
     /// A server cannot be reached, or breaks off.
     #[error(
         "{}: {}; try again later",

@@ -31,6 +31,8 @@ pub struct User {
     pub revocations: Option<Revocations>,
     /// Whose signature makes a project trusted.
     pub signers: Vec<TrustedSigner>,
+    /// The registry of agents, if it is not the public one: a URL, or a path from the file's folder on.
+    pub agents: Option<String>,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
 }
@@ -42,6 +44,13 @@ pub struct TrustedSigner {
     pub key: Signer,
     /// The powers that proxies may have in such a project, by their keys.
     pub powers: Vec<String>,
+}
+
+/// `[agents]`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentsTable {
+    registry: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -93,6 +102,8 @@ struct File {
     revocations: Option<Revocations>,
     #[serde(default)]
     trust: TrustTable,
+    #[serde(default)]
+    agents: AgentsTable,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -107,6 +118,7 @@ impl Default for User {
             require_signature: false,
             revocations: None,
             signers: Vec::new(),
+            agents: None,
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -155,6 +167,7 @@ impl User {
             require_signature: file.require_signature,
             revocations: file.revocations,
             signers,
+            agents: file.agents.registry,
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),

@@ -10,7 +10,6 @@ mod sources;
 mod told;
 mod trial;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::ExitCode;
@@ -25,6 +24,7 @@ use self::cycle::{Built, Cycle};
 use self::developed::{Developed, Read};
 use self::sources::Sources;
 use self::trial::Trial;
+use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
 use super::run::{check_grant, code_of, on_a_runtime, open_trace, supervise, told};
@@ -51,10 +51,9 @@ pub struct Dev {
     /// Append each message that crosses from one part of the chain to the next to this file, as `run` does
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// The agent's command and its arguments. Without it, a client and an agent of acp-chain's own try the proxy:
-    /// each line of standard input is a prompt, and what the proxy makes of each message is shown
-    #[arg(last = true, value_name = "AGENT")]
-    agent: Vec<OsString>,
+    // Without one, a client and an agent of acp-chain's own try the proxy.
+    #[command(flatten)]
+    agent: AgentArgs,
 }
 
 /// What the chain begins with.
@@ -90,7 +89,8 @@ impl Dev {
             .chain(&self.trace)
             .map(PathBuf::as_path)
             .collect();
-        let named = Named::new(command(&self.agent), written.iter().copied());
+        let agent = self.agent.command()?;
+        let named = Named::new(agent.clone(), written.iter().copied());
         let developed = Developed::find(&self.project_dir, self.manifest.as_deref(), named)?;
         let path = self.trace.as_deref();
         let (trace, picture) = match is_trial {
@@ -135,7 +135,7 @@ impl Dev {
         };
         let mut beginning = Beginning {
             developed,
-            agent: command(&self.agent),
+            agent,
             program: settings.program.clone(),
             engine,
             built: is_built,
@@ -239,14 +239,4 @@ impl Beginning {
             engine: Some(self.engine.clone()),
         })
     }
-}
-
-/// The agent that is named, if one is.
-fn command(words: &[OsString]) -> Option<CommandLine> {
-    let (program, args) = words.split_first()?;
-    Some(CommandLine {
-        program: program.clone(),
-        args: args.to_vec(),
-        env: Vec::new(),
-    })
 }

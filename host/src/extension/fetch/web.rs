@@ -4,6 +4,7 @@
 //! elsewhere, we go without passwords, and never from a protected connection to an open one.
 
 use std::error::Error as _;
+use std::io::Write;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderValue};
@@ -111,14 +112,43 @@ impl Web {
         })
     }
 
+    /// Writes what there is at an address, if it is not more than this, and nobody listens in.
+    pub async fn download(
+        &self,
+        url: &str,
+        most: u64,
+        into: &mut dyn Write,
+        seen: Seen<'_>,
+    ) -> Result<(), FetchError> {
+        if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
+            return Err(FetchError::Open(url.to_owned()));
+        }
+        let answer = self.get(url).await?;
+        self.pass(url, answer, most, into, seen).await
+    }
+
     /// What a server sends, if it is not more than this.
     pub async fn body(
         &self,
         what: &str,
-        mut answer: Response,
+        answer: Response,
         most: u64,
         seen: Seen<'_>,
     ) -> Result<Vec<u8>, FetchError> {
+        let mut body = Vec::new();
+        self.pass(what, answer, most, &mut body, seen).await?;
+        Ok(body)
+    }
+
+    /// Passes on what a server sends.
+    async fn pass(
+        &self,
+        what: &str,
+        mut answer: Response,
+        most: u64,
+        into: &mut dyn Write,
+        seen: Seen<'_>,
+    ) -> Result<(), FetchError> {
         let too_large = || FetchError::TooLarge {
             what: what.to_owned(),
             most,
@@ -127,15 +157,19 @@ impl Web {
         if expected.is_some_and(|expected| expected > most) {
             return Err(too_large());
         }
-        let mut body = Vec::new();
+        let mut there = 0;
         while let Some(part) = answer.chunk().await.map_err(|error| broken(what, error))? {
-            if (body.len() + part.len()) as u64 > most {
+            there += part.len() as u64;
+            if there > most {
                 return Err(too_large());
             }
-            body.extend_from_slice(&part);
-            seen(body.len() as u64, expected);
+            into.write_all(&part).map_err(|error| FetchError::Disk {
+                what: what.to_owned(),
+                error,
+            })?;
+            seen(there, expected);
         }
-        Ok(body)
+        Ok(())
     }
 }
 

@@ -1,0 +1,26 @@
+//! Digests of files: `sha256:` and 64 hexadecimal digits.
+
+use std::io::{self, Read};
+
+use sha2::{Digest as _, Sha256};
+
+/// The digest of everything that can be read.
+pub fn digest(mut from: impl Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer)? {
+            0 => break,
+            read => hasher.update(&buffer[..read]),
+        }
+    }
+    let hex = hasher.finalize();
+    let hex: Vec<_> = hex.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("sha256:{}", hex.concat()))
+}
+
+/// One as registries write it: the digits alone, in letters of any size.
+pub fn of_hex(hex: &str) -> Option<String> {
+    let is_one = hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit());
+    is_one.then(|| format!("sha256:{}", hex.to_ascii_lowercase()))
+}

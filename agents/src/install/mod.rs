@@ -1,0 +1,164 @@
+//! Getting an agent of a registry: into a folder of its own, where it is whole before anybody is asked.
+
+mod binary;
+mod npm;
+mod python;
+mod spec;
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::error::Error;
+use crate::record::Record;
+use crate::registry::{Entry, Offer, Registry};
+use crate::store::Changing;
+
+/// What gets things from web servers.
+pub trait Web {
+    /// Writes what there is at an address, if it is not more than so many bytes.
+    ///
+    /// # Errors
+    /// In words for the user.
+    fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String>;
+}
+
+/// What is to be installed.
+pub struct Install<'i> {
+    /// Where it goes.
+    pub changing: &'i Changing<'i>,
+    /// The registry that names it.
+    pub registry: &'i Registry,
+    /// What that says.
+    pub entry: &'i Entry,
+    /// The way in which it is had.
+    pub offer: Offer<'i>,
+    /// What is installed now.
+    pub before: Option<&'i Record>,
+    /// What fetches archives.
+    pub web: &'i dyn Web,
+}
+
+/// An agent that is there, and not installed yet. If it is not, it goes.
+#[derive(Debug)]
+pub struct Staged {
+    /// What its record would be.
+    pub record: Record,
+    /// How much room it takes, in bytes.
+    pub size: u64,
+    room: TempDir,
+}
+
+/// What a version of an agent is, before it is unpacked.
+struct Release {
+    version: String,
+    source: String,
+    digest: String,
+}
+
+/// What comes of looking for a version.
+enum Found {
+    /// It is the one that is installed.
+    Same,
+    /// It is there, and launched by this command.
+    Other(Release, Vec<String>),
+}
+
+impl Install<'_> {
+    /// Gets the version that the registry names, unless it is what is installed.
+    ///
+    /// # Errors
+    /// If it cannot be had, or is not what it should be.
+    pub fn stage(&self) -> Result<Option<Staged>, Error> {
+        let room = self.changing.room(&self.entry.id, &self.entry.version)?;
+        let found = match self.offer {
+            Offer::Binary(archive) => binary::get(self, archive, room.path())?,
+            Offer::Npx(package) => npm::get(self, package, room.path())?,
+            Offer::Uvx(package) => python::get(self, package, room.path())?,
+        };
+        let Found::Other(release, command) = found else {
+            return Ok(None);
+        };
+        let (args, env) = self.offer.launch();
+        let record = Record {
+            name: self.entry.id.clone(),
+            kind: self.offer.kind(),
+            version: Some(release.version),
+            registry: Some(self.registry.location.to_string()),
+            source: Some(release.source),
+            digest: Some(release.digest),
+            folder: Some(room.path().to_owned()),
+            command,
+            args: args.to_vec(),
+            env: env.clone(),
+        };
+        let size = size(room.path()).map_err(Error::disk(room.path()))?;
+        Ok(Some(Staged { record, size, room }))
+    }
+
+    /// Whether a release is the one that is installed, whole, and launched as the registry says. An error if it only
+    /// says that it is.
+    fn is_installed(&self, release: &Release) -> Result<bool, Error> {
+        let Some(before) = self
+            .before
+            .filter(|record| record.kind == self.offer.kind())
+        else {
+            return Ok(false);
+        };
+        if before.version.as_ref() != Some(&release.version) {
+            return Ok(false);
+        }
+        if let Some(digest) = before
+            .digest
+            .as_ref()
+            .filter(|digest| **digest != release.digest)
+        {
+            return Err(Error::Moved {
+                name: before.name.clone(),
+                what: release.source.clone(),
+                version: release.version.clone(),
+                before: digest.clone(),
+                actual: release.digest.clone(),
+            });
+        }
+        let (args, env) = self.offer.launch();
+        Ok(before.check().is_ok() && before.args == args && before.env == *env)
+    }
+
+    fn wrong(&self, wrong: String) -> Error {
+        self.registry.wrong(&self.entry.id, wrong)
+    }
+}
+
+impl Staged {
+    /// Installs it.
+    ///
+    /// # Errors
+    /// If the disk does not let it be.
+    pub fn put(self, changing: &Changing) -> Result<Record, Error> {
+        changing.put(&self.record, Some(self.room))?;
+        Ok(self.record)
+    }
+}
+
+/// A path as it is written into a record.
+fn written(path: &Path) -> Result<String, Error> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| Error::disk(path)(std::io::Error::other("this path is no UTF-8")))
+}
+
+/// How many bytes there are in a folder.
+fn size(folder: &Path) -> std::io::Result<u64> {
+    let mut all = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let about = entry.metadata()?;
+        all += match about.is_dir() {
+            true => size(&entry.path())?,
+            false => about.len(),
+        };
+    }
+    Ok(all)
+}

@@ -1,0 +1,20 @@
+//! What agents are called.
+
+/// Whether an agent can have this name, which is that of a folder too: 1 to 64 letters, digits, `-`, `_` or `.`, of
+/// which the first is a letter or a digit.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (1..=64).contains(&name.len())
+        && name.chars().all(plain)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+}
+
+/// The one of these names that is most like another, if any is like it.
+pub(crate) fn nearest<'n>(name: &str, all: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    let like = |other: &str| strsim::jaro_winkler(&other.to_lowercase(), &name.to_lowercase());
+    let near = all
+        .into_iter()
+        .max_by(|one, other| like(one).total_cmp(&like(other)));
+    near.filter(|near| like(near) > 0.7).map(str::to_owned)
+}

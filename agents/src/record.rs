@@ -1,0 +1,138 @@
+//! What is installed under a name, as it is written down: a file that its user can read.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::name::is_name;
+
+/// What an agent is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An archive.
+    Binary,
+    /// A package of npm.
+    Npx,
+    /// A package of Python's.
+    Uvx,
+    /// A command of its user's.
+    Command,
+}
+
+/// An agent that is installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// What it is called.
+    pub name: String,
+    /// What it is made of.
+    pub kind: Kind,
+    /// Its version, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The registry that named it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
+    /// The archive, or the package with its version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The digest of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+    /// The folder with all that was installed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+    /// What is launched: a program, and what it runs, by absolute paths.
+    pub command: Vec<String>,
+    /// Its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// What its environment has beside ours.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
+impl Record {
+    /// An error if something is gone of what is launched.
+    ///
+    /// # Errors
+    /// As it says.
+    pub fn check(&self) -> Result<(), Error> {
+        let mut paths = self.command.iter().map(Path::new);
+        let gone = paths.find(|path| !path.exists());
+        match gone {
+            Some(gone) => Err(Error::Broken {
+                name: self.name.clone(),
+                path: gone.to_owned(),
+                kind: self.kind,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The command and its arguments.
+    pub fn words(&self) -> impl Iterator<Item = &String> {
+        self.command.iter().chain(&self.args)
+    }
+}
+
+impl Kind {
+    /// As the registry and the record call it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::Npx => "npx",
+            Self::Uvx => "uvx",
+            Self::Command => "command",
+        }
+    }
+
+    /// What mends a broken one.
+    pub(crate) fn repair(self, name: &str) -> String {
+        match self {
+            Self::Command => format!(
+                "`acp-chain agent remove {name}`, and `acp-chain agent add {name} -- COMMAND` with where it is now"
+            ),
+            _ => format!("`acp-chain agent update {name}` installs it again"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An agent that is a command of its user's. The program is looked up now: editors have a `PATH` of their own.
+///
+/// # Errors
+/// If there is no such program, or a name or a word that cannot be written down.
+pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
+    if !is_name(name) {
+        return Err(Error::Name(name.to_owned()));
+    }
+    let text = |word: &OsString| word.to_string_lossy().into_owned();
+    let unknown = || Error::NoCommand(words.first().map(text).unwrap_or_default());
+    let written = |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(unknown);
+    let (program, args) = words.split_first().ok_or_else(unknown)?;
+    let program = which::which(program).map_err(|_| unknown())?;
+    let program = std::path::absolute(&program).map_err(Error::disk(&program))?;
+    Ok(Record {
+        name: name.to_owned(),
+        kind: Kind::Command,
+        version: None,
+        registry: None,
+        source: None,
+        digest: None,
+        folder: None,
+        command: vec![written(&program.into_os_string())?],
+        args: args.iter().map(written).collect::<Result<_, _>>()?,
+        env: BTreeMap::new(),
+    })
+}

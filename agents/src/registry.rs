@@ -1,0 +1,361 @@
+//! The document that names agents: `registry.json` of the ACP registry. What is not known in it is passed over; an
+//! entry that is wrong spoils no other.
+
+use std::collections::BTreeMap;
+use std::env::consts;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::install::Web;
+use crate::location::Location;
+use crate::name::{is_name, nearest};
+use crate::record::Kind;
+
+/// The public registry.
+pub const PUBLIC: &str = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json";
+
+/// No registry is longer than this, in bytes.
+const LONGEST: u64 = 16 << 20;
+
+/// A registry, and where it is from.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    /// Where it is from.
+    pub location: Location,
+    agents: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    agents: Vec<Value>,
+}
+
+/// What a registry says of an agent.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Entry {
+    /// What it is called on the command line.
+    pub id: String,
+    /// What people call it.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// What it is.
+    #[serde(default)]
+    pub description: String,
+    /// Where its source is.
+    pub repository: Option<String>,
+    /// Where more is said about it.
+    pub website: Option<String>,
+    /// Whose it is.
+    #[serde(default)]
+    pub authors: Vec<String>,
+    /// An SPDX identifier, or `proprietary`.
+    pub license: Option<String>,
+    /// How it is had.
+    pub distribution: Distribution,
+}
+
+/// How an agent is had, in one way or in several.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Distribution {
+    /// An archive for each platform.
+    binary: Option<BTreeMap<String, Archive>>,
+    /// A package of npm.
+    npx: Option<Package>,
+    /// A package of Python's.
+    uvx: Option<Package>,
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
+}
+
+/// An archive with a program.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Archive {
+    /// Where it is.
+    pub archive: String,
+    /// Its digest, in hexadecimal digits.
+    pub sha256: Option<String>,
+    /// The program in it.
+    pub cmd: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// What its environment has beside ours.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// A package with a program.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Package {
+    /// Its name, and perhaps its version.
+    pub package: String,
+    /// The program in it, if it is not called as the package is.
+    pub cmd: Option<String>,
+    /// Its arguments.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// What its environment has beside ours.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+}
+
+/// One way to have an agent on this machine.
+#[derive(Clone, Copy, Debug)]
+pub enum Offer<'e> {
+    /// An archive.
+    Binary(&'e Archive),
+    /// A package of npm.
+    Npx(&'e Package),
+    /// A package of Python's.
+    Uvx(&'e Package),
+}
+
+impl Registry {
+    /// Reads the registry at some place.
+    ///
+    /// # Errors
+    /// If it cannot be had, or is none.
+    pub fn read(location: Location, web: &dyn Web) -> Result<Self, Error> {
+        let mut text = Vec::new();
+        match &location {
+            Location::Web(url) => web.get(url, LONGEST, &mut text).map_err(Error::Web)?,
+            Location::File(path) => {
+                open(path)?
+                    .take(LONGEST + 1)
+                    .read_to_end(&mut text)
+                    .map_err(Error::disk(path))?;
+            }
+        }
+        if text.len() as u64 > LONGEST {
+            return Err(Error::TooLarge {
+                what: location.to_string(),
+                most: LONGEST,
+            });
+        }
+        let document = serde_json::from_slice(&text).map_err(|error| Error::NoRegistry {
+            from: location.to_string(),
+            wrong: error.to_string(),
+        });
+        let Document { agents } = document?;
+        Ok(Self { location, agents })
+    }
+
+    /// The agent of this name.
+    ///
+    /// # Errors
+    /// If there is none, or it is not as it should be.
+    pub fn named(&self, name: &str) -> Result<Entry, Error> {
+        let mut found = self
+            .agents
+            .iter()
+            .filter(|agent| id(agent) == Some(name) && is_name(name));
+        match (found.next(), found.next()) {
+            (Some(agent), None) => self.entry(agent),
+            (Some(_), Some(_)) => Err(self.wrong(name, "is there twice".to_owned())),
+            (None, _) => Err(Error::Unknown {
+                name: name.to_owned(),
+                from: self.location.to_string(),
+                near: nearest(name, self.agents.iter().filter_map(id)),
+            }),
+        }
+    }
+
+    /// All agents, in their order; of each an error if it is not as it should be.
+    pub fn entries(&self) -> impl Iterator<Item = Result<Entry, Error>> {
+        self.agents.iter().map(|agent| self.entry(agent))
+    }
+
+    fn entry(&self, agent: &Value) -> Result<Entry, Error> {
+        let name = id(agent).unwrap_or("without an id");
+        let entry = Entry::deserialize(agent).map_err(|error| {
+            let wrong = format!("cannot be read: {error}");
+            self.wrong(name, wrong)
+        })?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_');
+        let is_version = (1..=64).contains(&entry.version.len())
+            && entry.version.starts_with(|c: char| c.is_ascii_digit())
+            && entry.version.chars().all(is_plain);
+        match (is_name(&entry.id), is_version) {
+            (false, _) => Err(Error::Name(entry.id)),
+            (_, false) => {
+                let wrong = format!("has the version `{}`, which is none", entry.version);
+                Err(self.wrong(name, wrong))
+            }
+            (true, true) => Ok(entry),
+        }
+    }
+
+    pub(crate) fn wrong(&self, name: &str, wrong: String) -> Error {
+        Error::Entry {
+            name: name.to_owned(),
+            from: self.location.to_string(),
+            wrong,
+        }
+    }
+
+    /// The way in which an agent is best had here, or in which its user wants it. An archive needs nothing else on the
+    /// machine, so it is the first choice.
+    ///
+    /// # Errors
+    /// If there is no such way.
+    pub fn offer<'e>(&self, entry: &'e Entry, kind: Option<Kind>) -> Result<Offer<'e>, Error> {
+        let way = &entry.distribution;
+        let platform = platform();
+        let binary = way
+            .binary
+            .as_ref()
+            .and_then(|targets| targets.get(&platform));
+        let all = [
+            binary.map(Offer::Binary),
+            way.npx.as_ref().map(Offer::Npx),
+            way.uvx.as_ref().map(Offer::Uvx),
+        ];
+        let mut all = all.into_iter().flatten();
+        let found = all.find(|offer| kind.is_none_or(|kind| kind == offer.kind()));
+        found.ok_or_else(|| {
+            let archives = way.binary.iter().flat_map(BTreeMap::keys);
+            let archives = archives.map(|target| format!("`binary` for {target}"));
+            let packages = [("npx", way.npx.is_some()), ("uvx", way.uvx.is_some())];
+            let packages = packages.iter().filter(|(_, is_there)| *is_there);
+            let packages = packages.map(|(kind, _)| format!("`{kind}`"));
+            let others = way.others.keys();
+            let others = others.map(|kind| format!("`{kind}`, which this version does not know"));
+            let ways: Vec<_> = archives.chain(packages).chain(others).collect();
+            let ways = match ways.is_empty() {
+                true => "nothing".to_owned(),
+                false => ways.join(", "),
+            };
+            let wanted = kind.map_or_else(
+                || format!("what runs on {platform}"),
+                |kind| format!("`{kind}` for {platform}"),
+            );
+            self.wrong(
+                &entry.id,
+                format!("cannot be had as {wanted}: it has {ways}"),
+            )
+        })
+    }
+}
+
+impl Offer<'_> {
+    /// What the agent is made of.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Binary(_) => Kind::Binary,
+            Self::Npx(_) => Kind::Npx,
+            Self::Uvx(_) => Kind::Uvx,
+        }
+    }
+
+    pub(crate) fn launch(&self) -> (&[String], &BTreeMap<String, String>) {
+        match self {
+            Self::Binary(archive) => (&archive.args, &archive.env),
+            Self::Npx(package) | Self::Uvx(package) => (&package.args, &package.env),
+        }
+    }
+}
+
+/// What the registry calls this machine.
+fn platform() -> String {
+    let system = match consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    format!("{system}-{}", consts::ARCH)
+}
+
+fn id(agent: &Value) -> Option<&str> {
+    agent.get("id")?.as_str()
+}
+
+/// Opens a file that is one: to open a pipe would wait for somebody to write to it.
+pub(crate) fn open(path: &Path) -> Result<File, Error> {
+    let about = std::fs::metadata(path).map_err(Error::disk(path))?;
+    match about.is_file() {
+        true => File::open(path).map_err(Error::disk(path)),
+        false => Err(Error::disk(path)(std::io::Error::other("it is not a file"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registry(agents: &str) -> Registry {
+        let text = format!(r#"{{"version":"1.0.0","new":[1],"agents":{agents}}}"#);
+        let Document { agents } = serde_json::from_str(&text).unwrap();
+        let location = Location::File("registry.json".into());
+        Registry { location, agents }
+    }
+
+    fn entry(id: &str, distribution: &str) -> String {
+        format!(
+            r#"{{"id":"{id}","name":"N","version":"1.0.0","description":"D","more":1,"distribution":{distribution}}}"#
+        )
+    }
+
+    #[test]
+    fn what_is_not_known_is_passed_over_and_a_wrong_entry_spoils_no_other() {
+        let good = entry("good", r#"{"npx":{"package":"p","new":true},"docker":{}}"#);
+        let registry = registry(&format!(r#"[{good},{{"id":"bad"}},7]"#));
+        let found = registry.named("good").unwrap();
+        let offer = registry.offer(&found, None).unwrap();
+        assert_eq!(offer.kind(), Kind::Npx);
+        let told = registry.named("bad").unwrap_err().to_string();
+        assert!(told.contains("the agent `bad` cannot be read"), "{told}");
+        assert_eq!(registry.entries().filter(Result::is_err).count(), 2);
+    }
+
+    #[test]
+    fn a_name_that_nobody_knows_is_told_with_the_nearest() {
+        let registry = registry(&format!("[{}]", entry("gemini", "{}")));
+        let told = registry.named("gemni").unwrap_err().to_string();
+        assert!(told.contains("did you mean `gemini`?"), "{told}");
+        let told = registry.named("xyz").unwrap_err().to_string();
+        assert!(!told.contains("did you mean"), "{told}");
+    }
+
+    #[test]
+    fn what_cannot_be_had_here_is_told_with_what_there_is() {
+        let target = r#"{"archive":"https://a/b.zip","cmd":"./a"}"#;
+        let other = format!(r#"{{"binary":{{"plan9-mips":{target}}},"docker":{{}}}}"#);
+        let registry = registry(&format!("[{}]", entry("a", &other)));
+        let found = registry.named("a").unwrap();
+        let told = registry.offer(&found, None).unwrap_err().to_string();
+        assert!(
+            told.contains("`binary` for plan9-mips, `docker`, which this version does not know"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn an_archive_for_this_machine_goes_before_packages() {
+        let target = r#"{"archive":"https://a/b.zip","cmd":"./a"}"#;
+        let both = format!(
+            r#"{{"uvx":{{"package":"p"}},"binary":{{"{}":{target}}}}}"#,
+            platform()
+        );
+        let registry = registry(&format!("[{}]", entry("a", &both)));
+        let found = registry.named("a").unwrap();
+        let kind = |kind| registry.offer(&found, kind).map(|offer| offer.kind());
+        assert_eq!(kind(None).unwrap(), Kind::Binary);
+        assert_eq!(kind(Some(Kind::Uvx)).unwrap(), Kind::Uvx);
+        assert!(kind(Some(Kind::Npx)).is_err());
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_nobodys() {
+        for id in ["..", "../x", "a/b", "", "-rf", ".git"] {
+            let registry = registry(&format!("[{}]", entry(id, "{}")));
+            assert!(registry.named(id).is_err(), "{id}");
+            assert!(registry.entries().all(|entry| entry.is_err()), "{id}");
+        }
+    }
+}

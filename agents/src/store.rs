@@ -1,0 +1,215 @@
+//! The agents that are installed.
+//!
+//! ```text
+//! agents/
+//!   .lock              locked by whoever changes something
+//!   NAME/agent.toml    the record of an agent
+//!   NAME/VERSION-…/    all that was installed of it, of which the record names one
+//! ```
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::error::Error;
+use crate::name::{is_name, nearest};
+use crate::record::Record;
+
+/// Puts a file into its place whole or not at all.
+pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
+
+/// The record of an agent, in the folder of its name.
+const RECORD: &str = "agent.toml";
+
+const HEAD: &str = "# What `acp-chain run NAME` launches. Written by `acp-chain agent`.\n\n";
+
+/// Agents in a folder of our user's.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+    write: Write,
+}
+
+/// The right to change a store, which one process has at a time.
+#[derive(Debug)]
+pub struct Changing<'s> {
+    store: &'s Store,
+    _lock: File,
+}
+
+impl Store {
+    /// One in this folder, which need not be there.
+    #[must_use]
+    pub fn new(folder: PathBuf, write: Write) -> Self {
+        Self { folder, write }
+    }
+
+    /// The agent of this name.
+    ///
+    /// # Errors
+    /// If it is not installed, or its record cannot be read.
+    pub fn find(&self, name: &str) -> Result<Record, Error> {
+        let names = self.names()?;
+        match names.iter().any(|there| there == name) {
+            true => self.record(name),
+            false => Err(Error::NotInstalled {
+                name: name.to_owned(),
+                near: nearest(name, names.iter().map(String::as_str)),
+            }),
+        }
+    }
+
+    /// The names of all agents, in their order.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn names(&self) -> Result<Vec<String>, Error> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(Error::disk(&self.folder))?,
+        };
+        let names = entries.flatten();
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut names: Vec<_> = names
+            .filter(|name| is_name(name) && self.path(name).is_file())
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Lets nobody else change the store.
+    ///
+    /// # Errors
+    /// If somebody does.
+    pub fn change(&self) -> Result<Changing<'_>, Error> {
+        fs::create_dir_all(&self.folder).map_err(Error::disk(&self.folder))?;
+        let path = self.folder.join(".lock");
+        let lock = OpenOptions::new().create(true).append(true).open(&path);
+        let lock = lock.map_err(Error::disk(&path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Error::Busy(self.folder.clone())),
+            Err(TryLockError::Error(error)) => return Err(Error::disk(&path)(error)),
+        }
+        let changing = Changing {
+            store: self,
+            _lock: lock,
+        };
+        changing.sweep();
+        Ok(changing)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name).join(RECORD)
+    }
+
+    fn record(&self, name: &str) -> Result<Record, Error> {
+        let path = self.path(name);
+        let wrong = |wrong: String| Error::Record {
+            name: name.to_owned(),
+            path: path.clone(),
+            wrong,
+        };
+        let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+        let record: Record =
+            toml::from_str(&text).map_err(|error| wrong(error.message().to_owned()))?;
+        match record.name == name && !record.command.is_empty() {
+            true => Ok(record),
+            false => Err(wrong(
+                "it is not the record of an agent of this name".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Changing<'_> {
+    /// A new folder for a version of an agent, which goes again unless a record that names it is [put](Self::put).
+    pub(crate) fn room(&self, name: &str, version: &str) -> Result<TempDir, Error> {
+        let folder = self.folder(name)?;
+        tempfile::Builder::new()
+            .prefix(&format!("{version}-"))
+            .tempdir_in(&folder)
+            .map_err(Error::disk(&folder))
+    }
+
+    /// Writes the record of an agent, and removes what was there of it before. Its room stays from now on.
+    ///
+    /// # Errors
+    /// If the disk does not let it be.
+    pub fn put(&self, record: &Record, room: Option<TempDir>) -> Result<(), Error> {
+        self.folder(&record.name)?;
+        let path = self.store.path(&record.name);
+        let text = toml::to_string(record).map_err(|error| Error::Record {
+            name: record.name.clone(),
+            path: path.clone(),
+            wrong: error.to_string(),
+        })?;
+        let written = (self.store.write)(&path, (HEAD.to_owned() + &text).as_bytes());
+        written.map_err(Error::disk(&path))?;
+        if let Some(room) = room {
+            let _ = room.keep();
+        }
+        self.sweep_one(&record.name);
+        Ok(())
+    }
+
+    /// Removes an agent: its record first.
+    ///
+    /// # Errors
+    /// If it is not installed, or the disk does not let it be.
+    pub fn remove(&self, name: &str) -> Result<(), Error> {
+        if let Err(error @ Error::NotInstalled { .. }) = self.store.find(name) {
+            return Err(error);
+        }
+        let path = self.store.path(name);
+        fs::remove_file(&path).map_err(Error::disk(&path))?;
+        self.sweep_one(name);
+        Ok(())
+    }
+
+    fn folder(&self, name: &str) -> Result<PathBuf, Error> {
+        let folder = self.store.folder.join(name);
+        fs::create_dir_all(&folder).map_err(Error::disk(&folder))?;
+        Ok(folder)
+    }
+
+    /// Removes what whoever was killed has left.
+    fn sweep(&self) {
+        let entries = fs::read_dir(&self.store.folder).into_iter().flatten();
+        for entry in entries.flatten() {
+            if let Some(name) = entry.file_name().to_str()
+                && entry.path().is_dir()
+                && is_name(name)
+            {
+                self.sweep_one(name);
+            }
+        }
+    }
+
+    /// Removes all of an agent but its record and the folder that this names; of one without a record, everything. What
+    /// cannot be removed now can be next time.
+    fn sweep_one(&self, name: &str) {
+        let folder = self.store.folder.join(name);
+        if !self.store.path(name).exists() {
+            let _ = fs::remove_dir_all(folder);
+            return;
+        }
+        // One that cannot be read may name any.
+        let Ok(record) = self.store.record(name) else {
+            return;
+        };
+        // By its name alone: there may be several paths to it.
+        let kept = record.folder.as_deref().and_then(Path::file_name);
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_kept = name == RECORD || Some(&*name) == kept;
+            match (is_kept, path.is_dir()) {
+                (true, _) => {}
+                (false, true) => drop(fs::remove_dir_all(path)),
+                (false, false) => drop(fs::remove_file(path)),
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! `acp-chain agent add`: installs an agent of a registry, or writes down a command of the user's.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use acp_chain_agents::{Error, Install, Kind, own};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::place::{self, Fetcher, From, command, shown};
+use crate::cli::extension::consent::{Answer, ask};
+
+#[derive(Debug, clap::Args)]
+pub struct Add {
+    /// What the registry calls it, or, with a command, what you do
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    from: From,
+    /// The way in which it is had, where there are several
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["binary", "npx", "uvx"]).map(kind))]
+    kind: Option<Kind>,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// A command of your own, and its arguments
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["registry", "kind"])]
+    words: Vec<OsString>,
+}
+
+fn kind(text: String) -> Kind {
+    match &*text {
+        "binary" => Kind::Binary,
+        "npx" => Kind::Npx,
+        _ => Kind::Uvx,
+    }
+}
+
+impl Add {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let store = place::store_to_change()?;
+        let changing = store.change().map_err(shown)?;
+        // Whatever stands in the way is told before anything is fetched.
+        if !matches!(store.find(&self.name), Err(Error::NotInstalled { .. })) {
+            return Err(shown(Error::Taken(self.name)));
+        }
+        if !self.words.is_empty() {
+            let record = own(&self.name, &self.words).map_err(shown)?;
+            changing.put(&record, None).map_err(shown)?;
+            say!("`{}` launches {}.", self.name, command(&record));
+            return Ok(ExitCode::SUCCESS);
+        }
+        let fetcher = Fetcher::new()?;
+        let registry = self.from.read(&fetcher, None)?;
+        let entry = registry.named(&self.name).map_err(shown)?;
+        let offer = registry.offer(&entry, self.kind).map_err(shown)?;
+        let install = Install {
+            changing: &changing,
+            registry: &registry,
+            entry: &entry,
+            offer,
+            before: None,
+            web: &fetcher,
+        };
+        let Some(staged) = install.stage().map_err(shown)? else {
+            return Err(shown(Error::Taken(self.name)));
+        };
+        place::show(&entry, &staged);
+        let answer = match self.yes {
+            true => Answer::Yes,
+            false => ask(&format!("Install it as `{}`?", self.name)),
+        };
+        match answer {
+            Answer::Yes => {
+                staged.put(&changing).map_err(shown)?;
+                say!(
+                    "`{0}` is installed: `acp-chain run {0}` launches it behind your chain.",
+                    self.name
+                );
+                Ok(ExitCode::SUCCESS)
+            }
+            Answer::No => {
+                say!("Nothing was changed.");
+                Ok(ExitCode::FAILURE)
+            }
+            Answer::Unasked => Err(
+                "there is no terminal to ask on; nothing was changed. If you agree to this, say `--yes`"
+                    .to_owned(),
+            ),
+        }
+    }
+}

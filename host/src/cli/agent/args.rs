@@ -1,0 +1,69 @@
+//! How a command line names an agent: by a name, or by its command.
+
+use std::ffi::OsString;
+
+use acp_chain_agents::{Error, Record};
+
+use super::place;
+use crate::native::CommandLine;
+
+#[derive(Debug, clap::Args)]
+pub struct AgentArgs {
+    /// An agent that `acp-chain agent add` has installed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// Behind a NAME, more arguments for that agent. Else the agent's command and its arguments; without them, that of
+    /// the manifest (`run`), or one of acp-chain's own (`dev`)
+    #[arg(last = true, value_name = "AGENT")]
+    words: Vec<OsString>,
+}
+
+impl AgentArgs {
+    /// Whether no agent is named.
+    pub fn is_empty(&self) -> bool {
+        self.name.is_none() && self.words.is_empty()
+    }
+
+    /// The agent that is named, if one is. One that is installed is launched as its record says, and with nothing
+    /// looked for anywhere else.
+    pub fn command(&self) -> Result<Option<CommandLine>, String> {
+        let Some(name) = &self.name else {
+            return Ok(self.words.split_first().map(|(program, args)| CommandLine {
+                program: program.clone(),
+                args: args.to_vec(),
+                env: Vec::new(),
+            }));
+        };
+        let record = place::store()?.find(name);
+        let record = record.and_then(|record| record.check().map(|()| record));
+        let record = record.map_err(place::shown)?;
+        Ok(Some(self.line(&record)))
+    }
+
+    fn line(&self, record: &Record) -> CommandLine {
+        let mut words = record.words().map(OsString::from);
+        let program = words.next().unwrap_or_default();
+        let env = record.env.iter();
+        CommandLine {
+            program,
+            args: words.chain(self.words.iter().cloned()).collect(),
+            env: env.map(|(key, value)| (key.into(), value.into())).collect(),
+        }
+    }
+
+    /// Takes away a name that no agent has, with what stands behind it: words that an editor has added for an agent that
+    /// is named elsewhere.
+    pub fn take_unknown(&mut self) -> Vec<OsString> {
+        let is_unknown = |name: &String| {
+            let found = place::store().map(|store| store.find(name));
+            matches!(found, Ok(Err(Error::NotInstalled { .. })))
+        };
+        match self.name.take_if(|name| is_unknown(name)) {
+            Some(name) => [name.into()]
+                .into_iter()
+                .chain(self.words.drain(..))
+                .collect(),
+            None => Vec::new(),
+        }
+    }
+}

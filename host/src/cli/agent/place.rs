@@ -1,0 +1,139 @@
+//! Where agents are kept, and where they come from.
+
+use std::io::Write;
+use std::path::Path;
+
+use acp_chain_agents::{Entry, Error, Location, PUBLIC, Record, Registry, Staged, Store, Web};
+use tokio::runtime::Runtime;
+
+use crate::cli::folders;
+use crate::cli::progress::Progress;
+use crate::extension::{self, Patience, disk};
+use crate::limits::about;
+use crate::system::files;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// Which registry is meant.
+#[derive(Clone, Debug, clap::Args)]
+pub struct From {
+    /// The registry: a URL, or a file. Without it, the one that an agent came from, else that of your config.toml, else
+    /// the public one
+    #[arg(long, value_name = "FILE|URL")]
+    registry: Option<String>,
+}
+
+/// What gets things from web servers, and shows how far it is.
+pub struct Fetcher {
+    web: extension::Web,
+    runtime: Runtime,
+    progress: Progress,
+}
+
+impl From {
+    /// Reads the registry, for an agent that came from one already.
+    pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry, String> {
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
+        let config = folders::config_file();
+        let beside = config.as_deref().and_then(Path::parent);
+        let recorded = before.and_then(|record| record.registry.as_ref());
+        let (text, folder) = match (self.registry.as_ref().or(recorded), &user.agents) {
+            (Some(text), _) => (&**text, None),
+            (None, Some(text)) => (&**text, beside),
+            (None, None) => (PUBLIC, None),
+        };
+        let here = std::env::current_dir();
+        let here = here.map_err(|error| format!("the current folder: {error}"))?;
+        let location = Location::parse(text, folder.unwrap_or(&here)).map_err(shown)?;
+        Registry::read(location, fetcher).map_err(shown)
+    }
+}
+
+impl Fetcher {
+    pub fn new() -> Result<Self, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        Ok(Self {
+            web: extension::Web::new(Patience::default()).map_err(|error| error.to_string())?,
+            runtime: runtime.map_err(|error| format!("the runtime does not start: {error}"))?,
+            progress: Progress::default(),
+        })
+    }
+}
+
+impl Web for Fetcher {
+    fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String> {
+        let download = self.progress.download(&quote(url, MAX_QUOTE));
+        let seen = |there, whole| download.set(there, whole);
+        let got = self.web.download(url, most, into, &seen);
+        self.runtime
+            .block_on(got)
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// The agents that are installed. The folder is its user's alone.
+pub fn store() -> Result<Store, String> {
+    let folder = folders::agents()
+        .ok_or("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")?;
+    Ok(Store::new(folder, disk::write))
+}
+
+/// The same, to change something.
+pub fn store_to_change() -> Result<Store, String> {
+    folders::check_owners()?;
+    if let Some(folder) = folders::agents() {
+        files::make_private(&folder)
+            .map_err(|error| format!("{}: {error}", Untrusted::new(folder.display())))?;
+    }
+    store()
+}
+
+/// An error, for people: what a program said stands line by line.
+pub fn shown(error: Error) -> String {
+    let mut text = Untrusted::new(&error).to_string();
+    for line in error.said().lines() {
+        text.push_str("\n  | ");
+        text.push_str(&Untrusted::new(line.trim_end()).to_string());
+    }
+    text
+}
+
+/// Prints what an agent is, where it comes from, and what would be launched.
+pub fn show(entry: &Entry, staged: &Staged) {
+    let record = &staged.record;
+    let text = |text: &str| quote(text, MAX_QUOTE);
+    let version = record.version.as_deref().unwrap_or_default();
+    say!("{} {} ({})", text(&entry.name), text(version), entry.id);
+    if !entry.description.is_empty() {
+        say!("  {}", text(&entry.description));
+    }
+    let authors = entry.authors.join(", ");
+    let facts = [
+        ("publisher", Some(&authors).filter(|all| !all.is_empty())),
+        ("repository", entry.repository.as_ref()),
+        ("website", entry.website.as_ref()),
+        ("licence", entry.license.as_ref()),
+        ("registry", record.registry.as_ref()),
+        ("from", record.source.as_ref()),
+        ("digest", record.digest.as_ref()),
+    ];
+    for (what, value) in facts {
+        let value = value.map_or_else(|| "not said".to_owned(), |value| text(value));
+        if what != "website" || entry.website.is_some() {
+            say!("  {what:<11}{value}");
+        }
+    }
+    say!("  {:<11}{}", "size", about(staged.size));
+    say!("  {:<11}{}", "launches", command(record));
+    for (key, value) in &record.env {
+        say!("  {:<11}{}={}", "with", text(key), text(value));
+    }
+    say!("It runs as a program with all of your rights: no sandbox holds an agent.");
+}
+
+/// What is launched, as it would be written.
+pub fn command(record: &Record) -> String {
+    let words: Vec<_> = record.words().map(String::as_str).collect();
+    quote(&words.join(" "), MAX_QUOTE)
+}

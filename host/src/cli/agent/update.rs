@@ -1,0 +1,130 @@
+//! `acp-chain agent update`: looks whether a registry has something newer.
+
+use std::process::ExitCode;
+
+use acp_chain_agents::{Changing, Install, Kind, Record, Registry};
+
+use super::place::{self, Fetcher, From, shown};
+use crate::cli::extension::consent::{Answer, ask};
+use crate::untrusted::{MAX_QUOTE, quote};
+
+#[derive(Debug, clap::Args)]
+pub struct Update {
+    /// Which; all of them by default
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    from: From,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Update {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let store = place::store_to_change()?;
+        let changing = store.change().map_err(shown)?;
+        let names = match self.names.is_empty() {
+            true => store.names().map_err(shown)?,
+            false => self.names.clone(),
+        };
+        let mut records = Vec::new();
+        for name in &names {
+            records.push(store.find(name).map_err(shown)?);
+        }
+        records.retain(|record| {
+            if record.kind == Kind::Command {
+                say!("`{}` stays: it is a command of your own.", record.name);
+            }
+            record.kind != Kind::Command
+        });
+        if records.is_empty() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let fetcher = Fetcher::new()?;
+        let mut registries: Vec<(Option<&String>, Registry)> = Vec::new();
+        let mut succeeded = true;
+        for record in &records {
+            let known = |(from, _): &(Option<&String>, _)| *from == record.registry.as_ref();
+            // One that cannot be had keeps none of the others back.
+            let updated = match registries.iter().position(known) {
+                Some(at) => Ok(at),
+                None => self.from.read(&fetcher, Some(record)).map(|registry| {
+                    registries.push((record.registry.as_ref(), registry));
+                    registries.len() - 1
+                }),
+            };
+            let updated =
+                updated.and_then(|at| self.update(&changing, &registries[at].1, &fetcher, record));
+            if let Err(error) = updated {
+                eprintln!("acp-chain: `{}`: {error}", record.name);
+                succeeded = false;
+            }
+        }
+        Ok(match succeeded {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+
+    fn update(
+        &self,
+        changing: &Changing,
+        registry: &Registry,
+        fetcher: &Fetcher,
+        before: &Record,
+    ) -> Result<(), String> {
+        let name = &before.name;
+        let entry = registry.named(name).map_err(shown)?;
+        // Made of the same as before, while that is there.
+        let same = registry.offer(&entry, Some(before.kind));
+        let offer = same.or_else(|_| registry.offer(&entry, None));
+        let install = Install {
+            changing,
+            registry,
+            entry: &entry,
+            offer: offer.map_err(shown)?,
+            before: Some(before),
+            web: fetcher,
+        };
+        let Some(staged) = install.stage().map_err(shown)? else {
+            say!("`{name}` is up to date.");
+            return Ok(());
+        };
+        let version = |record: &Record| {
+            let version = record.version.as_deref().unwrap_or_default();
+            quote(version, MAX_QUOTE)
+        };
+        say!(
+            "`{name}`: {} → {}",
+            version(before),
+            version(&staged.record)
+        );
+        if before.registry != staged.record.registry {
+            let registry = before.registry.as_deref().unwrap_or_default();
+            say!(
+                "! it came from another registry: {}",
+                quote(registry, MAX_QUOTE)
+            );
+        }
+        place::show(&entry, &staged);
+        let answer = match self.yes {
+            true => Answer::Yes,
+            false => ask("Install it?"),
+        };
+        match answer {
+            Answer::Yes => {
+                staged.put(changing).map_err(shown)?;
+                say!("`{name}` is updated; what runs already has to be started again.");
+                Ok(())
+            }
+            Answer::No => {
+                say!("Nothing was changed.");
+                Ok(())
+            }
+            Answer::Unasked => {
+                Err("there is no terminal to ask on; nothing was changed. If you agree to this, say `--yes`".to_owned())
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A web server on this machine: a registry of agents, archives, and an index of packages of npm's and of Python's each.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What it has, by path.
+#[derive(Default)]
+struct Files {
+    files: BTreeMap<String, Vec<u8>>,
+    /// The path at which it stops halfway, and who is told.
+    stops: Option<(String, Sender<()>)>,
+}
+
+pub struct Server {
+    address: String,
+    files: Arc<Mutex<Files>>,
+}
+
+impl Server {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let files = Arc::<Mutex<Files>>::default();
+        let served = files.clone();
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let files = served.clone();
+                thread::spawn(move || answer(client, &files));
+            }
+        });
+        Self { address, files }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn put(&self, path: &str, bytes: impl Into<Vec<u8>>) {
+        let mut files = self.files.lock().unwrap();
+        files.files.insert(path.to_owned(), bytes.into());
+    }
+
+    pub fn get(&self, path: &str) -> String {
+        let files = self.files.lock().unwrap();
+        String::from_utf8(files.files[path].clone()).unwrap()
+    }
+
+    pub fn remove(&self, path: &str) {
+        self.files.lock().unwrap().files.remove(path);
+    }
+
+    /// From now on, only half of this comes, and nothing more. Told of whenever somebody waits for the rest.
+    pub fn stop_halfway(&self, path: &str) -> Receiver<()> {
+        let (told, waits) = mpsc::channel();
+        self.files.lock().unwrap().stops = Some((path.to_owned(), told));
+        waits
+    }
+
+    pub fn go_on(&self) {
+        self.files.lock().unwrap().stops = None;
+    }
+}
+
+/// Answers one request.
+fn answer(client: TcpStream, files: &Mutex<Files>) {
+    let mut client = BufReader::new(client);
+    let mut request = String::new();
+    let mut line = String::new();
+    while client.read_line(&mut line).is_ok_and(|read| read > 2) {
+        request.push_str(&line);
+        line.clear();
+    }
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let path = path.replace("%2f", "/").replace("%2F", "/");
+    let files = files.lock().unwrap();
+    let found = files.files.get(&path).cloned();
+    let stops = files.stops.clone().filter(|(stops, _)| *stops == path);
+    drop(files);
+    let status = if found.is_some() {
+        "200 OK"
+    } else {
+        "404 Not Found"
+    };
+    let kind = match path.contains("/simple/") {
+        true => "text/html",
+        false => "application/octet-stream",
+    };
+    let body = found.unwrap_or_default();
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n",
+        body.len()
+    );
+    let mut client = client.into_inner();
+    let _ = client.write_all(head.as_bytes());
+    match stops {
+        None => drop(client.write_all(&body)),
+        Some((_, told)) => {
+            let _ = client.write_all(&body[..body.len() / 2]);
+            let _ = told.send(());
+            // Until whoever waits is gone.
+            let _ = client.read(&mut [0]);
+        }
+    }
+}

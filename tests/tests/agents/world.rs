@@ -1,0 +1,229 @@
+//! A user without agents, and what there is to install.
+
+use std::env::consts;
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::PathBuf;
+
+use acp_chain::extension::Digest;
+use acp_chain_tests::host::{self, peer};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::served::Server;
+
+pub struct World {
+    home: TempDir,
+    pub server: Server,
+}
+
+#[derive(Debug)]
+pub struct Said {
+    pub is_success: bool,
+    pub out: String,
+    pub err: String,
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self {
+            home: tempfile::tempdir().unwrap(),
+            server: Server::start(),
+        }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Where agents are kept.
+    pub fn agents(&self) -> PathBuf {
+        self.path("data/acp-chain/agents")
+    }
+
+    /// The folders of an agent's versions.
+    pub fn versions(&self, name: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.agents().join(name)).into_iter().flatten();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.is_dir()).collect()
+    }
+
+    pub fn record(&self, name: &str) -> String {
+        fs::read_to_string(self.agents().join(name).join("agent.toml")).unwrap()
+    }
+
+    pub fn command(&self, args: &[&str]) -> tokio::process::Command {
+        let mut command = host::acp_chain(args[0]);
+        command
+            .args(&args[1..])
+            .current_dir(self.home.path())
+            .env("XDG_DATA_HOME", self.path("data"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            // Our packages are here, and what they need is where it is for everybody.
+            .env(
+                "npm_config_@acp-chain-tests:registry",
+                self.server.url("/npm/"),
+            )
+            .env("npm_config_fetch_retries", "0")
+            .env("PIP_EXTRA_INDEX_URL", self.server.url("/simple/"))
+            .stdin(std::process::Stdio::null());
+        command
+    }
+
+    /// Runs a command, without a terminal.
+    pub fn run(&self, args: &[&str]) -> Said {
+        let output = self.command(args).into_std().output().unwrap();
+        Said {
+            is_success: output.status.success(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The same, which has to succeed; what it printed.
+    pub fn does(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert!(said.is_success, "{args:?}: {said:?}");
+        said.out
+    }
+
+    /// The same, which has to fail; what it said.
+    pub fn fails(&self, args: &[&str]) -> String {
+        let said = self.run(args);
+        assert!(!said.is_success, "{args:?}: {said:?}");
+        said.err
+    }
+
+    /// Serves a registry with these agents. Gives its URL.
+    pub fn registry(&self, agents: &[Value]) -> String {
+        let registry = json!({ "version": "1.0.0", "agents": agents, "extensions": [] });
+        self.server.put("/registry.json", registry.to_string());
+        self.server.url("/registry.json")
+    }
+
+    /// Adds an agent whose program is a script that says a version, in an archive. Gives its entry.
+    pub fn script(&self, version: &str) -> Value {
+        let script = format!("#!/bin/sh\necho version {version}\n");
+        let archive = tar_gz(&[("agent/run", script.as_bytes())]);
+        let path = format!("/script-{version}.tar.gz");
+        self.server.put(&path, archive);
+        self.binary("script", version, &path, json!({ "cmd": "./agent/run" }))
+    }
+
+    /// The entry of an agent with this archive for this machine.
+    pub fn binary(&self, id: &str, version: &str, path: &str, more: Value) -> Value {
+        let mut target = more;
+        target["archive"] = json!(self.server.url(path));
+        let platform = format!("{}-{}", consts::OS, consts::ARCH);
+        entry(id, version, json!({ "binary": { platform: target } }))
+    }
+
+    /// Serves an agent over the npm SDK as a package. Gives the package's name.
+    pub fn npm_agent(&self, version: &str) -> &'static str {
+        let name = "@acp-chain-tests/npm-agent";
+        let package = json!({
+            "name": name, "version": version, "type": "module", "bin": { "npm-agent": "agent.mjs" },
+            "dependencies": { "@agentclientprotocol/sdk": "2.4.0" },
+            "scripts": { "postinstall": "echo ran > ran" },
+        });
+        let agent = fs::read(peer("npm/agent.mjs")).unwrap();
+        let text = package.to_string();
+        let tarball = tar_gz(&[
+            ("package/package.json", text.as_bytes()),
+            ("package/agent.mjs", &agent),
+        ]);
+        let path = format!("/npm/npm-agent-{version}.tgz");
+        let mut about = package;
+        about["dist"] =
+            json!({ "tarball": self.server.url(&path), "integrity": integrity(&tarball) });
+        self.server.put(&path, tarball);
+        let document = json!({
+            "name": name, "dist-tags": { "latest": version }, "versions": { version: about },
+        });
+        self.server
+            .put(&format!("/npm/{name}"), document.to_string());
+        name
+    }
+
+    /// Serves the example agent of the Python SDK as a package. Gives the package's name.
+    pub fn python_agent(&self) -> &'static str {
+        let name = "acp-chain-tests-echo-agent";
+        let mut agent = fs::read_to_string(peer("python/echo_agent.py")).unwrap();
+        agent.push_str("\n\ndef run():\n    asyncio.run(main())\n");
+        let module = "acp_chain_tests_echo_agent";
+        let about = format!("{module}-1.0.0.dist-info");
+        let metadata = format!(
+            "Metadata-Version: 2.1\nName: {name}\nVersion: 1.0.0\nRequires-Dist: agent-client-protocol==0.12.1\n"
+        );
+        let wheel = zip(&[
+            (format!("{module}.py"), agent),
+            (format!("{about}/METADATA"), metadata),
+            (
+                format!("{about}/WHEEL"),
+                "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+                    .to_owned(),
+            ),
+            (
+                format!("{about}/entry_points.txt"),
+                format!("[console_scripts]\n{name} = {module}:run\n"),
+            ),
+            (format!("{about}/RECORD"), String::new()),
+        ]);
+        let file = format!("{module}-1.0.0-py3-none-any.whl");
+        let page = format!(
+            "<a href=\"/wheels/{file}#sha256={}\">{file}</a>",
+            Digest::of(&wheel).hex()
+        );
+        self.server.put(&format!("/wheels/{file}"), wheel);
+        self.server.put(&format!("/simple/{name}/"), page);
+        name
+    }
+}
+
+/// An entry of a registry.
+pub fn entry(id: &str, version: &str, distribution: Value) -> Value {
+    json!({
+        "id": id, "name": "An agent", "version": version, "description": "Says what it hears",
+        "authors": ["Somebody"], "license": "MIT", "repository": "https://example.com/agent",
+        "icon": "icon.svg", "distribution": distribution,
+    })
+}
+
+pub fn tar_gz(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (name, content) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o755);
+        archive.append_data(&mut header, name, *content).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap()
+}
+
+pub fn zip(files: &[(String, String)]) -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default();
+    for (name, content) in files {
+        archive.start_file(name.as_str(), options).unwrap();
+        archive.write_all(content.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// As npm writes it.
+fn integrity(bytes: &[u8]) -> String {
+    let hex = Digest::of(bytes).hex();
+    let digits = hex.as_bytes().chunks(2);
+    let digits = digits.map(|pair| std::str::from_utf8(pair).unwrap());
+    let bytes: Vec<_> = digits
+        .map(|pair| u8::from_str_radix(pair, 16).unwrap())
+        .collect();
+    format!("sha256-{}", BASE64_STANDARD.encode(bytes))
+}
