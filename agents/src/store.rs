@@ -134,7 +134,7 @@ impl Changing<'_> {
             .map_err(Error::disk(&folder))
     }
 
-    /// Writes the record of an agent, and removes what was there of it before. Its room stays from now on.
+    /// Writes the record of an agent, and removes what was there of it before.
     ///
     /// # Errors
     /// If the disk does not let it be.
@@ -146,13 +146,11 @@ impl Changing<'_> {
             path: path.clone(),
             wrong: error.to_string(),
         })?;
+        // It stays from here on: if it cannot be told whether the record was written, that itself decides.
+        let _ = room.map(TempDir::keep);
         let written = (self.store.write)(&path, (HEAD.to_owned() + &text).as_bytes());
-        written.map_err(Error::disk(&path))?;
-        if let Some(room) = room {
-            let _ = room.keep();
-        }
         self.sweep_one(&record.name);
-        Ok(())
+        written.map_err(Error::disk(&path))
     }
 
     /// Removes an agent: its record first.
