@@ -7,7 +7,7 @@ use acp_chain_agents::{Error, Record};
 use super::place;
 use crate::native::CommandLine;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct AgentArgs {
     /// An agent that `acp-chain agent add` has installed
     #[arg(value_name = "NAME")]
@@ -34,21 +34,9 @@ impl AgentArgs {
                 env: Vec::new(),
             }));
         };
-        let record = place::store()?.find(name);
-        let record = record.and_then(|record| record.check().map(|()| record));
-        let record = record.map_err(place::shown)?;
-        Ok(Some(self.line(&record)))
-    }
-
-    fn line(&self, record: &Record) -> CommandLine {
-        let mut words = record.words().map(OsString::from);
-        let program = words.next().unwrap_or_default();
-        let env = record.env.iter();
-        CommandLine {
-            program,
-            args: words.chain(self.words.iter().cloned()).collect(),
-            env: env.map(|(key, value)| (key.into(), value.into())).collect(),
-        }
+        let mut command = installed(name)?;
+        command.args.extend(self.words.iter().cloned());
+        Ok(Some(command))
     }
 
     /// Takes away a name that no agent has, with what stands behind it: words that an editor has added for an agent that
@@ -66,4 +54,18 @@ impl AgentArgs {
             None => Vec::new(),
         }
     }
+}
+
+/// How the agent of this name is launched.
+pub fn installed(name: &str) -> Result<CommandLine, String> {
+    let record = place::store()?.find(name);
+    let record = record.and_then(|record| record.check().map(|()| record));
+    let record: Record = record.map_err(place::shown)?;
+    let mut words = record.words().map(OsString::from);
+    let env = record.env.iter();
+    Ok(CommandLine {
+        program: words.next().unwrap_or_default(),
+        args: words.collect(),
+        env: env.map(|(key, value)| (key.into(), value.into())).collect(),
+    })
 }

@@ -9,7 +9,7 @@ mod update;
 
 use std::process::ExitCode;
 
-pub use self::args::AgentArgs;
+pub use self::args::{AgentArgs, installed};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Agent {
@@ -26,6 +26,11 @@ pub enum Agent {
 /// Whether an agent of this name is installed.
 pub fn is_installed(name: &str) -> bool {
     place::store().is_ok_and(|store| store.find(name).is_ok())
+}
+
+/// The names of the agents that are installed.
+pub fn names() -> Result<Vec<String>, String> {
+    place::store()?.names().map_err(place::shown)
 }
 
 impl Agent {

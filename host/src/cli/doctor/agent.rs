@@ -11,6 +11,7 @@ use super::Doctor;
 use super::answer::{Answer, Heard, ask};
 use super::finding::Finding;
 use super::runtime::{self, Runtime};
+use crate::cli::agent;
 use crate::cli::check::command_line;
 use crate::cli::initialize::{Login, logins};
 use crate::cli::project::shell;
@@ -41,11 +42,17 @@ struct Reply {
 }
 
 pub fn look(doctor: &Doctor) -> Vec<Finding> {
-    let commands = asked(doctor);
-    if commands.is_empty() {
+    let (commands, mut findings) = match doctor.agent.command() {
+        Ok(Some(command)) => (vec![command], Vec::new()),
+        Ok(None) => known(doctor),
+        Err(error) => return vec![Finding::problem(error).run("acp-chain agent list")],
+    };
+    if commands.is_empty() && findings.is_empty() {
         return vec![
-            Finding::note("no agent is known to ask: no editor launches one by way of acp-chain")
-                .run("acp-chain doctor -- AGENT"),
+            Finding::note(
+                "no agent is known to ask: none is installed, and no editor launches one by way of acp-chain",
+            )
+            .run("acp-chain doctor -- AGENT"),
         ];
     }
     let asked = commands.into_iter().map(|command| Asked {
@@ -64,22 +71,30 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         Err(error) => return wrong(format!("the runtime does not start: {error}")),
     };
     match replies {
-        Ok(replies) => asked
-            .iter()
-            .zip(replies)
-            .flat_map(|(asked, reply)| asked.findings(reply, doctor.patience()))
-            .collect(),
+        Ok(replies) => {
+            let asked = asked.iter().zip(replies);
+            findings
+                .extend(asked.flat_map(|(asked, reply)| asked.findings(reply, doctor.patience())));
+            findings
+        }
         Err(error) => wrong(error),
     }
 }
 
-/// The commands of the agents to ask, each once: the one that is named, or else that of the manifest, and those that
-/// editors launch behind acp-chain. Further ones, as those that are installed, are added here.
-fn asked(doctor: &Doctor) -> Vec<CommandLine> {
-    if let Some((program, args)) = doctor.agent.split_first() {
-        return vec![command(program, args)];
-    }
+/// The commands of the agents to ask where none is named, each once: that of the manifest, those that are installed,
+/// and those that editors launch behind acp-chain. And what is wrong with those that cannot be asked.
+fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
+    let mut wrong = Vec::new();
+    // Without a folder for them, which `program` tells, there are none.
+    for name in agent::names().unwrap_or_default() {
+        match agent::installed(&name) {
+            Ok(command) => all.push(command),
+            Err(error) => {
+                wrong.push(Finding::problem(error).run(format!("acp-chain agent update {name}")))
+            }
+        }
+    }
     for words in of_editors() {
         let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
         if let Some((program, args)) = words.split_first() {
@@ -93,7 +108,7 @@ fn asked(doctor: &Doctor) -> Vec<CommandLine> {
         seen.push(words);
         is_new
     });
-    all
+    (all, wrong)
 }
 
 fn command(program: &OsString, args: &[OsString]) -> CommandLine {

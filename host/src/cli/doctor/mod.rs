@@ -29,7 +29,6 @@ mod project;
 mod runtime;
 mod store;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -41,6 +40,7 @@ use console::style;
 use serde::Serialize;
 
 use self::finding::{Finding, Remedy, State};
+use super::agent::AgentArgs;
 use super::project::shell;
 use crate::untrusted::Untrusted;
 
@@ -75,10 +75,10 @@ pub struct Doctor {
     /// So long an agent has to answer; a disk has twice as long, and 5 seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
     timeout: u64,
-    /// The command of an agent, and its arguments: it is started, and asked to introduce itself. Without it, so are the
-    /// agents that editors launch by way of acp-chain
-    #[arg(last = true, value_name = "AGENT")]
-    agent: Vec<OsString>,
+    /// It is started, and asked to introduce itself. Without one, so are the agents that are installed, and those that
+    /// editors launch by way of acp-chain
+    #[command(flatten)]
+    agent: AgentArgs,
     /// The log that the command line names.
     #[arg(skip)]
     pub log_file: Option<PathBuf>,
