@@ -91,7 +91,7 @@ fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
         match agent::installed(&name) {
             Ok(command) => all.push(command),
             Err(error) => {
-                wrong.push(Finding::problem(error).run(format!("acp-chain agent update {name}")))
+                wrong.push(Finding::problem(error).run(format!("acp-chain agent update {name}")));
             }
         }
     }
