@@ -129,3 +129,32 @@ fn noise_on_standard_output_is_told() {
         "{found:#?}"
     );
 }
+
+#[test]
+fn an_agent_that_is_installed_is_asked_and_a_broken_one_is_named() {
+    let user = User::new();
+    let agent = user.path("agent");
+    fs::copy(AGENT, &agent).unwrap();
+    let agent = agent.to_str().unwrap();
+    user.does(&["agent", "add", "mine", "--", agent, "--login"]);
+    let asked = |found: &crate::user::Report| {
+        let about = |finding: &&serde_json::Value| {
+            let says = finding["says"].as_str().unwrap();
+            finding["area"] == "agent" && says.contains(agent)
+        };
+        found.findings.iter().any(|finding| about(&finding))
+    };
+    assert!(asked(&user.doctor(&[])), "among all that are known");
+    assert!(asked(&user.doctor(&["mine"])), "by its name");
+
+    fs::remove_file(agent).unwrap();
+    let remedy = user.doctor(&[]).only("agent", "the agent `mine` is broken");
+    assert_eq!(remedy, "acp-chain agent remove mine");
+    user.follows(&remedy);
+    assert_eq!(user.doctor(&[]).code, Some(0));
+
+    let remedy = user
+        .doctor(&["mine"])
+        .only("agent", "no agent `mine` is installed");
+    assert_eq!(remedy, "acp-chain agent list");
+}

@@ -34,7 +34,9 @@ impl AgentArgs {
                 env: Vec::new(),
             }));
         };
-        let mut command = installed(name)?;
+        let record = place::store()?.find(name);
+        let record = record.and_then(|record| record.check().map(|()| record));
+        let mut command = launched(&record.map_err(place::shown)?);
         command.args.extend(self.words.iter().cloned());
         Ok(Some(command))
     }
@@ -56,16 +58,13 @@ impl AgentArgs {
     }
 }
 
-/// How the agent of this name is launched.
-pub fn installed(name: &str) -> Result<CommandLine, String> {
-    let record = place::store()?.find(name);
-    let record = record.and_then(|record| record.check().map(|()| record));
-    let record: Record = record.map_err(place::shown)?;
+/// How an agent is launched that is installed.
+pub fn launched(record: &Record) -> CommandLine {
     let mut words = record.words().map(OsString::from);
     let env = record.env.iter();
-    Ok(CommandLine {
+    CommandLine {
         program: words.next().unwrap_or_default(),
         args: words.collect(),
         env: env.map(|(key, value)| (key.into(), value.into())).collect(),
-    })
+    }
 }

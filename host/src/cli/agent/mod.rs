@@ -9,7 +9,10 @@ mod update;
 
 use std::process::ExitCode;
 
-pub use self::args::{AgentArgs, installed};
+use acp_chain_agents::Kind;
+
+pub use self::args::AgentArgs;
+use crate::native::CommandLine;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Agent {
@@ -28,9 +31,37 @@ pub fn is_installed(name: &str) -> bool {
     place::store().is_ok_and(|store| store.find(name).is_ok())
 }
 
-/// The names of the agents that are installed.
-pub fn names() -> Result<Vec<String>, String> {
-    place::store()?.names().map_err(place::shown)
+/// An agent that is installed, and cannot be launched.
+pub struct Unusable {
+    pub why: String,
+    /// The command that mends it.
+    pub remedy: String,
+}
+
+/// How each agent that is installed is launched. Where there is no folder for them, there are none.
+pub fn all() -> Vec<Result<CommandLine, Unusable>> {
+    let Ok(store) = place::store() else {
+        return Vec::new();
+    };
+    let unusable = |name: &str, kind: Option<Kind>, error| {
+        let does = match kind {
+            Some(Kind::Command) | None => "remove",
+            Some(_) => "update",
+        };
+        Unusable {
+            why: place::shown(error),
+            remedy: format!("acp-chain agent {does} {name}"),
+        }
+    };
+    let names = store.names().unwrap_or_default();
+    let agents = names.iter().map(|name| {
+        let record = store.find(name);
+        let record = record.map_err(|error| unusable(name, None, error))?;
+        let usable = record.check();
+        usable.map_err(|error| unusable(name, Some(record.kind), error))?;
+        Ok(args::launched(&record))
+    });
+    agents.collect()
 }
 
 impl Agent {

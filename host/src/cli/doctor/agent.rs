@@ -86,13 +86,10 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
 fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
     let mut wrong = Vec::new();
-    // Without a folder for them, which `program` tells, there are none.
-    for name in agent::names().unwrap_or_default() {
-        match agent::installed(&name) {
+    for agent in agent::all() {
+        match agent {
             Ok(command) => all.push(command),
-            Err(error) => {
-                wrong.push(Finding::problem(error).run(format!("acp-chain agent update {name}")));
-            }
+            Err(agent) => wrong.push(Finding::problem(agent.why).run(agent.remedy)),
         }
     }
     for words in of_editors() {
