@@ -63,7 +63,7 @@ pub enum ProjectError {
 
 /// What a file says, whatever its format.
 #[derive(Default)]
-struct Said {
+struct Fields {
     name: Option<String>,
     version: Option<String>,
     about: About,
@@ -108,7 +108,7 @@ impl Project {
             let said = Format::of(path).read(path)?;
             return Self::from_said(path, said.ok_or_else(|| ProjectError::None(path.into()))?);
         }
-        let mut found: Option<(PathBuf, Said)> = None;
+        let mut found: Option<(PathBuf, Fields)> = None;
         for name in formats::NAMES {
             let file = path.join(name);
             if !file.exists() {
@@ -125,7 +125,7 @@ impl Project {
         Self::from_said(&file, said)
     }
 
-    fn from_said(file: &Path, said: Said) -> Result<Self, ProjectError> {
+    fn from_said(file: &Path, said: Fields) -> Result<Self, ProjectError> {
         let wrong = |wrong: String| ProjectError::Wrong {
             path: file.into(),
             place: String::new(),

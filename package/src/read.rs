@@ -54,7 +54,7 @@ pub enum PackageError {
 
 /// The texts about a component, by the names of their sections.
 #[derive(Default)]
-struct Said {
+struct Texts {
     name: Option<String>,
     version: Option<String>,
     about: About,
@@ -69,7 +69,7 @@ impl Package {
     /// # Errors
     /// If it is no component, no extension, or says something that cannot be.
     pub fn read(component: impl Read + Seek) -> Result<Self, PackageError> {
-        let said = Said::read(component)?;
+        let said = Texts::read(component)?;
         let asks = said.asks.ok_or(PackageError::NoSection)?;
         let missing = |section: &str| {
             wrong(
@@ -119,7 +119,7 @@ fn wrong(section: &str, wrong: String) -> PackageError {
     PackageError::Wrong { section, wrong }
 }
 
-impl Said {
+impl Texts {
     fn read(component: impl Read + Seek) -> Result<Self, PackageError> {
         let mut said = Self::default();
         let mut sections = Sections::begin(component)?;

@@ -39,7 +39,7 @@ struct Switched {
 /// What there is to say again.
 #[derive(Debug, Default)]
 struct Trial {
-    said: Vec<Said>,
+    said: Vec<CallerMessage>,
     weight: usize,
     answered: HashSet<Asked>,
     last: Question,
@@ -47,7 +47,7 @@ struct Trial {
 
 /// What a caller said. A number that was withdrawn or a connection that is over is not said again.
 #[derive(Debug)]
-enum Said {
+enum CallerMessage {
     Connect(Asked, ConnectionId, Option<String>),
     Request {
         ask: Asked,
@@ -81,7 +81,7 @@ impl Undecided {
         for said in &trial.said {
             out.extend(seat.take(said.input()));
         }
-        let again = trial.said.iter().map(Said::ask).collect();
+        let again = trial.said.iter().map(CallerMessage::ask).collect();
         let last = trial.last;
         self.connected = Some(Switched { seat, again, last });
         // In the stateless dialect, callers were connected at once.
@@ -165,7 +165,7 @@ impl Seat for Undecided {
 impl Trial {
     /// Keeps what is said, if there is room for it.
     fn hear(&mut self, input: &Input) -> bool {
-        let Some(said) = Said::of(input) else {
+        let Some(said) = CallerMessage::of(input) else {
             let (withdrawn, over) = match input {
                 Input::Withdrawn { ask } => (Some(*ask), None),
                 Input::Disconnect { connection, .. } => (None, Some(*connection)),
@@ -185,13 +185,13 @@ impl Trial {
         for output in out {
             match output {
                 Output::Answer { ask, .. } => {
-                    let connects = |said: &Said| matches!(said, Said::Connect(of, ..) if of == ask);
+                    let connects = |said: &CallerMessage| matches!(said, CallerMessage::Connect(of, ..) if of == ask);
                     if self.said.iter().any(connects) {
                         self.answered.insert(*ask);
                     }
                     self.said.retain(|said| match said {
-                        Said::Request { ask: of, .. } => of != ask,
-                        Said::Connect(..) => true,
+                        CallerMessage::Request { ask: of, .. } => of != ask,
+                        CallerMessage::Connect(..) => true,
                     });
                 }
                 Output::AskProvider { question, .. } | Output::AskCaller { question, .. } => {
@@ -203,7 +203,7 @@ impl Trial {
     }
 }
 
-impl Said {
+impl CallerMessage {
     fn of(input: &Input) -> Option<Self> {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         match input {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ProjectError, Said, Table, json_error, read, toml_error};
+use super::{Fields, ProjectError, Table, json_error, read, toml_error};
 use crate::About;
 
 /// The files, by their names.
@@ -163,7 +163,7 @@ impl Format {
     }
 
     /// What a file says; nothing, if it has no table of ours.
-    pub fn read(&self, path: &Path) -> Result<Option<Said>, ProjectError> {
+    pub fn read(&self, path: &Path) -> Result<Option<Fields>, ProjectError> {
         let text = read(path)?;
         let toml = |error| toml_error(path, &text, &error);
         match self {
@@ -180,8 +180,8 @@ impl Format {
 }
 
 impl Own {
-    fn said(self) -> Said {
-        Said {
+    fn said(self) -> Fields {
+        Fields {
             name: Some(self.name),
             version: Some(self.version),
             about: About {
@@ -198,7 +198,7 @@ impl Own {
 }
 
 impl Cargo {
-    fn said(self, path: &Path) -> Result<Option<Said>, ProjectError> {
+    fn said(self, path: &Path) -> Result<Option<Fields>, ProjectError> {
         let Some(package) = self.package else {
             return Ok(None);
         };
@@ -207,7 +207,7 @@ impl Cargo {
         };
         let shared = CargoShared::above(path)?;
         let authors = pick(package.authors, shared.authors);
-        Ok(Some(Said {
+        Ok(Some(Fields {
             name: Some(package.name),
             version: pick(package.version, shared.version),
             about: About {
@@ -253,7 +253,7 @@ impl CargoShared {
 }
 
 impl Npm {
-    fn said(self) -> Option<Said> {
+    fn said(self) -> Option<Fields> {
         let table = self.table?;
         // Without the scope, which is not the extension's.
         let name = self.name.map(|name| match name.rsplit_once('/') {
@@ -263,7 +263,7 @@ impl Npm {
         let source = self.repository.map(|repository| match repository {
             Repository::Text(url) | Repository::Parts { url } => url,
         });
-        Some(Said {
+        Some(Fields {
             name,
             version: self.version,
             about: About {
@@ -280,12 +280,12 @@ impl Npm {
 }
 
 impl Python {
-    fn said(self) -> Option<Said> {
+    fn said(self) -> Option<Fields> {
         let table = self.tool?.table?;
         let Some(project) = self.project else {
-            return Some(Said {
+            return Some(Fields {
                 table,
-                ..Said::default()
+                ..Fields::default()
             });
         };
         let mut urls = project.urls;
@@ -302,7 +302,7 @@ impl Python {
             Value::String(license) => Some(license),
             other => other["text"].as_str().map(str::to_owned),
         });
-        Some(Said {
+        Some(Fields {
             name: project.name,
             version: project.version,
             about: About {

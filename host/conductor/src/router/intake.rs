@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use super::cancel::CANCEL;
 use super::core::Core;
 use super::exchanges::admit;
-use super::lookups::Said;
+use super::lookups::Arrived;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
@@ -125,10 +125,10 @@ pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
 }
 
 /// What the client said in a session goes on, which had to wait in it.
-pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Said, steps: &mut Steps) {
+pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut Steps) {
     let mut routed = match said {
-        Said::Request(routed) => routed,
-        Said::Other(message, charge) => {
+        Arrived::Request(routed) => routed,
+        Arrived::Other(message, charge) => {
             drop(charge);
             return receive(core, mcp, Peer::Client, message, steps);
         }

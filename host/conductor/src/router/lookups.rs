@@ -31,11 +31,11 @@ pub(super) struct Lookup {
     pub routed: Routed,
     /// When it waits no longer, once its project is looked for.
     pub due: Option<Instant>,
-    pub behind: Vec<Said>,
+    pub behind: Vec<Arrived>,
 }
 
 /// What the client has said.
-pub(super) enum Said {
+pub(super) enum Arrived {
     /// A request that is open already.
     Request(Routed),
     /// A notification, or an answer.
@@ -128,12 +128,12 @@ pub(super) struct Behind<'l>(&'l mut Lookup, &'l Account);
 impl Behind<'_> {
     pub fn request(self, mut routed: Routed) {
         routed.charge = Some(self.1.charge_anyway(routed.cost()));
-        self.0.behind.push(Said::Request(routed));
+        self.0.behind.push(Arrived::Request(routed));
     }
 
     pub fn other(self, message: Message) {
         let charge = self.1.charge_anyway(message.cost());
-        self.0.behind.push(Said::Other(message, charge));
+        self.0.behind.push(Arrived::Other(message, charge));
     }
 }
 

@@ -10,10 +10,10 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
 /// A side, and the call as it travels; or why it goes nowhere.
-type Said = Result<(Peer, Message), Error>;
+type Arrived = Result<(Peer, Message), Error>;
 
 /// What the client or the agent says: it comes from that end.
-pub(super) fn of_an_end(end: Peer, message: Message) -> Said {
+pub(super) fn of_an_end(end: Peer, message: Message) -> Arrived {
     let method = message.method();
     match is_host_method(method) {
         true => refused(format!(
@@ -24,7 +24,7 @@ pub(super) fn of_an_end(end: Peer, message: Message) -> Said {
 }
 
 /// What a native proxy says, behind which the part of this name stands: it goes to that side.
-pub(super) fn of_a_proxy(message: Message, successor: &str) -> Said {
+pub(super) fn of_a_proxy(message: Message, successor: &str) -> Arrived {
     let method = message.method();
     match is_host_method(method) {
         true if is_successor(method) => Ok((Peer::Agent, opened(&message, Some(successor))?)),
@@ -34,7 +34,7 @@ pub(super) fn of_a_proxy(message: Message, successor: &str) -> Said {
 }
 
 /// What the parent of a chain says that is itself a proxy: it comes from that side.
-pub(super) fn of_the_parent(message: Message) -> Said {
+pub(super) fn of_the_parent(message: Message) -> Arrived {
     let method = message.method();
     if is_successor(method) {
         return Ok((Peer::Agent, opened(&message, None)?));
@@ -82,6 +82,6 @@ fn is_host_method(method: &str) -> bool {
     is_successor(method) || Dialect::of_initialize(method).is_some()
 }
 
-fn refused(reason: String) -> Said {
+fn refused(reason: String) -> Arrived {
     Err(Error::new(code::INVALID_REQUEST, reason))
 }

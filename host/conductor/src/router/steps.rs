@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::vec;
 
-use super::lookups::Said;
+use super::lookups::Arrived;
 use crate::exchange::{Exchange, ExchangeId};
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -34,7 +34,7 @@ pub(super) enum Step {
     /// A request of the client's that sets up a session sets out, its way being known.
     SetOut(Routed),
     /// What the client said in a session goes on, which had to wait for that.
-    GoOn(Box<Said>),
+    GoOn(Box<Arrived>),
     /// What waited for something that a proxy no longer holds goes on.
     Release(HopIndex),
     /// What a proxy did in a call is carried out; now for what it decided.

@@ -30,7 +30,7 @@ struct Contents<'a> {
 
 /// A message of a prompt.
 #[derive(Deserialize)]
-struct Said<'a> {
+struct PromptMessage<'a> {
     #[serde(borrow)]
     role: Cow<'a, str>,
     #[serde(rename = "content", borrow)]
@@ -69,7 +69,7 @@ pub fn checked<'r>(result: &'r str, of: &Called, version: Version) -> Result<Cow
         }
         Called::Prompt(_) => {
             let what = "objects with a `role` and a `content`";
-            let said: Vec<Said> = part(result, "messages", what)?;
+            let said: Vec<PromptMessage> = part(result, "messages", what)?;
             if !said
                 .iter()
                 .all(|said| matches!(&*said.role, "user" | "assistant"))

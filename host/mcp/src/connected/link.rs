@@ -1,7 +1,7 @@
 //! How a connection to the provider begins and ends.
 
 use super::own::Legacy;
-use super::{ConnectedProvider, Link, Open, Owner, Said, Waits};
+use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, Waits};
 use crate::protocol::{self, quoted};
 use crate::seat::{Asked, ConnectionId, Output, Question, connected};
 use crate::wire;
@@ -15,9 +15,9 @@ impl ConnectedProvider {
         meta: Option<&str>,
         out: &mut Vec<Output>,
     ) {
-        let link = Link {
+        let link = ProviderConnection {
             ask,
-            ..Link::default()
+            ..ProviderConnection::default()
         };
         self.links.insert(place, link);
         out.push(Output::AskProvider {
@@ -224,7 +224,7 @@ fn with_meta(object: &str, meta: Option<&str>) -> String {
     }
 }
 
-impl Link {
+impl ProviderConnection {
     /// How many bytes wait.
     pub(super) fn weight(&self) -> usize {
         let waiting = self.waiting.iter().map(|waits| match waits {
@@ -238,12 +238,12 @@ impl Link {
                 method.len() + texts.map(String::len).sum::<usize>()
             }
         });
-        let listens = self.listens.waiting.iter().map(Said::weight);
+        let listens = self.listens.waiting.iter().map(CallerRequest::weight);
         waiting.chain(listens).sum()
     }
 
     /// The requests that wait.
-    pub(super) fn requests(&self) -> impl Iterator<Item = &Said<'static>> {
+    pub(super) fn requests(&self) -> impl Iterator<Item = &CallerRequest<'static>> {
         let waiting = self.waiting.iter().filter_map(|waits| match waits {
             Waits::Request(said) => Some(said),
             Waits::Notification { .. } => None,

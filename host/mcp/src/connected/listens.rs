@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::Said;
+use super::CallerRequest;
 use crate::seat::Question;
 use acp_chain_rpc::Id;
 
@@ -16,7 +16,7 @@ pub(super) struct Listens {
     asking: Option<Question>,
     known: Vec<(Id, Question)>,
     /// Those that are not sent yet.
-    pub waiting: VecDeque<Said<'static>>,
+    pub waiting: VecDeque<CallerRequest<'static>>,
 }
 
 impl Listens {

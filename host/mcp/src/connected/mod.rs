@@ -51,7 +51,7 @@ pub struct ConnectedProvider {
     /// By which name `mcp/connect` has the id.
     named: &'static str,
     last: Question,
-    links: BTreeMap<Owner, Link>,
+    links: BTreeMap<Owner, ProviderConnection>,
     /// The connections that the provider knows, by its ids.
     theirs: HashMap<Id, Owner>,
     questions: BTreeMap<Question, Open>,
@@ -68,7 +68,7 @@ enum Owner {
 
 /// A connection to the provider.
 #[derive(Debug, Default)]
-struct Link {
+struct ProviderConnection {
     /// The provider's id, as soon as it has given one.
     theirs: Option<Id>,
     /// Whether what is said goes out at once.
@@ -84,7 +84,7 @@ struct Link {
 /// What waits for a connection.
 #[derive(Debug)]
 enum Waits {
-    Request(Said<'static>),
+    Request(CallerRequest<'static>),
     Notification {
         method: String,
         params: Option<String>,
@@ -109,7 +109,7 @@ impl Waits {
 
 /// A caller's request.
 #[derive(Debug)]
-struct Said<'a> {
+struct CallerRequest<'a> {
     ask: Asked,
     caller: Caller,
     falls_back: bool,
@@ -119,9 +119,9 @@ struct Said<'a> {
     meta: Option<Cow<'a, str>>,
 }
 
-impl Said<'_> {
-    fn into_owned(self) -> Said<'static> {
-        Said {
+impl CallerRequest<'_> {
+    fn into_owned(self) -> CallerRequest<'static> {
+        CallerRequest {
             ask: self.ask,
             caller: self.caller,
             falls_back: self.falls_back,
@@ -202,7 +202,7 @@ impl Seat for ConnectedProvider {
                 falls_back,
                 meta,
             } => {
-                let said = Said {
+                let said = CallerRequest {
                     ask,
                     caller,
                     falls_back,
@@ -286,11 +286,13 @@ impl ConnectedProvider {
 
     /// How many bytes wait.
     fn kept(&self) -> usize {
-        self.links.values().map(Link::weight).sum()
+        self.links.values().map(ProviderConnection::weight).sum()
     }
 
     fn is_full(&self) -> bool {
-        let wait = |link: &Link| link.waiting.len() + link.listens.waiting.len() + link.local();
+        let wait = |link: &ProviderConnection| {
+            link.waiting.len() + link.listens.waiting.len() + link.local()
+        };
         let waiting: usize = self.links.values().map(wait).sum();
         self.questions.len() + waiting >= protocol::OPEN
     }
@@ -301,7 +303,7 @@ impl ConnectedProvider {
         self.last
     }
 
-    fn request(&mut self, said: Said, out: &mut Vec<Output>) -> Result<(), Error> {
+    fn request(&mut self, said: CallerRequest, out: &mut Vec<Output>) -> Result<(), Error> {
         if self.is_full() {
             return Err(protocol::full(&self.name));
         }
@@ -336,7 +338,7 @@ impl ConnectedProvider {
     }
 
     /// Sends a request on a connection that is open.
-    fn send(&mut self, place: Owner, said: Said, out: &mut Vec<Output>) {
+    fn send(&mut self, place: Owner, said: CallerRequest, out: &mut Vec<Output>) {
         let Some(said) = self.adapt(place, said, out) else {
             return;
         };
@@ -442,7 +444,7 @@ impl ConnectedProvider {
             }
             _ => None,
         });
-        let waits = |said: &&Said| said.id.as_ref() == Some(id);
+        let waits = |said: &&CallerRequest| said.id.as_ref() == Some(id);
         relayed.or_else(|| link.requests().find(waits).map(|said| said.ask))
     }
 

@@ -25,7 +25,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{ConnectedProvider, Open, Owner, Said, Waits, envelope};
+use super::{CallerRequest, ConnectedProvider, Open, Owner, Waits, envelope};
 use crate::protocol::{self, LISTS, Version, invalid, key, no_method, quoted, with, with_meta};
 use crate::seat::{Asked, Caller, Output};
 use acp_chain_rpc::{Error, Id, Kind, Message, member, resolve};
@@ -88,7 +88,7 @@ impl Legacy {
     }
 
     /// Opens a subscription, and acknowledges it.
-    fn listen(&mut self, said: &Said) -> Result<Output, Error> {
+    fn listen(&mut self, said: &CallerRequest) -> Result<Output, Error> {
         let filter = said
             .params
             .as_deref()
@@ -232,9 +232,9 @@ impl ConnectedProvider {
     pub(super) fn adapt<'a>(
         &mut self,
         place: Owner,
-        said: Said<'a>,
+        said: CallerRequest<'a>,
         out: &mut Vec<Output>,
-    ) -> Option<Said<'a>> {
+    ) -> Option<CallerRequest<'a>> {
         let link = self.links.get_mut(&place)?;
         let Some(legacy) = &mut link.legacy else {
             return Some(said);
@@ -273,7 +273,7 @@ impl ConnectedProvider {
                 for key in known {
                     params = with_meta(Some(&params), key, None);
                 }
-                return Some(Said {
+                return Some(CallerRequest {
                     params: Some(params.into()),
                     ..said
                 });

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, BytesMut};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 
-use super::wire::{Begin, LINE, Lookup, Said, Trusted, line};
+use super::wire::{Begin, LINE, Lookup, Reply, Trusted, line};
 use crate::chain::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
 use crate::channel::{Failure, FailurePolicy};
 use crate::cli::relied_on::Named;
@@ -187,7 +187,7 @@ impl Client {
         }
     }
 
-    fn hear(&mut self, said: Said) {
+    fn hear(&mut self, said: Reply) {
         if let Some(notice) = said.notice {
             self.words.push_back(Word::Notice(notice));
         }
@@ -257,7 +257,7 @@ fn start(program: &Startable, name: &str) -> Result<ChildIo, Failure> {
 
 impl Running {
     /// Writes what waits, and reads what is said; none at its end. Cancel safe.
-    async fn next(&mut self) -> Option<Said> {
+    async fn next(&mut self) -> Option<Reply> {
         loop {
             if let Some(frame) = self.output.next_frame() {
                 let said = match &frame {
@@ -379,7 +379,7 @@ mod tests {
     async fn answered(
         client: &mut Client,
         end: &mut BufReader<DuplexStream>,
-        said: &[Said],
+        said: &[Reply],
     ) -> (Word, String) {
         let play = async {
             let asked = heard(end).await;
@@ -402,7 +402,7 @@ mod tests {
             root: "/home/me/work".into(),
             name: "work".to_owned(),
         };
-        let answer = Said {
+        let answer = Reply {
             number: Some(7),
             project: Some(trusted),
             notice: None,
@@ -446,19 +446,19 @@ mod tests {
         client.find(1, Path::new("/work"));
         let mut locator = locators.recv().await.unwrap();
         let notice = |text: &str| Some(text.to_owned());
-        let answer = Said {
+        let answer = Reply {
             number: Some(1),
             project: None,
             notice: notice("look"),
         };
-        let later = Said {
+        let later = Reply {
             notice: notice("it changed"),
-            ..Said::default()
+            ..Reply::default()
         };
         // An answer to nothing that was asked is none.
-        let stray = Said {
+        let stray = Reply {
             number: Some(9),
-            ..Said::default()
+            ..Reply::default()
         };
         let said = [answer, stray, later];
         let (word, _) = answered(&mut client, &mut locator, &said).await;

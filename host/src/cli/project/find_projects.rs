@@ -12,7 +12,7 @@ use std::thread;
 use super::locator::{Locator, Look};
 use super::state::State;
 use super::watch::{self, Watch};
-use super::wire::{LINE, Said, line};
+use super::wire::{LINE, Reply, line};
 use crate::extension::Carried;
 use crate::project::{Bounds, Found, Records, find};
 use crate::system::files;
@@ -45,7 +45,7 @@ impl FindProjects {
             watch,
         };
         let output = Mutex::new(io::stdout());
-        let locator = Locator::new(disk, move |said: &Said| {
+        let locator = Locator::new(disk, move |said: &Reply| {
             // Whoever asked may be gone; then our input ends too.
             let mut output = output
                 .lock()

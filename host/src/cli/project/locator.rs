@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::state::State;
-use super::wire::{Lookup, Said, Trusted};
+use super::wire::{Lookup, Reply, Trusted};
 use crate::extension::Digest;
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -33,7 +33,7 @@ pub trait Look: Send + Sync {
 #[derive(Clone)]
 pub struct Locator {
     look: Arc<dyn Look>,
-    say: Arc<dyn Fn(&Said) + Send + Sync>,
+    say: Arc<dyn Fn(&Reply) + Send + Sync>,
     under_way: Arc<AtomicUsize>,
     known: Arc<Mutex<HashMap<PathBuf, Known>>>,
 }
@@ -58,7 +58,7 @@ impl Drop for UnderWay {
 
 impl Locator {
     /// One that looks like this, and says what it finds.
-    pub fn new(look: impl Look + 'static, say: impl Fn(&Said) + Send + Sync + 'static) -> Self {
+    pub fn new(look: impl Look + 'static, say: impl Fn(&Reply) + Send + Sync + 'static) -> Self {
         Self {
             look: Arc::new(look),
             say: Arc::new(say),
@@ -70,14 +70,14 @@ impl Locator {
     /// Begins a lookup, which is answered in any case.
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
-        let none = Said {
+        let none = Reply {
             number: Some(number),
-            ..Said::default()
+            ..Reply::default()
         };
         let this = self.clone();
         let begun = self.apart(move || {
             let answer = this.answer(Path::new(&lookup.cwd));
-            (this.say)(&Said {
+            (this.say)(&Reply {
                 number: Some(number),
                 ..answer
             });
@@ -96,9 +96,9 @@ impl Locator {
             self.apart(move || {
                 let (_, notice) = this.stands(&root);
                 if notice.is_some() {
-                    (this.say)(&Said {
+                    (this.say)(&Reply {
                         notice,
-                        ..Said::default()
+                        ..Reply::default()
                     });
                 }
             });
@@ -119,9 +119,9 @@ impl Locator {
         thread.is_ok()
     }
 
-    fn answer(&self, cwd: &Path) -> Said {
+    fn answer(&self, cwd: &Path) -> Reply {
         let Some(root) = self.look.find(cwd) else {
-            return Said::default();
+            return Reply::default();
         };
         // Before it is looked at, so that no change is missed.
         if self.remembers(&root) {
@@ -133,7 +133,7 @@ impl Locator {
             name: name(&root),
             root: root.into_os_string(),
         });
-        Said {
+        Reply {
             number: None,
             project,
             notice,
@@ -211,12 +211,12 @@ mod tests {
         fn begin(&self, _: &Path) {}
     }
 
-    fn locator(states: Vec<State>) -> (Locator, Receiver<Said>, Sender<()>) {
+    fn locator(states: Vec<State>) -> (Locator, Receiver<Reply>, Sender<()>) {
         let (say, said) = channel();
         let (held, hangs) = channel();
         let look = Played(Mutex::new(states), Mutex::new(hangs));
-        let locator = Locator::new(look, move |one: &Said| {
-            let copy = Said {
+        let locator = Locator::new(look, move |one: &Reply| {
+            let copy = Reply {
                 number: one.number,
                 project: one.project.clone(),
                 notice: one.notice.clone(),

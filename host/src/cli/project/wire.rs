@@ -22,7 +22,7 @@ pub struct Lookup {
 
 /// What it says: an answer if it has a number, and something for the user if it has a notice.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Said {
+pub struct Reply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
     /// The project whose proxies may run.

@@ -54,7 +54,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
             let mut findings = Vec::new();
             for exchange in &exchanges {
                 playing.replace(Some(exchange.clone()));
-                if let Some(finding) = cross(play, under_test, &Said::of(exchange)).await? {
+                if let Some(finding) = cross(play, under_test, &Sent::of(exchange)).await? {
                     findings.push((exchange.clone(), finding));
                     if findings.len() == TOLD {
                         break;
@@ -94,7 +94,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
 }
 
 /// Whether these messages cross it, one after the other.
-fn crosses(under_test: &UnderTest, messages: &[Said]) -> Result<(), Finding> {
+fn crosses(under_test: &UnderTest, messages: &[Sent]) -> Result<(), Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
         play.session("s").await?;
@@ -112,7 +112,7 @@ fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option
     let alone = |exchange: &Exchange| {
         let played = under_test.play(Terms::default(), async |play: &mut Play| {
             play.initialize(version).await?;
-            cross(play, under_test, &Said::of(exchange)).await
+            cross(play, under_test, &Sent::of(exchange)).await
         });
         played.unwrap_or_else(Some)
     };
@@ -123,14 +123,14 @@ fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option
 }
 
 /// A message to send, and what to answer.
-struct Said {
+struct Sent {
     sender: Peer,
     method: String,
     params: String,
     outcome: Option<Result<String, String>>,
 }
 
-impl Said {
+impl Sent {
     fn of(exchange: &Exchange) -> Self {
         Self {
             sender: exchange.sender(),
@@ -142,9 +142,9 @@ impl Said {
 }
 
 /// A prompt and an update of a tool call with this, where no schema knows it.
-fn with_odd(value: &str) -> [Said; 2] {
+fn with_odd(value: &str) -> [Sent; 2] {
     [
-        Said {
+        Sent {
             sender: Peer::Client,
             method: "session/prompt".to_owned(),
             params: format!(
@@ -152,7 +152,7 @@ fn with_odd(value: &str) -> [Said; 2] {
             ),
             outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
         },
-        Said {
+        Sent {
             sender: Peer::Agent,
             method: "session/update".to_owned(),
             params: format!(
@@ -164,16 +164,16 @@ fn with_odd(value: &str) -> [Said; 2] {
 }
 
 /// Prompts and updates with a text of this length.
-fn of_length(length: usize) -> [Said; 2] {
+fn of_length(length: usize) -> [Sent; 2] {
     let text = "x".repeat(length);
     [
-        Said {
+        Sent {
             sender: Peer::Client,
             method: "session/prompt".to_owned(),
             params: format!(r#"{{"sessionId":"s","prompt":[{{"type":"text","text":"{text}"}}]}}"#),
             outcome: Some(Ok(r#"{"stopReason":"end_turn"}"#.to_owned())),
         },
-        Said {
+        Sent {
             sender: Peer::Agent,
             method: "session/update".to_owned(),
             params: format!(
@@ -185,9 +185,9 @@ fn of_length(length: usize) -> [Said; 2] {
 }
 
 /// A prompt with objects within objects.
-fn deep() -> Said {
+fn deep() -> Sent {
     let deep = format!("{}1e400{}", r#"{"a":"#.repeat(DEEP), "}".repeat(DEEP));
-    Said {
+    Sent {
         sender: Peer::Client,
         method: "session/prompt".to_owned(),
         params: format!(
@@ -201,9 +201,9 @@ fn deep() -> Said {
 async fn cross(
     play: &mut Play,
     under_test: &UnderTest,
-    message: &Said,
+    message: &Sent,
 ) -> Result<Option<Finding>, Stop> {
-    let Said {
+    let Sent {
         sender: near,
         method,
         params,
