@@ -60,7 +60,10 @@ pub enum Error {
     #[error("{} has no agent that it says how to launch; add one there, with its `command`, and try again", .0.display())]
     NoAgents(PathBuf),
     /// The user named an agent that is not there.
-    #[error("{} has no agent `{name}`{}; it has {there}", path.display(), nearest(near.as_deref()))]
+    #[error(
+        "{} has no agent `{name}`{}; it has {}, and {} installed by `acp-chain agent add`", path.display(),
+        nearest(near.as_deref()), names(there), are(installed)
+    )]
     UnknownAgent {
         /// The file.
         path: PathBuf,
@@ -69,7 +72,22 @@ pub enum Error {
         /// What may have been meant.
         near: Option<String>,
         /// All that there are.
-        there: String,
+        there: Vec<String>,
+        /// All that acp-chain has installed.
+        installed: Vec<String>,
+    },
+    /// The agents of an editor are code, and an installed one is no program that it could launch.
+    #[error(
+        "{title} has its agents in code, where `acp-chain setup` puts no new ones: give one there the command `{command}`, \
+         which launches the `{name}` that is installed; nothing was changed"
+    )]
+    InCode {
+        /// The editor.
+        title: &'static str,
+        /// The agent.
+        name: String,
+        /// What launches it.
+        command: String,
     },
     /// The file does not say how this agent is launched, or not so that it can be changed.
     #[error("{}: `{name}` {why}", path.display())]
@@ -129,6 +147,19 @@ impl Error {
 fn paths(paths: &[PathBuf]) -> String {
     let paths = paths.iter().map(|path| path.display().to_string());
     paths.collect::<Vec<_>>().join(", ")
+}
+
+fn names(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    }
+}
+
+fn are(installed: &[String]) -> String {
+    let verb = if installed.len() > 1 { "are" } else { "is" };
+    format!("{} {verb}", names(installed))
 }
 
 fn nearest(near: Option<&str>) -> String {

@@ -1,4 +1,5 @@
-//! The words that launch an agent behind a chain: `PROGRAM run [--with EXTENSION]… -- COMMAND ARGS…`.
+//! The words that launch an agent behind a chain: `PROGRAM run [--with EXTENSION]… -- COMMAND ARGS…`, or, for one that
+//! acp-chain has installed, `PROGRAM run [--with EXTENSION]… NAME`.
 
 use std::path::{Path, PathBuf};
 
@@ -49,19 +50,39 @@ impl Launch {
         &self.program
     }
 
-    /// All words that stand before the agent's command.
-    pub(crate) fn words(&self) -> Vec<String> {
+    /// All words that stand before an agent's command.
+    pub(crate) fn before_command(&self) -> Vec<String> {
+        let mut words = self.before_name();
+        words.push("--".to_owned());
+        words
+    }
+
+    /// All words that stand before the name of an agent that is installed.
+    pub(crate) fn before_name(&self) -> Vec<String> {
         let with = self.with.iter().flat_map(|name| ["--with", name]);
-        let words = [&*self.program, "run"]
-            .into_iter()
-            .chain(with)
-            .chain(["--"]);
+        let words = [&*self.program, "run"].into_iter().chain(with);
         words.map(str::to_owned).collect()
+    }
+
+    /// All words that launch an agent that is installed.
+    pub(crate) fn installed(&self, name: &str) -> Vec<String> {
+        let mut words = self.before_name();
+        words.push(name.to_owned());
+        words
     }
 }
 
-/// How many words of a command stand before the agent's, if they are what [`Launch`] writes.
-pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<usize> {
+/// How many words that [`Launch`] writes a command begins with, by what stands behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ours {
+    /// The command of an agent.
+    Command(usize),
+    /// The name of an agent that is installed, and nothing else.
+    Name(usize),
+}
+
+/// What a command begins with, if that is what [`Launch`] writes.
+pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours> {
     let mut words = words.into_iter();
     if !is_acp_chain(words.next()?) || words.next()? != "run" {
         return None;
@@ -73,8 +94,12 @@ pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<usize
                 words.next()?;
                 count += 2;
             }
-            "--" => return words.next().map(|_| count + 1),
-            _ => return None,
+            "--" => return words.next().map(|_| Ours::Command(count + 1)),
+            word if word.starts_with('-') => return None,
+            _ => {
+                let is_last = words.next().is_none();
+                return is_last.then_some(Ours::Name(count));
+            }
         }
     }
 }
@@ -92,12 +117,17 @@ mod tests {
     #[test]
     fn only_words_that_we_write_are_taken_for_ours() {
         for (words, count) in [
-            ("/opt/acp-chain run -- agent", Some(3)),
+            ("/opt/acp-chain run -- agent", Some(Ours::Command(3))),
             (
                 "acp-chain run --with redact --with rules -- agent acp",
-                Some(7),
+                Some(Ours::Command(7)),
             ),
-            (r"C:\bin\acp-chain.exe run -- agent", Some(3)),
+            (r"C:\bin\acp-chain.exe run -- agent", Some(Ours::Command(3))),
+            ("acp-chain run mine", Some(Ours::Name(2))),
+            ("acp-chain run --with redact mine", Some(Ours::Name(4))),
+            ("acp-chain run mine -- --verbose", None),
+            ("acp-chain run --manifest chain.toml mine", None),
+            ("acp-chain run --no-project mine", None),
             ("acp-chain run --manifest chain.toml -- agent", None),
             ("acp-chain run --", None),
             ("acp-chain run", None),
@@ -110,8 +140,11 @@ mod tests {
     #[test]
     fn what_is_written_is_known_again() {
         let launch = Launch::new(Path::new("/bin/acp-chain"), vec!["redact".to_owned()]).unwrap();
-        let words = launch.words();
+        let words = launch.before_command();
         let all = words.iter().map(String::as_str).chain(["agent"]);
-        assert_eq!(ours(all), Some(words.len()));
+        assert_eq!(ours(all), Some(Ours::Command(words.len())));
+        let words = launch.installed("mine");
+        let all = words.iter().map(String::as_str);
+        assert_eq!(ours(all), Some(Ours::Name(words.len() - 1)));
     }
 }

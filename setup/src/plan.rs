@@ -10,6 +10,7 @@ use crate::editors::{Code, Editor, Kind};
 use crate::error::Error;
 use crate::launch::Launch;
 use crate::places::Places;
+use crate::shell::shell_word;
 
 /// No configuration is longer than this, in bytes.
 pub(crate) const LONGEST: u64 = 16 << 20;
@@ -21,6 +22,15 @@ pub struct Wanted {
     pub file: Option<PathBuf>,
     /// The agents, by the names that they have in it, or in code by the names of their programs; without any, all.
     pub agents: Vec<String>,
+    /// The agents that acp-chain has installed. One of these that is wanted and is not there is put in.
+    pub installed: Vec<String>,
+}
+
+impl Wanted {
+    /// Whether an agent is one that could be put in.
+    fn is_installed(&self, name: &String) -> bool {
+        self.installed.contains(name)
+    }
 }
 
 /// A file, before and after.
@@ -34,6 +44,8 @@ pub struct Change {
     pub after: Option<String>,
     /// The agents that this is about.
     pub(crate) agents: Vec<String>,
+    /// Those that are put in.
+    pub(crate) added: Vec<String>,
 }
 
 impl Change {
@@ -62,6 +74,8 @@ pub struct Planned {
     pub change: Option<Change>,
     /// The agents that stay as they are, and why.
     pub left: Vec<(String, &'static str)>,
+    /// The agents that are put in.
+    pub added: Vec<String>,
 }
 
 /// Why an agent that launches acp-chain by hand stays as it is.
@@ -71,24 +85,32 @@ const BY_HAND: &str =
 /// Plans to let agents of an editor be launched so.
 ///
 /// # Errors
-/// If there is no configuration, or several; if it cannot be read, or may not be written; if it has no such agents.
+/// If there is no configuration, or several; if it cannot be read, or may not be written; if it has no such agents, and
+/// none are installed.
 pub fn plan(
     editor: &Editor,
     places: &Places,
     wanted: &Wanted,
     launch: &Launch,
 ) -> Result<Planned, Error> {
-    let path = resolved(&chosen(editor, places, wanted.file.as_deref())?)?;
+    let may_add = wanted.agents.iter().any(|name| wanted.is_installed(name));
+    let chosen = match chosen(editor, places, wanted.file.as_deref()) {
+        Err(error @ Error::NotFound { .. }) if may_add => editor.place(places).ok_or(error),
+        chosen => chosen,
+    };
+    let path = resolved(&chosen?)?;
     let before = read(&path)?;
-    let (mut agents, mut left) = (Vec::new(), Vec::new());
+    let mut selected = Selected::default();
     let after = match &editor.kind {
         Kind::Agents { dialect, .. } => {
-            let text = before.as_deref().ok_or_else(|| Error::NotFound {
+            let text = before.as_deref().or(may_add.then_some(""));
+            let text = text.ok_or_else(|| Error::NotFound {
                 title: editor.title,
                 looked: vec![path.clone()],
             })?;
-            (agents, left) = select(&path, text, *dialect, &wanted.agents, launch)?;
-            let after = agents::wrap(text, *dialect, &agents, launch);
+            selected = select(&path, text, *dialect, wanted, launch)?;
+            let after = agents::wrap(text, *dialect, &selected.agents, launch)
+                .and_then(|text| agents::put(&text, *dialect, &selected.added, launch));
             Some(after.map_err(malformed(&path))?)
         }
         Kind::Code(code) => {
@@ -97,22 +119,42 @@ pub fn plan(
         }
         Kind::Typed { .. } => before.clone(),
     };
+    let Selected {
+        agents,
+        added,
+        left,
+    } = selected;
     let change = (before != after).then(|| Change {
         path: path.clone(),
         before,
         after,
         agents,
+        added: added.clone(),
     });
-    Ok(Planned { path, change, left })
+    Ok(Planned {
+        path,
+        change,
+        left,
+        added,
+    })
 }
 
-/// What is to be typed to launch agents so, for an editor that has no configuration of them.
+/// What is to be typed to launch agents so, for an editor that has no configuration of them: a line for each that is
+/// wanted and installed, or one for any agent.
 #[must_use]
-pub fn typed(editor: &Editor, launch: &Launch) -> Option<String> {
-    match &editor.kind {
-        Kind::Typed { line, .. } => Some(line(launch)),
-        Kind::Agents { .. } | Kind::Code(_) => None,
-    }
+pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<String>> {
+    let Kind::Typed { line, .. } = &editor.kind else {
+        return None;
+    };
+    let installed = wanted
+        .agents
+        .iter()
+        .filter(|name| wanted.is_installed(name));
+    let lines: Vec<_> = installed.map(|name| line(launch, Some(name))).collect();
+    Some(match lines.is_empty() {
+        true => vec![line(launch, None)],
+        false => lines,
+    })
 }
 
 /// The agents of a configuration, or none if it does not name them; then whether acp-chain launches them is one
@@ -144,10 +186,12 @@ pub(crate) fn without(
     path: &Path,
     text: &str,
     agents: &[String],
+    added: &[String],
 ) -> Result<Option<String>, Error> {
     match &editor.kind {
         Kind::Agents { dialect, .. } => {
-            let text = agents::unwrap(text, *dialect, agents);
+            let text = agents::take(text, *dialect, added)
+                .and_then(|text| agents::unwrap(&text, *dialect, agents));
             text.map(Some).map_err(malformed(path))
         }
         Kind::Code(code) => {
@@ -226,14 +270,23 @@ fn malformed(path: &Path) -> impl FnOnce(Malformed) -> Error {
     move |Malformed { line, wrong }| Error::Malformed { path, line, wrong }
 }
 
-type Selected = (Vec<String>, Vec<(String, &'static str)>);
+/// What becomes of agents.
+#[derive(Debug, Default)]
+struct Selected {
+    /// They are to be launched otherwise.
+    agents: Vec<String>,
+    /// They are put in.
+    added: Vec<String>,
+    /// They stay as they are, and why.
+    left: Vec<(String, &'static str)>,
+}
 
-/// The agents that are to be launched otherwise, and those that are not.
+/// Which agents are to be launched otherwise, which are put in, and which are neither.
 fn select(
     path: &Path,
     text: &str,
     dialect: Dialect,
-    wanted: &[String],
+    wanted: &Wanted,
     launch: &Launch,
 ) -> Result<Selected, Error> {
     let there = agents::read(text, dialect).map_err(malformed(path))?;
@@ -251,20 +304,22 @@ fn select(
         name: agent.name.clone(),
         why,
     };
-    let (mut names, mut left) = (Vec::new(), Vec::new());
-    for name in wanted {
+    let mut selected = Selected::default();
+    for name in &wanted.agents {
         let agent = there.iter().find(|agent| agent.name == *name);
-        let agent = agent.ok_or_else(|| unknown(path, name, &there))?;
-        match why(agent) {
-            Some(why) => return Err(unfit(agent, why)),
-            None => names.push(name.clone()),
+        match agent.map(|agent| (agent, why(agent))) {
+            Some((agent, Some(why))) => return Err(unfit(agent, why)),
+            Some((_, None)) => selected.agents.push(name.clone()),
+            None if selected.added.contains(name) => {}
+            None if wanted.is_installed(name) => selected.added.push(name.clone()),
+            None => return Err(unknown(path, name, &there, &wanted.installed)),
         }
     }
-    if wanted.is_empty() {
+    if wanted.agents.is_empty() {
         for agent in &there {
             match why(agent) {
-                Some(why) => left.push((agent.name.clone(), why)),
-                None => names.push(agent.name.clone()),
+                Some(why) => selected.left.push((agent.name.clone(), why)),
+                None => selected.agents.push(agent.name.clone()),
             }
         }
         let is_any = there
@@ -278,28 +333,21 @@ fn select(
             _ => {}
         }
     }
-    Ok((names, left))
+    Ok(selected)
 }
 
-fn unknown(path: &Path, name: &str, there: &[Agent]) -> Error {
+fn unknown(path: &Path, name: &str, there: &[Agent], installed: &[String]) -> Error {
     let likeness =
-        |agent: &Agent| strsim::jaro_winkler(&agent.name.to_lowercase(), &name.to_lowercase());
-    let near = there
-        .iter()
-        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
-    let near = near.filter(|agent| likeness(agent) > 0.7);
-    let all: Vec<_> = there
-        .iter()
-        .map(|agent| format!("`{}`", agent.name))
-        .collect();
+        |other: &&String| strsim::jaro_winkler(&other.to_lowercase(), &name.to_lowercase());
+    let there = there.iter().map(|agent| &agent.name);
+    let all = there.clone().chain(installed);
+    let near = all.max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     Error::UnknownAgent {
         path: path.to_owned(),
         name: name.to_owned(),
-        near: near.map(|agent| agent.name.clone()),
-        there: match all.is_empty() {
-            true => "none".to_owned(),
-            false => all.join(", "),
-        },
+        near: near.filter(|near| likeness(near) > 0.7).cloned(),
+        there: there.cloned().collect(),
+        installed: installed.to_vec(),
     }
 }
 
@@ -312,6 +360,17 @@ fn coded(
     wanted: &Wanted,
     launch: &Launch,
 ) -> Result<String, Error> {
+    // A name of both is taken for the program: what stands between it and the editor is all that we write.
+    let is_only_ours = |name: &&String| wanted.is_installed(name) && which::which(name).is_err();
+    if let Some(name) = wanted.agents.iter().find(is_only_ours) {
+        let words = launch.installed(name);
+        let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
+        return Err(Error::InCode {
+            title: editor.title,
+            name: name.clone(),
+            command: words.join(" "),
+        });
+    }
     let is_in = block::is_in(text, code.comment).map_err(malformed(path))?;
     if code.is_own && !is_in && !text.trim().is_empty() {
         return Err(Error::Taken(path.to_owned()));

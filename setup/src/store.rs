@@ -46,6 +46,9 @@ struct Record {
     after: String,
     /// The agents that were changed.
     agents: Vec<String>,
+    /// Those that were put in.
+    #[serde(default)]
+    added: Vec<String>,
 }
 
 impl Store {
@@ -65,17 +68,12 @@ impl Store {
             return Ok(());
         };
         let kept = self.record(&change.path)?;
-        let mut agents = change.agents.clone();
+        let (mut agents, mut added) = (change.agents.clone(), change.added.clone());
         let before = match &kept {
             None => change.before.clone(),
             Some(record) => {
-                agents.extend(
-                    record
-                        .agents
-                        .iter()
-                        .filter(|name| !change.agents.contains(name))
-                        .cloned(),
-                );
+                extend(&mut agents, &record.agents);
+                extend(&mut added, &record.added);
                 let now = change.before.as_deref().map(digest);
                 match now {
                     // We were here last, or were killed before we were.
@@ -84,7 +82,9 @@ impl Store {
                     }
                     // It was edited since. What it would be without us is worth keeping.
                     _ => match &change.before {
-                        Some(text) => without(editor, &change.path, text, &record.agents)?,
+                        Some(text) => {
+                            without(editor, &change.path, text, &record.agents, &record.added)?
+                        }
                         None => None,
                     },
                 }
@@ -95,6 +95,7 @@ impl Store {
             before: before.as_deref().map(digest),
             after: digest(after),
             agents,
+            added,
         };
         self.keep(&change.path, &record, before.as_deref())?;
         if let Some(folder) = change.path.parent() {
@@ -144,13 +145,17 @@ impl Store {
                 return Err(Error::Gone { path, backup });
             }
             Some(_) if now.as_ref() == Some(&record.after) => (self.backup(&path, &record)?, true),
-            Some(text) => (without(editor, &path, text, &record.agents)?, false),
+            Some(text) => (
+                without(editor, &path, text, &record.agents, &record.added)?,
+                false,
+            ),
         };
         let change = (before != after).then(|| Change {
             path: path.clone(),
             before,
             after,
             agents: Vec::new(),
+            added: Vec::new(),
         });
         Ok(Undo {
             path,
@@ -222,6 +227,16 @@ impl Store {
 }
 
 const RECORD: &str = "record.json";
+
+/// Adds the names that are not there yet.
+fn extend(names: &mut Vec<String>, more: &[String]) {
+    let new: Vec<_> = more
+        .iter()
+        .filter(|name| !names.contains(name))
+        .cloned()
+        .collect();
+    names.extend(new);
+}
 
 /// What the file with the bytes is called. Another record has another one, so that none is ever without its bytes.
 fn backup_name(record: &Record) -> String {

@@ -44,11 +44,27 @@ impl User {
     }
 
     fn plan(&self, editor: &Editor, agents: &[&str]) -> Result<Planned, Error> {
-        let wanted = Wanted {
-            file: None,
-            agents: agents.iter().map(|&name| name.to_owned()).collect(),
-        };
-        plan(editor, &self.places, &wanted, &launch(&["redact"]))
+        plan(
+            editor,
+            &self.places,
+            &wanted(agents, &[]),
+            &launch(&["redact"]),
+        )
+    }
+
+    /// The same where these agents are installed.
+    fn plan_installed(
+        &self,
+        editor: &Editor,
+        agents: &[&str],
+        installed: &[&str],
+    ) -> Result<Planned, Error> {
+        plan(
+            editor,
+            &self.places,
+            &wanted(agents, installed),
+            &launch(&["redact"]),
+        )
     }
 
     /// Lets all agents have a chain.
@@ -62,6 +78,15 @@ impl User {
         let undo = self.store.undo(editor, &self.places, None).unwrap();
         self.store.revert(&undo).unwrap();
         undo.is_exact
+    }
+}
+
+fn wanted(agents: &[&str], installed: &[&str]) -> Wanted {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Wanted {
+        file: None,
+        agents: owned(agents),
+        installed: owned(installed),
     }
 }
 
@@ -105,7 +130,7 @@ fn each_editor_has_a_golden_file_or_is_told_on_its_command_line() {
         let is_golden = GOLDEN.iter().any(|(name, ..)| *name == editor.name);
         assert_ne!(
             is_golden,
-            typed(editor, &launch(&[])).is_some(),
+            typed(editor, &wanted(&[], &[]), &launch(&[])).is_some(),
             "{}",
             editor.name
         );
@@ -241,6 +266,170 @@ fn an_agent_by_name_is_the_only_one_that_changes() {
     );
 }
 
+/// The editors that name their agents, each with a file of JSON.
+fn naming() -> impl Iterator<Item = (&'static Editor, &'static str)> {
+    let json = GOLDEN.iter().filter(|(.., ending)| *ending == "json");
+    json.map(|(name, path, _)| (Editor::named(name).unwrap(), *path))
+}
+
+#[test]
+fn an_installed_agent_is_put_in_beside_the_others_and_undo_gives_back_the_very_bytes() {
+    for (editor, path) in naming() {
+        let name = editor.name;
+        let (user, path) = configured(name, path, "json");
+        let before = fs::read(&path).unwrap();
+        let add = || user.plan_installed(editor, &["mine-too"], &["mine-too"]);
+        let planned = add().unwrap();
+        assert_eq!(planned.added, ["mine-too"]);
+        user.store.apply(editor, &planned.change.unwrap()).unwrap();
+        let after = fs::read_to_string(&path).unwrap();
+        assert_eq!(Some(&after), golden(name, "added", "json").as_ref());
+        // It is listed as ours; the same again is no change.
+        let (agents, _) = acp_chain_setup::agents(editor, &path).unwrap();
+        let added: Vec<_> = agents.iter().filter(|a| a.name == "mine-too").collect();
+        assert!(!added.is_empty() && added.iter().all(|agent| agent.runs == Runs::Chain));
+        assert!(add().unwrap().change.is_none(), "{name}");
+        // With others as well, all have the chain, and it stays what it is.
+        user.set_up(editor);
+        let all = fs::read_to_string(&path).unwrap();
+        let ours = r#""run", "--with", "redact", "mine-too""#;
+        assert_eq!(all.matches(ours).count(), after.matches(ours).count());
+        assert!(all.contains(ours), "{all}");
+        assert!(user.undo(editor), "{name}");
+        assert_eq!(fs::read(&path).unwrap(), before, "{name}");
+    }
+}
+
+#[test]
+fn other_extensions_take_their_place_before_an_installed_agent_too() {
+    for (editor, path) in naming() {
+        let (user, _) = configured(editor.name, path, "json");
+        let planned = user.plan_installed(editor, &["mine-too"], &["mine-too"]);
+        let change = planned.unwrap().change.unwrap();
+        user.store.apply(editor, &change).unwrap();
+        let others = launch(&[]);
+        let wanted = wanted(&["mine-too"], &[]);
+        let planned = plan(editor, &user.places, &wanted, &others).unwrap();
+        let after = planned.change.unwrap().after.unwrap();
+        let expected = golden(editor.name, "added", "json").unwrap();
+        let expected = expected.replace(r#""--with", "redact", "#, "");
+        assert_eq!(after, expected);
+    }
+}
+
+#[test]
+fn an_agent_that_was_put_in_is_all_that_goes_after_an_edit() {
+    for (editor, path) in naming() {
+        let (user, path) = configured(editor.name, path, "json");
+        let before = fs::read_to_string(&path).unwrap();
+        let planned = user.plan_installed(editor, &["b", "a"], &["a", "b"]);
+        let change = planned.unwrap().change.unwrap();
+        user.store.apply(editor, &change).unwrap();
+        let after = change.after.unwrap();
+        assert!(after.contains("\"a\"") && after.contains("\"b\""));
+        fs::write(&path, format!("// edited\n{after}")).unwrap();
+        assert!(!user.undo(editor));
+        let left = fs::read_to_string(&path).unwrap();
+        assert_eq!(left, format!("// edited\n{before}"), "{}", editor.name);
+    }
+}
+
+#[test]
+fn an_installed_agent_is_put_into_whatever_configuration_there_is() {
+    let entry = |gap: &str, outer: &str| {
+        let program = r#""command": "/usr/local/bin/acp-chain""#;
+        let list = r#""args": ["run", "--with", "redact", "mine"]"#;
+        format!("\"mine\": {{{gap}{program},{gap}{list},{gap}\"env\": {{}}{outer}}}")
+    };
+    let deep = entry("\n      ", "\n    ");
+    let alone = format!("{{\n  \"agent_servers\": {{\n    {deep}\n  }}\n}}\n");
+    let windows = alone.replace('\n', "\r\n");
+    let short = entry(" ", " ");
+    for (before, after) in [
+        // A file that is not there, or has nothing in it.
+        (None, alone.clone()),
+        (Some(""), alone.clone()),
+        (Some("{}\n"), alone.clone()),
+        (Some("// mine"), format!("// mine\n{alone}")),
+        (Some("\u{feff}{\r\n}\r\n"), format!("\u{feff}{windows}")),
+        // No such key, or nothing in it.
+        (Some("{\n  \"agent_servers\": {}\n}\n"), alone.clone()),
+        (
+            Some("{\n  \"a\": 1 // one\n}\n"),
+            alone.replacen('{', "{\n  \"a\": 1, // one", 1),
+        ),
+        (
+            Some("{\n  \"agent_servers\": { // none\n  }\n}\n"),
+            alone.replacen(": {\n    \"mine", ": { // none\n    \"mine", 1),
+        ),
+        (
+            Some("{\r\n  \"a\": 1 // one\r\n}\r\n"),
+            windows.replacen('{', "{\r\n  \"a\": 1, // one", 1),
+        ),
+        // All in one line.
+        (
+            Some("{\"agent_servers\":{\"a\":{}} // one\n}"),
+            format!("{{\"agent_servers\":{{\"a\":{{}}, {short}}} // one\n}}"),
+        ),
+        // A comment behind the last one stays there, and so does a comma.
+        (
+            Some("{\n  \"agent_servers\": {\n    \"a\": {}, // one\n    // two\n  }\n}\n"),
+            alone
+                .replacen(": {\n", ": {\n    \"a\": {}, // one\n", 1)
+                .replacen("    }\n", "    },\n    // two\n", 1),
+        ),
+    ] {
+        let user = User::new();
+        let path = user.places.home.join(".jetbrains/acp.json");
+        if let Some(before) = before {
+            user.file(".jetbrains/acp.json", before);
+        }
+        let editor = Editor::named("jetbrains").unwrap();
+        let change = user.plan_installed(editor, &["mine"], &["mine"]).unwrap();
+        user.store.apply(editor, &change.change.unwrap()).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), after, "{before:?}");
+        assert!(user.undo(editor));
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), before);
+    }
+}
+
+#[test]
+fn a_configuration_is_begun_only_where_one_place_is_meant() {
+    let user = User::new();
+    let editor = Editor::named("zed").unwrap();
+    let add = || user.plan_installed(editor, &["mine"], &["mine"]);
+    let error = add().unwrap_err();
+    assert!(matches!(error, Error::NotFound { .. }), "{error}");
+    fs::create_dir_all(user.places.home.join(".config/zed")).unwrap();
+    let place = user.places.home.join(".config/zed/settings.json");
+    assert_eq!(add().unwrap().path, place);
+    user.file(".var/app/dev.zed.Zed/config/zed/keymap.json", "");
+    add().unwrap_err();
+    // Nobody begins one for an agent that there is not.
+    user.plan_installed(Editor::named("jetbrains").unwrap(), &["other"], &["mine"])
+        .unwrap_err();
+}
+
+#[test]
+fn where_agents_are_code_or_typed_the_words_that_launch_an_installed_one_are_told() {
+    let words = "/usr/local/bin/acp-chain run --with redact mine-too";
+    for name in ["neovim", "emacs"] {
+        let (_, path, ending) = GOLDEN.iter().find(|(editor, ..)| *editor == name).unwrap();
+        let (user, _) = configured(name, path, ending);
+        let editor = Editor::named(name).unwrap();
+        let error = user.plan_installed(editor, &["mine-too"], &["mine-too"]);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(&format!("`{words}`")), "{error}");
+    }
+    let toad = Editor::named("toad").unwrap();
+    let lines = typed(
+        toad,
+        &wanted(&["mine-too"], &["mine-too"]),
+        &launch(&["redact"]),
+    );
+    assert_eq!(lines.unwrap(), [format!("toad acp \"{words}\"")]);
+}
+
 #[test]
 fn what_cannot_be_changed_is_told_with_file_and_next_step() {
     let zed = |text: &str, agents: &[&str]| {
@@ -285,7 +474,11 @@ fn what_cannot_be_changed_is_told_with_file_and_next_step() {
             &[],
             "settings.json has no agent that it says how to launch; add one there",
         ),
-        ("", &["a"], "has no agent `a`; it has none"),
+        (
+            "",
+            &["a"],
+            "has no agent `a`; it has none, and none is installed by `acp-chain agent add`",
+        ),
         (
             "{\"agent_servers\":{\"Claude Code\":{\"command\":\"x\"}}}",
             &["claude-code"],
@@ -388,7 +581,7 @@ fn several_configurations_or_none_are_told_and_a_file_by_name_is_taken() {
     );
     let wanted = Wanted {
         file: Some(preview.clone()),
-        agents: Vec::new(),
+        ..Wanted::default()
     };
     let planned = plan(editor, &user.places, &wanted, &launch(&[])).unwrap();
     assert_eq!(planned.path, preview);
@@ -498,6 +691,4 @@ fn agents_are_read_with_what_they_launch() {
     user.set_up(editor);
     let (agents, is_chained) = read();
     assert!(is_chained && agents[..4].iter().all(|agent| agent.runs == Runs::Chain));
-    assert_eq!(agents[1].behind().unwrap(), ["opencode", "acp"]);
-    assert_eq!(agents[4].behind(), None);
 }

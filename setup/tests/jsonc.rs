@@ -1,4 +1,4 @@
-//! Whatever a configuration looks like, nothing of it changes but the value of the agent.
+//! Whatever a configuration looks like, nothing of it changes but the agent.
 
 use std::fs;
 
@@ -63,6 +63,7 @@ fn agent() -> impl Strategy<Value = String> {
 }
 
 fn value(text: &str) -> Value {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let parsed = parse_to_serde_value::<Option<Value>>(text, &ParseOptions::default());
     parsed.unwrap().unwrap()
 }
@@ -76,6 +77,45 @@ fn words(agent: &Value) -> Vec<Value> {
         .collect()
 }
 
+/// What a setup plans for the agent `mine`, and what undoing it gives after an edit elsewhere.
+fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().to_owned();
+    let file = path.join("settings.json");
+    fs::write(&file, text).unwrap();
+    let editor = Editor::named("zed").unwrap();
+    let places = Places {
+        home: path.clone(),
+        settings: path.clone(),
+        local_settings: path.clone(),
+        nvim: String::new(),
+    };
+    let wanted = Wanted {
+        file: Some(file.clone()),
+        agents: vec!["mine".to_owned()],
+        installed: installed.iter().map(|&name| name.to_owned()).collect(),
+    };
+    let launch = Launch::new("/opt/acp-chain".as_ref(), vec!["redact".to_owned()]).unwrap();
+    let planned = plan(editor, &places, &wanted, &launch).unwrap();
+    let change = planned.change.unwrap();
+    let after = change.after.clone().unwrap();
+    // The same again is no change.
+    let remembered = path.join("remembered");
+    fs::create_dir(&remembered).unwrap();
+    let store = Store::new(remembered, |path, bytes| fs::write(path, bytes));
+    store.apply(editor, &change).unwrap();
+    let again = plan(editor, &places, &wanted, &launch).unwrap();
+    assert!(again.change.is_none(), "{after}");
+    fs::write(&file, format!("{after} ")).unwrap();
+    let undo = store.undo(editor, &places, Some(&file)).unwrap();
+    (after, undo.change.unwrap().after.unwrap())
+}
+
+/// A text without what only lays it out.
+fn dense(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -87,20 +127,10 @@ proptest! {
         behind in gap(),
         mark in prop_oneof![Just(""), Just("\u{feff}")],
     ) {
-        let home = tempfile::tempdir().unwrap();
-        let file = home.path().join("settings.json");
         let head = format!("{mark}{before}{{\"a\":[1.50,{{}}],{before}\"agent_servers\":{{\"other\":{other},{before}\"mine\":");
         let tail = format!("{behind}}},\"agent\":{{\"command\":7}}{behind}}}{behind}\n");
         let text = format!("{head}{agent}{tail}");
-        fs::write(&file, &text).unwrap();
-        let editor = Editor::named("zed").unwrap();
-        let path = home.path().to_owned();
-        let places = Places { home: path.clone(), settings: path.clone(), local_settings: path.clone(), nvim: String::new() };
-        let wanted = Wanted { file: Some(file.clone()), agents: vec!["mine".to_owned()] };
-        let launch = Launch::new("/opt/acp-chain".as_ref(), vec!["redact".to_owned()]).unwrap();
-        let planned = plan(editor, &places, &wanted, &launch).unwrap();
-        let change = planned.change.unwrap();
-        let after = change.after.clone().unwrap();
+        let (after, again) = there_and_back(&text, &[]);
         prop_assert!(after.starts_with(&head) && after.ends_with(&tail), "{after}");
         let chained = value(&after[head.len()..after.len() - tail.len()]);
         let ours = [json!("/opt/acp-chain"), json!("run"), json!("--with"), json!("redact"), json!("--")];
@@ -108,21 +138,48 @@ proptest! {
         let expected: Vec<_> = ours.into_iter().chain(words(&plain)).collect();
         prop_assert_eq!(words(&chained), expected);
         prop_assert_eq!(&chained["env"], &plain["env"]);
-        // The same again is no change.
-        let remembered = path.join("remembered");
-        fs::create_dir(&remembered).unwrap();
-        let store = Store::new(remembered, |path, bytes| fs::write(path, bytes));
-        store.apply(editor, &change).unwrap();
-        prop_assert!(plan(editor, &places, &wanted, &launch).unwrap().change.is_none());
         // After an edit elsewhere, the command is again what it was.
-        fs::write(&file, format!("{after} ")).unwrap();
-        let undo = store.undo(editor, &places, Some(&file)).unwrap();
-        let again = undo.change.unwrap().after.unwrap();
         prop_assert!(again.starts_with(&head) && again.ends_with(&format!("{tail} ")), "{again}");
         let bare = &again[head.len()..again.len() - tail.len() - 1];
         prop_assert_eq!(words(&value(bare)), words(&plain));
         if plain["args"].is_array() {
             prop_assert_eq!(bare, agent);
         }
+    }
+
+    #[test]
+    fn an_agent_that_is_put_in_and_taken_out_leaves_all_else(
+        others in prop_oneof![Just(None), proptest::collection::vec((gap(), agent(), gap()), 0..3).prop_map(Some)],
+        more in any::<bool>(),
+        gaps in [gap(), gap(), gap(), gap(), gap()],
+        commas in [any::<bool>(), any::<bool>()],
+        mark in prop_oneof![Just(""), Just("\u{feff}")],
+    ) {
+        let [a, b, c, d, e] = gaps;
+        let agents = others.map(|others| {
+            let comma = if commas[0] && !others.is_empty() { "," } else { "" };
+            let others = others.iter().enumerate();
+            let others = others.map(|(at, (before, agent, behind))| format!("{before}\"{at}\":{agent}{behind}"));
+            let others: Vec<_> = others.collect();
+            format!("\"agent_servers\":{{{}{comma}{b}}}", others.join(","))
+        });
+        let more = more.then(|| "\"a\":[1.50,{}]".to_owned());
+        let all: Vec<_> = [agents, more].into_iter().flatten().collect();
+        let comma = if commas[1] && !all.is_empty() { "," } else { "" };
+        let text = format!("{mark}{a}{{{c}{}{d}{comma}{e}}}\n", all.join(&format!("{d},{b}")));
+        let (after, again) = there_and_back(&text, &["mine"]);
+        let (before, mut after) = (value(&text), value(&after));
+        let agents = after["agent_servers"].as_object_mut().unwrap();
+        let mine = agents.remove("mine").unwrap();
+        let ours = ["/opt/acp-chain", "run", "--with", "redact", "mine"].map(Value::from);
+        prop_assert_eq!(words(&mine), ours.to_vec());
+        if before.get("agent_servers").is_none() {
+            prop_assert!(agents.is_empty());
+            after.as_object_mut().unwrap().remove("agent_servers");
+            prop_assert_eq!(value(&again)["agent_servers"].clone(), json!({}));
+        } else {
+            prop_assert_eq!(dense(&again), dense(&text));
+        }
+        prop_assert_eq!(after, before);
     }
 }

@@ -68,7 +68,12 @@ impl User {
 
     /// What `acp-chain setup` prints, and whether it did what it should.
     fn setup(&self, args: &[&str]) -> (bool, String) {
-        let output = self.command(installed()).arg("setup").args(args).output();
+        self.runs(&[&["setup"], args].concat())
+    }
+
+    /// The same of any command.
+    fn runs(&self, args: &[&str]) -> (bool, String) {
+        let output = self.command(installed()).args(args).output();
         let output = output.unwrap();
         let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         (output.status.success(), printed)
@@ -85,6 +90,13 @@ impl User {
     fn is_refused(&self, args: &[&str]) -> String {
         let (is_success, printed) = self.setup(args);
         assert!(!is_success, "{args:?}: {printed}");
+        printed
+    }
+
+    /// Installs a command under a name. Gives what is printed.
+    fn adds(&self, name: &str, words: &[&str]) -> String {
+        let (is_success, printed) = self.runs(&[&["agent", "add", name, "--"], words].concat());
+        assert!(is_success, "{name}: {printed}");
         printed
     }
 
@@ -287,6 +299,118 @@ fn an_editor_without_a_configuration_of_agents_is_told_on_its_command_line() {
     assert!(printed.ends_with(&line), "{printed}");
 }
 
+#[test]
+fn an_installed_agent_that_the_editor_lacks_is_put_in_shown_asked_for_and_taken_back() {
+    let user = User::with_zed();
+    let printed = user.adds("mine", &["sh"]);
+    for next in [
+        "acp-chain try mine\n",
+        "acp-chain setup EDITOR --agent mine\n",
+    ] {
+        assert!(printed.contains(next), "{printed}");
+    }
+    let add = ["zed", "--agent", "mine", "--with", "redact"];
+    let printed = user.sets_up(&[&add[..], &["--print"]].concat());
+    let program = installed().canonicalize().unwrap();
+    let entry = format!(
+        "+    \"mine\": {{\n+      \"type\": \"custom\",\n+      \"command\": {:?},\n+      \"args\": [\"run\", \
+         \"--with\", \"redact\", \"mine\"],\n+      \"env\": {{}}\n+    }},\n",
+        program.display().to_string()
+    );
+    assert!(printed.contains(&entry), "{printed}\nlacks\n{entry}");
+    assert_eq!(user.read(ZED), SETTINGS);
+    let (is_success, shown) = user.types(&add, "n\n");
+    assert!(!is_success && user.read(ZED) == SETTINGS, "{shown}");
+    let (is_success, shown) = user.types(&add, "y\n");
+    assert!(is_success, "{shown}");
+    let after = user.read(ZED);
+    assert!(after.contains(&entry.replace('+', "")), "{after}");
+    let printed = user.sets_up(&add);
+    assert!(
+        printed.contains("launches acp-chain like this already."),
+        "{printed}"
+    );
+    let printed = user.sets_up(&[]);
+    assert!(
+        printed.contains("  `mine` launches acp-chain\n"),
+        "{printed}"
+    );
+    // Whoever removes it is told where it is still launched, and nothing changes there.
+    let (is_success, printed) = user.runs(&["agent", "remove", "mine"]);
+    let told = format!("! `mine` in {} still launches it", user.path(ZED).display());
+    assert!(is_success && printed.contains(&told), "{printed}");
+    assert_eq!(user.read(ZED), after);
+    user.sets_up(&["zed", "--undo", "--yes"]);
+    assert_eq!(user.read(ZED), SETTINGS);
+}
+
+#[test]
+fn an_editor_without_agents_is_told_of_the_one_that_is_installed() {
+    let user = User::new();
+    user.write(ZED, "{}\n");
+    user.adds("mine", &["sh"]);
+    for (editor, told) in [
+        ("zed", "has no agent that it says how to launch"),
+        ("acpx", "no configuration of acpx was found"),
+    ] {
+        let printed = user.is_refused(&[editor, "--with", "redact"]);
+        assert!(printed.contains(told), "{printed}");
+        let command = format!("acp-chain setup {editor} --agent mine --with redact");
+        let next = format!(". `mine` is installed, and `{command}` puts it in\n");
+        assert!(printed.ends_with(&next), "{printed}");
+        let words: Vec<_> = command.split(' ').skip(2).collect();
+        user.sets_up(&[&words[..], &["--yes"]].concat());
+    }
+    // A broken one is put in nowhere.
+    user.adds("gone", &["sh"]);
+    let record = ".local/share/acp-chain/agents/gone/agent.toml";
+    let broken = user.read(record).replace("/sh\"", "/no-such-program\"");
+    user.write(record, &broken);
+    let printed = user.is_refused(&["zed", "--agent", "gone", "--yes"]);
+    assert!(
+        printed.contains("the agent `gone` is broken: "),
+        "{printed}"
+    );
+    assert!(!user.read(ZED).contains("gone"));
+}
+
+#[tokio::test]
+async fn acpx_has_a_turn_with_an_installed_agent_that_setup_has_put_in() {
+    let user = User::new();
+    let received = user.path("received");
+    let words = recorded(&received, [peer("bin").join("npm-agent")]);
+    let words: Vec<_> = words.iter().map(|word| word.to_str().unwrap()).collect();
+    user.adds("mine", &words);
+    user.sets_up(&["acpx", "--agent", "mine", "--yes", "--with", "redact"]);
+    asks_through_acpx(&user, "mine", &received).await;
+}
+
+/// Tells an agent a secret through acpx, and sees that it gets an answer and not the secret.
+async fn asks_through_acpx(user: &User, name: &str, received: &Path) {
+    let mut acpx = user.command(&peer("bin").join("acpx"));
+    acpx.args([
+        "--format",
+        "json",
+        "--json-strict",
+        "--approve-all",
+        name,
+        "exec",
+    ]);
+    acpx.arg(format!("my key is {SECRET}, keep it"));
+    let mut acpx = tokio::process::Command::from(acpx);
+    let output = acpx.kill_on_drop(true).output();
+    let output = watched(&Transcript::new(), "acpx", output).await.unwrap();
+    let wire = String::from_utf8(output.stdout).unwrap();
+    let ended = wire.lines().any(|line| {
+        let result = Message::parse(line).unwrap().result;
+        result.is_some_and(|result| result.contains("end_turn"))
+    });
+    assert!(output.status.success() && ended, "{name}: {wire}");
+    let received = fs::read_to_string(received).unwrap();
+    assert!(received.contains("[redacted"), "{name}: {received}");
+    assert!(!received.contains(SECRET), "{name}: {received}");
+}
+
 #[tokio::test]
 async fn acpx_launches_what_setup_wrote() {
     // Each way in which acpx may be told of an agent.
@@ -306,27 +430,6 @@ async fn acpx_launches_what_setup_wrote() {
         let config = json!({ "agents": { name: agent } });
         user.write(".acpx/config.json", &format!("{config:#}\n"));
         user.sets_up(&["acpx", "--yes", "--with", "redact"]);
-        let mut acpx = user.command(&peer("bin").join("acpx"));
-        acpx.args([
-            "--format",
-            "json",
-            "--json-strict",
-            "--approve-all",
-            name,
-            "exec",
-        ]);
-        acpx.arg(format!("my key is {SECRET}, keep it"));
-        let mut acpx = tokio::process::Command::from(acpx);
-        let output = acpx.kill_on_drop(true).output();
-        let output = watched(&Transcript::new(), "acpx", output).await.unwrap();
-        let wire = String::from_utf8(output.stdout).unwrap();
-        let ended = wire.lines().any(|line| {
-            let result = Message::parse(line).unwrap().result;
-            result.is_some_and(|result| result.contains("end_turn"))
-        });
-        assert!(output.status.success() && ended, "{name}: {wire}");
-        let received = fs::read_to_string(received).unwrap();
-        assert!(received.contains("[redacted"), "{name}: {received}");
-        assert!(!received.contains(SECRET), "{name}: {received}");
+        asks_through_acpx(&user, name, &received).await;
     }
 }

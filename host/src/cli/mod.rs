@@ -26,6 +26,7 @@ mod doctor;
 mod extension;
 mod folders;
 mod initialize;
+mod launched;
 mod limits;
 mod log;
 mod mcp_shim;

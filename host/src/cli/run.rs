@@ -40,7 +40,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
-    agent: AgentArgs,
+    pub agent: AgentArgs,
     /// More arguments for the manifest's agent. Editors append them, and open a terminal, to let the user
     /// sign in.
     #[arg(skip)]

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use acp_chain_setup::{
-    Change, EDITORS, Editor, Launch, Places, Runs, Store, Wanted, agents, plan, typed,
+    Change, EDITORS, Editor, Error, Launch, Places, Runs, Store, Wanted, agents, plan, typed,
 };
 use clap::builder::PossibleValuesParser;
 use similar::{ChangeTag, TextDiff};
 
-use super::agent::is_installed;
+use super::agent;
 use super::extension::consent::{Answer, ask};
 use super::folders;
+use super::project::shell;
 use crate::extension::disk;
 use crate::manifest::Manifest;
 use crate::system::files;
@@ -25,7 +26,8 @@ pub struct Setup {
     /// The editor; without it, those that are found are printed
     #[arg(value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]
     editor: Option<String>,
-    /// Only this agent, as the editor's configuration calls it; for Neovim and Emacs, the name of its program
+    /// Only this agent, as the editor's configuration calls it; for Neovim and Emacs, the name of its program. One that
+    /// the editor does not have, and `acp-chain agent add` has installed, is put in
     #[arg(long = "agent", value_name = "NAME", requires = "editor")]
     agents: Vec<String>,
     /// Stand this extension in the chain of these agents, beside what is in your config.toml
@@ -65,20 +67,30 @@ impl Setup {
             .map_err(|error| format!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
         let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
-        if let Some(line) = typed(editor, &launch) {
+        let wanted = Wanted {
+            file: self.file.clone(),
+            agents: self.agents.clone(),
+            // What is wrong with their folder is told where one of them is needed.
+            installed: agent::names().unwrap_or_default(),
+        };
+        if let Some(lines) = typed(editor, &wanted, &launch) {
             say!(
                 "{} has no configuration of agents. Launch one like this:",
                 editor.title
             );
-            say!("  {}", Untrusted::new(line));
+            for line in lines {
+                say!("  {}", Untrusted::new(line));
+            }
             return Ok(ExitCode::SUCCESS);
         }
-        let wanted = Wanted {
-            file: self.file.clone(),
-            agents: self.agents.clone(),
-        };
         let planned = plan(editor, places, &wanted, &launch);
-        let planned = planned.map_err(|error| self.with_entry(error, &program))?;
+        let planned = planned.map_err(|error| {
+            let next = self.with_installed(editor, places, &wanted, &launch, &error);
+            shown(error) + &next
+        })?;
+        for name in &planned.added {
+            agent::installed(name)?;
+        }
         for (agent, why) in &planned.left {
             say!("`{}` stays as it is: it {why}.", quote(agent, MAX_QUOTE));
         }
@@ -142,25 +154,33 @@ impl Setup {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// An error, and what to write for an agent that the editor does not have, and the user has installed.
-    fn with_entry(&self, error: acp_chain_setup::Error, program: &Path) -> String {
-        let name = match &error {
-            acp_chain_setup::Error::UnknownAgent { name, .. } => name.clone(),
-            _ => String::new(),
+    /// What puts an installed agent into a configuration that has none, if that is what is wrong and can be done.
+    fn with_installed(
+        &self,
+        editor: &Editor,
+        places: &Places,
+        wanted: &Wanted,
+        launch: &Launch,
+        error: &Error,
+    ) -> String {
+        let has_none = matches!(error, Error::NoAgents(_) | Error::NotFound { .. });
+        let [only] = &wanted.installed[..] else {
+            return String::new();
         };
-        let told = shown(error);
-        if !is_installed(&name) {
-            return told;
+        let with_it = Wanted {
+            agents: vec![only.clone()],
+            ..wanted.clone()
+        };
+        if !has_none || editor.is_code() || plan(editor, places, &with_it, launch).is_err() {
+            return String::new();
         }
-        let with = self.with.iter().flat_map(|name| ["--with", name]);
-        let args: Vec<_> = ["run"].into_iter().chain(with).chain([&*name]).collect();
-        let program = program.display().to_string();
-        let entry = serde_json::json!({ "command": program, "args": args });
-        let name = serde_json::Value::from(name);
+        let option = |name: &str, value: &Path| format!(" --{name} {}", shell::word(value));
+        let with = self.with.iter().map(|name| option("with", Path::new(name)));
+        let file = self.file.iter().map(|file| option("file", file));
+        let options: String = with.chain(file).collect();
         format!(
-            "{told}. It is installed: write this beside those that are there, and the editor launches it behind your \
-             chain\n  {}",
-            Untrusted::new(format!("{name}: {entry}"))
+            ". `{only}` is installed, and `acp-chain setup {} --agent {only}{options}` puts it in",
+            editor.name
         )
     }
 
@@ -205,7 +225,7 @@ impl Setup {
     }
 }
 
-fn shown(error: acp_chain_setup::Error) -> String {
+fn shown(error: Error) -> String {
     Untrusted::new(error).to_string()
 }
 

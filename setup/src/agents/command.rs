@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::Runs;
-use crate::launch::{is_acp_chain, ours};
+use crate::launch::{Ours, is_acp_chain, ours};
 use crate::shell::{shell_word, shell_words};
 
 /// What stands in place of parts of a text.
@@ -61,7 +61,7 @@ impl Command {
         }
     }
 
-    pub fn ours(&self) -> Option<usize> {
+    pub fn ours(&self) -> Option<Ours> {
         ours(self.words().iter().map(String::as_str))
     }
 
@@ -75,14 +75,16 @@ impl Command {
         }
     }
 
-    /// With these words before it.
-    pub fn wrapped(&self, text: &str, prefix: &[String]) -> Edits {
+    /// With these words before it, in place of so many at its beginning.
+    pub fn wrapped(&self, text: &str, count: usize, prefix: &[String]) -> Edits {
         let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
         match self {
-            Self::List { open, words } => vec![before(text, *open, words, &all)],
+            Self::List { open, words } => vec![before(text, *open, words, count, &all)],
             Self::Line(line) => {
                 let words: Vec<_> = prefix.iter().map(|word| shell_word(word)).collect();
-                let new = format!("{} {}", words.join(" "), line.says);
+                let all = shell_words(&line.says);
+                let start = all.get(count).map_or(0, |(_, start)| *start);
+                let new = format!("{} {}", words.join(" "), &line.says[start..]);
                 vec![(line.at.clone(), json(&new))]
             }
             Self::Split {
@@ -91,10 +93,14 @@ impl Command {
                 arguments,
             } => {
                 let (first, mut rest) = (all[0].clone(), all[1..].to_vec());
-                rest.push(text[program.at.clone()].to_owned());
+                if count == 0 {
+                    rest.push(text[program.at.clone()].to_owned());
+                }
                 let list = format!("[{}]", rest.join(", "));
                 let arguments = match arguments {
-                    Arguments::List { open, words } => before(text, *open, words, &rest),
+                    Arguments::List { open, words } => {
+                        before(text, *open, words, count.saturating_sub(1), &rest)
+                    }
                     Arguments::Null(at) => (at.clone(), list),
                     Arguments::None => {
                         let gap = gap(text, *key);
@@ -129,16 +135,22 @@ impl Command {
     }
 }
 
-/// Puts words in front of the others of a list, laid out as these are.
-fn before(text: &str, open: usize, words: &[Word], new: &[String]) -> (Range<usize>, String) {
+/// Puts words into a list in place of its first, laid out as these are. Some stay, if there were any.
+fn before(
+    text: &str,
+    open: usize,
+    words: &[Word],
+    count: usize,
+    new: &[String],
+) -> (Range<usize>, String) {
     let inside = open + 1;
-    match words.first() {
-        None => (inside..inside, new.join(", ")),
-        Some(first) => {
-            let (at, gap) = (first.at.start, gap(text, first.at.start));
+    match (words.first(), words.get(count)) {
+        (Some(first), Some(rest)) => {
+            let gap = gap(text, first.at.start);
             let new = new.iter().map(|word| format!("{word},{gap}"));
-            (at..at, new.collect())
+            (first.at.start..rest.at.start, new.collect())
         }
+        _ => (inside..inside, new.join(", ")),
     }
 }
 
@@ -160,7 +172,7 @@ fn without(text: &str, words: &[Word], count: usize) -> (Range<usize>, String) {
 }
 
 /// What separates something from what stands before it: a line break with the indentation, or a space.
-fn gap(text: &str, start: usize) -> &str {
+pub fn gap(text: &str, start: usize) -> &str {
     let before = &text[..start];
     let blank = before.len() - before.trim_end_matches([' ', '\t']).len();
     let line = before[..before.len() - blank].strip_suffix('\n');
@@ -170,6 +182,7 @@ fn gap(text: &str, start: usize) -> &str {
     }
 }
 
-fn json(text: &str) -> String {
+/// A text as JSON has it.
+pub fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,20 +1,32 @@
-//! Finding the agents of a configuration, and where their commands stand in it.
+//! Finding the agents of a configuration, and where they and their commands stand in it.
 
 use std::ops::Range;
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, StringLit, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::{
+    CollectOptions, CommentCollectionStrategy, ParseOptions, ParseResult, parse_to_ast,
+};
 
 use super::command::{Arguments, Command, Word};
 use super::{Dialect, Malformed};
 
-pub type Found = Vec<(String, Result<Command, &'static str>)>;
+/// An agent of a configuration.
+pub struct Found {
+    pub name: String,
+    /// Where its name begins.
+    pub at: usize,
+    /// What launches it, or why that cannot be told.
+    pub command: Result<Command, &'static str>,
+}
 
-/// All agents, with what launches them, or why that cannot be told.
-pub fn find(text: &str, dialect: Dialect) -> Result<Found, Malformed> {
-    // Some editors begin their files with a byte order mark.
-    let start = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
+/// Some editors begin their files with a byte order mark: where the rest begins.
+pub fn start(text: &str) -> usize {
+    text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len()
+}
+
+/// Reads a configuration, from [`start`] on. Commas and comments are among the tokens.
+pub fn parse(text: &str) -> Result<ParseResult<'_>, Malformed> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -27,13 +39,22 @@ pub fn find(text: &str, dialect: Dialect) -> Result<Found, Malformed> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    let parsed = parse_to_ast(&text[start..], &CollectOptions::default(), &options);
-    let parsed = parsed.map_err(|error| Malformed {
+    let collect = CollectOptions {
+        comments: CommentCollectionStrategy::AsTokens,
+        tokens: true,
+    };
+    let parsed = parse_to_ast(&text[start(text)..], &collect, &options);
+    parsed.map_err(|error| Malformed {
         line: error.line_display(),
         wrong: error.kind().to_string(),
-    })?;
+    })
+}
+
+/// All agents.
+pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
+    let start = start(text);
     let reader = Reader { text, start };
-    let Some(top) = parsed.value else {
+    let Some(top) = parse(text)?.value else {
         return Ok(Vec::new());
     };
     let Value::Object(top) = &top else {
@@ -56,7 +77,8 @@ pub fn find(text: &str, dialect: Dialect) -> Result<Found, Malformed> {
                 Value::Object(agent) => reader.command(agent, dialect)?,
                 _ => Err("is no object with a `command`"),
             };
-            found.push((name, command));
+            let at = reader.range(agent).start;
+            found.push(Found { name, at, command });
         }
     }
     Ok(found)

@@ -2,11 +2,12 @@
 //! of that. An edit replaces what stands in a few places of the text; the rest of it is never written anew.
 
 mod command;
+mod entry;
 mod find;
 
 use self::command::{Command, Edits};
-use self::find::find;
-use crate::launch::Launch;
+use self::find::{Found, find};
+use crate::launch::{Launch, Ours};
 use crate::shell::shell_word;
 
 /// How a kind of configuration says what agents there are.
@@ -14,8 +15,10 @@ use crate::shell::shell_word;
 pub struct Dialect {
     /// The keys at its top that hold agents by their names.
     pub keys: &'static [&'static str],
-    /// A `command` without `args` is a whole command line, as a shell has it.
+    /// A `command` without `args` is a whole command line, as a shell has it; all words can be one `argv`.
     pub lines: bool,
+    /// The `type` of an agent that has a command.
+    pub kind: Option<&'static str>,
 }
 
 /// An agent in a configuration.
@@ -27,18 +30,6 @@ pub struct Agent {
     pub runs: Runs,
     /// The same, word by word; none if it does not say.
     pub words: Vec<String>,
-}
-
-impl Agent {
-    /// The command of the agent that acp-chain launches in turn, if it does and its own words name one.
-    #[must_use]
-    pub fn behind(&self) -> Option<&[String]> {
-        if !matches!(self.runs, Runs::Chain | Runs::ByHand) {
-            return None;
-        }
-        let mark = self.words.iter().position(|word| word == "--")?;
-        Some(&self.words[mark + 1..]).filter(|words| !words.is_empty())
-    }
 }
 
 /// What an editor launches for an agent.
@@ -64,11 +55,12 @@ pub struct Malformed {
 /// The agents of a configuration, in their order.
 pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     let found = find(text, dialect)?;
-    let agents = found.into_iter().map(|(name, command)| {
-        let (runs, words) = match command {
+    let agents = found.into_iter().map(|found| {
+        let (runs, words) = match found.command {
             Ok(command) => (command.runs(), command.words()),
             Err(why) => (Runs::Unfit(why), Vec::new()),
         };
+        let name = found.name;
         Agent { name, runs, words }
     });
     Ok(agents.collect())
@@ -81,25 +73,51 @@ pub fn wrap(
     names: &[String],
     launch: &Launch,
 ) -> Result<String, Malformed> {
-    let prefix = launch.words();
-    let is_there = |command: &Command| {
-        command.ours() == Some(prefix.len()) && command.words().starts_with(&prefix)
-    };
-    let bare = each(text, dialect, names, |text, command| {
-        let count = command.ours().filter(|_| !is_there(command))?;
-        Some(command.bare(text, count))
-    })?;
-    each(&bare, dialect, names, |text, command| {
-        (!is_there(command)).then(|| command.wrapped(text, &prefix))
+    let (before_command, before_name) = (launch.before_command(), launch.before_name());
+    each(text, dialect, names, |text, command| {
+        let (count, prefix) = match command.ours() {
+            Some(Ours::Name(count)) => (count, &before_name),
+            Some(Ours::Command(count)) => (count, &before_command),
+            None => (0, &before_command),
+        };
+        let is_there = count == prefix.len() && command.words().starts_with(prefix);
+        (!is_there).then(|| command.wrapped(text, count, prefix))
     })
 }
 
-/// Takes acp-chain out again, where it is launched in the words that [`wrap`] writes.
+/// Takes acp-chain out again, where it is launched before a command in the words that [`wrap`] writes.
 pub fn unwrap(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
     each(text, dialect, names, |text, command| {
-        let count = command.ours()?;
-        Some(command.bare(text, count))
+        match command.ours()? {
+            Ours::Command(count) => Some(command.bare(text, count)),
+            Ours::Name(_) => None,
+        }
     })
+}
+
+/// Puts agents in that are installed, and not there yet.
+pub fn put(
+    text: &str,
+    dialect: Dialect,
+    names: &[String],
+    launch: &Launch,
+) -> Result<String, Malformed> {
+    names.iter().try_fold(text.to_owned(), |text, name| {
+        entry::put(&text, dialect, name, &launch.installed(name))
+    })
+}
+
+/// Takes agents out that are launched in the words that [`put`] writes.
+pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
+    let is_ours = |command: &Command| matches!(command.ours(), Some(Ours::Name(_)));
+    let is_it =
+        |found: &Found| names.contains(&found.name) && found.command.as_ref().is_ok_and(is_ours);
+    let found = find(text, dialect)?.into_iter().filter(is_it);
+    let mut places: Vec<_> = found.map(|found| found.at).collect();
+    places.sort_unstable();
+    // From the last one on, so that the places of the others stay.
+    let mut places = places.into_iter().rev();
+    places.try_fold(text.to_owned(), |text, at| entry::take(&text, dialect, at))
 }
 
 /// Whether these agents can be launched so: where a program and its arguments are to become one line, the program
@@ -107,10 +125,10 @@ pub fn unwrap(text: &str, dialect: Dialect, names: &[String]) -> Result<String, 
 pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
     let is_plain = shell_word(launch.first()) == launch.first();
     let found = find(text, dialect).unwrap_or_default();
-    let mut named = found.iter().filter(|(found, _)| found == name);
+    let mut named = found.iter().filter(|found| found.name == name);
     !dialect.lines
         || is_plain
-        || !named.any(|(_, command)| matches!(command, Ok(Command::Split { .. })))
+        || !named.any(|found| matches!(found.command, Ok(Command::Split { .. })))
 }
 
 /// Edits the command of each agent of these names. Under different keys, different agents may have one name.
@@ -121,8 +139,8 @@ fn each(
     edits: impl Fn(&str, &Command) -> Option<Edits>,
 ) -> Result<String, Malformed> {
     let found = find(text, dialect)?.into_iter();
-    let wanted = found.filter(|(name, _)| names.contains(name));
-    let commands = wanted.filter_map(|(_, command)| command.ok());
+    let wanted = found.filter(|found| names.contains(&found.name));
+    let commands = wanted.filter_map(|found| found.command.ok());
     let all = commands.filter_map(|command| edits(text, &command));
     Ok(edited(text, all.flatten().collect()))
 }

@@ -11,6 +11,7 @@ pub(super) const ACPX: Editor = Editor {
         dialect: Dialect {
             keys: &["agents"],
             lines: true,
+            kind: None,
         },
     },
 };

@@ -38,7 +38,7 @@ fn text(launch: &Launch, programs: &[String]) -> String {
         words.collect::<String>()
     };
     include_str!("emacs.el")
-        .replace("@LAUNCH@", &list(&launch.words()))
+        .replace("@LAUNCH@", &list(&launch.before_command()))
         .replace("@PROGRAMS@", &list(programs))
 }
 

@@ -11,6 +11,7 @@ pub(super) const JETBRAINS: Editor = Editor {
         dialect: Dialect {
             keys: &["agent_servers"],
             lines: false,
+            kind: None,
         },
     },
 };

@@ -9,7 +9,7 @@ mod toad;
 mod vscode;
 mod zed;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agents::{Dialect, Malformed};
 use crate::launch::Launch;
@@ -39,7 +39,8 @@ pub(crate) enum Kind {
     /// On its command line: there is nothing to change.
     Typed {
         program: &'static str,
-        line: fn(&Launch) -> String,
+        /// What to type for an agent that is installed, or for any.
+        line: fn(&Launch, Option<&str>) -> String,
     },
 }
 
@@ -110,6 +111,17 @@ impl Editor {
             Kind::Code(code) if !code.is_own => found.into_iter().take(1).collect(),
             _ => found,
         }
+    }
+
+    /// Where its configuration would be if it had none: in the only folder that is there, or at the only place that
+    /// there is.
+    pub(crate) fn place(&self, places: &Places) -> Option<PathBuf> {
+        let mut files = self.files(places);
+        if files.len() > 1 {
+            files.retain(|file| file.parent().is_some_and(Path::is_dir));
+        }
+        let only = files.pop();
+        only.filter(|_| files.is_empty())
     }
 
     /// Whether its configuration is code, which does not name its agents.

@@ -22,7 +22,7 @@ fn text(launch: &Launch, programs: &[String]) -> String {
         words.collect::<Vec<_>>().join(", ")
     };
     include_str!("neovim.lua")
-        .replace("@LAUNCH@", &list(&launch.words()))
+        .replace("@LAUNCH@", &list(&launch.before_command()))
         .replace("@PROGRAMS@", &list(programs))
 }
 

@@ -9,9 +9,18 @@ pub(super) const TOAD: Editor = Editor {
     title: "Toad",
     kind: Kind::Typed {
         program: "toad",
-        line: |launch: &Launch| {
-            let words: Vec<_> = launch.words().iter().map(|word| shell_word(word)).collect();
-            let line = format!("{} AGENT ARGS…", words.join(" "));
+        line: |launch: &Launch, installed: Option<&str>| {
+            let words = match installed {
+                Some(name) => launch.installed(name),
+                None => launch.before_command(),
+            };
+            let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
+            let line = words.join(" ")
+                + if installed.is_some() {
+                    ""
+                } else {
+                    " AGENT ARGS…"
+                };
             format!(
                 "toad acp \"{}\"",
                 line.replace('\\', r"\\").replace('"', "\\\"")

@@ -23,6 +23,7 @@ pub(super) const VSCODE: Editor = Editor {
                 "acp.agentServers",
             ],
             lines: false,
+            kind: None,
         },
     },
 };

@@ -19,6 +19,7 @@ pub(super) const ZED: Editor = Editor {
         dialect: Dialect {
             keys: &["agent_servers"],
             lines: false,
+            kind: Some("custom"),
         },
     },
 };

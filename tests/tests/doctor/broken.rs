@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use acp_chain_package::{About, Asks, Package, Version};
 use acp_chain_tests::host;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::json;
 
-use crate::user::{CONFIG, User, ZED};
+use crate::user::{AGENT, CONFIG, User, ZED};
 
 const ADDED: &str = "extensions/sha256";
 
@@ -251,4 +252,33 @@ fn an_editor_that_launches_what_is_gone_is_told() {
     assert_eq!(user.doctor(&[]).code, Some(0));
     user.write(ZED, "{");
     user.doctor(&[]).only("editors", "settings.json");
+}
+
+#[test]
+fn an_editor_that_launches_an_agent_which_is_not_installed_is_named_until_it_is() {
+    let user = User::new();
+    let launched = json!({ "agent_servers": {
+        "Mine": { "command": host::installed().canonicalize().unwrap(), "args": ["run", "mine"] },
+        "By hand": { "command": "acp-chain", "args": ["run", "--no-project", "mine", "--", "--garbage"] },
+    } });
+    user.write(ZED, &launched.to_string());
+    let found = user.doctor(&[]);
+    for name in ["Mine", "By hand"] {
+        let says = format!("`{name}` launches the agent `mine`, which is not installed");
+        assert_eq!(found.among("editors", &says), "acp-chain agent add mine");
+    }
+    user.does(&["agent", "add", "mine", "--", AGENT]);
+    let found = user.doctor(&[]);
+    assert_eq!(found.code, Some(0), "{found:#?}");
+    // Each is asked once, with the arguments that the editor adds.
+    let agents = found.findings.iter().filter(|one| one["area"] == "agent");
+    let asked = agents.filter_map(|one| one["says"].as_str());
+    let asked: Vec<_> = asked
+        .filter(|says| says.contains("is wild-agent"))
+        .collect();
+    assert_eq!(asked.len(), 2, "{found:#?}");
+    assert!(
+        asked[1].starts_with(&format!("`{AGENT} --garbage`")),
+        "{asked:?}"
+    );
 }

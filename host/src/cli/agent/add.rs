@@ -47,6 +47,7 @@ impl Add {
             let record = own(&self.name, &self.words).map_err(shown)?;
             changing.put(&record, None).map_err(shown)?;
             say!("`{}` launches {}.", self.name, command(&record));
+            self.say_next();
             return Ok(ExitCode::SUCCESS);
         }
         let fetcher = Fetcher::new()?;
@@ -72,10 +73,8 @@ impl Add {
         match answer {
             Answer::Yes => {
                 staged.put(&changing).map_err(shown)?;
-                say!(
-                    "`{0}` is installed: `acp-chain run {0}` launches it behind your chain.",
-                    self.name
-                );
+                say!("`{}` is installed.", self.name);
+                self.say_next();
                 Ok(ExitCode::SUCCESS)
             }
             Answer::No => {
@@ -87,5 +86,16 @@ impl Add {
                     .to_owned(),
             ),
         }
+    }
+
+    fn say_next(&self) {
+        say!(
+            "Take a turn with it behind your chain:  acp-chain try {}",
+            self.name
+        );
+        say!(
+            "Let an editor launch it so:             acp-chain setup EDITOR --agent {}",
+            self.name
+        );
     }
 }

@@ -24,6 +24,11 @@ impl AgentArgs {
         self.name.is_none() && self.words.is_empty()
     }
 
+    /// The name of the installed agent that is meant, if one is.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     /// The agent that is named, if one is. One that is installed is launched as its record says, and with nothing
     /// looked for anywhere else.
     pub fn command(&self) -> Result<Option<CommandLine>, String> {
@@ -34,9 +39,7 @@ impl AgentArgs {
                 env: Vec::new(),
             }));
         };
-        let record = place::store()?.find(name);
-        let record = record.and_then(|record| record.check().map(|()| record));
-        let mut command = launched(&record.map_err(place::shown)?);
+        let mut command = installed(name)?;
         command.args.extend(self.words.iter().cloned());
         Ok(Some(command))
     }
@@ -44,10 +47,6 @@ impl AgentArgs {
     /// Takes away a name that no agent has, with what stands behind it: words that an editor has added for an agent that
     /// is named elsewhere.
     pub fn take_unknown(&mut self) -> Vec<OsString> {
-        let is_unknown = |name: &String| {
-            let found = place::store().map(|store| store.find(name));
-            matches!(found, Ok(Err(Error::NotInstalled { .. })))
-        };
         match self.name.take_if(|name| is_unknown(name)) {
             Some(name) => [name.into()]
                 .into_iter()
@@ -56,6 +55,19 @@ impl AgentArgs {
             None => Vec::new(),
         }
     }
+}
+
+/// Whether no agent of this name is installed.
+pub fn is_unknown(name: &str) -> bool {
+    let found = place::store().map(|store| store.find(name));
+    matches!(found, Ok(Err(Error::NotInstalled { .. })))
+}
+
+/// How the agent of this name is launched.
+pub fn installed(name: &str) -> Result<CommandLine, String> {
+    let record = place::store()?.find(name);
+    let record = record.and_then(|record| record.check().map(|()| record));
+    Ok(launched(&record.map_err(place::shown)?))
 }
 
 /// How an agent is launched that is installed.

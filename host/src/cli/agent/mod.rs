@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use acp_chain_agents::Kind;
 
-pub use self::args::AgentArgs;
+pub use self::args::{AgentArgs, installed, is_unknown};
 use crate::native::CommandLine;
 
 #[derive(Debug, clap::Subcommand)]
@@ -26,9 +26,9 @@ pub enum Agent {
     Remove(remove::Remove),
 }
 
-/// Whether an agent of this name is installed.
-pub fn is_installed(name: &str) -> bool {
-    place::store().is_ok_and(|store| store.find(name).is_ok())
+/// The names of the agents that are installed.
+pub fn names() -> Result<Vec<String>, String> {
+    place::store()?.names().map_err(place::shown)
 }
 
 /// An agent that is installed, and cannot be launched.

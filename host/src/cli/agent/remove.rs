@@ -3,6 +3,8 @@
 use std::process::ExitCode;
 
 use super::place::{self, shown};
+use crate::cli::launched;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct Remove {
@@ -17,6 +19,16 @@ impl Remove {
         let changing = store.change().map_err(shown)?;
         changing.remove(&self.name).map_err(shown)?;
         say!("`{}` is removed.", self.name);
+        for launched in launched::all() {
+            if launched.agent.name() == Some(&*self.name) {
+                say!(
+                    "! `{}` in {} still launches it, and fails: remove it there, or let {} launch another.",
+                    quote(&launched.name, MAX_QUOTE),
+                    Untrusted::new(launched.path.display()),
+                    launched.editor.title
+                );
+            }
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

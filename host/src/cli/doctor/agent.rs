@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use acp_chain_setup::{EDITORS, Places, agents};
 use tokio::task::JoinSet;
 
 use super::Doctor;
@@ -14,6 +13,7 @@ use super::runtime::{self, Runtime};
 use crate::cli::agent;
 use crate::cli::check::command_line;
 use crate::cli::initialize::{Login, logins};
+use crate::cli::launched;
 use crate::cli::project::shell;
 use crate::cli::run::supervise;
 use crate::manifest::Manifest;
@@ -92,12 +92,9 @@ fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
             Err(agent) => wrong.push(Finding::problem(agent.why).run(agent.remedy)),
         }
     }
-    for words in of_editors() {
-        let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        if let Some((program, args)) = words.split_first() {
-            all.push(command(program, args));
-        }
-    }
+    // What is wrong with configurations, and with names in them, `editors` tells.
+    let launched = launched::all().into_iter();
+    all.extend(launched.filter_map(|launched| launched.agent.command().ok().flatten()));
     let mut seen: Vec<(OsString, Vec<OsString>)> = Vec::new();
     all.retain(|command| {
         let words = (command.program.clone(), command.args.clone());
@@ -108,38 +105,12 @@ fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     (all, wrong)
 }
 
-fn command(program: &OsString, args: &[OsString]) -> CommandLine {
-    CommandLine {
-        program: program.clone(),
-        args: args.to_vec(),
-        env: Vec::new(),
-    }
-}
-
 /// The agent of the manifest that is named. What is wrong with that, the chain tells.
 fn of_manifest(doctor: &Doctor) -> Option<CommandLine> {
     let path = doctor.manifest.as_ref()?;
     let user = crate::cli::user().ok()?;
     let installed = crate::cli::installed(&user).ok()?;
     Manifest::read(path, &user, &installed).ok()?.agent
-}
-
-/// What editors launch behind acp-chain. What is wrong with their configurations, `editors` tells.
-fn of_editors() -> Vec<Vec<String>> {
-    let Some(places) = Places::of_user() else {
-        return Vec::new();
-    };
-    let found = EDITORS.iter().flat_map(|editor| {
-        let files = editor.found(&places).into_iter();
-        files.flat_map(|path| {
-            agents(editor, &path)
-                .map(|(found, _)| found)
-                .unwrap_or_default()
-        })
-    });
-    found
-        .filter_map(|agent| agent.behind().map(<[String]>::to_vec))
-        .collect()
 }
 
 /// Asks all at once.

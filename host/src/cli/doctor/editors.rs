@@ -6,6 +6,8 @@ use acp_chain_setup::{Agent, EDITORS, Editor, Places, Runs, agents};
 
 use super::Doctor;
 use super::finding::Finding;
+use crate::cli::agent::is_unknown;
+use crate::cli::launched;
 use crate::cli::project::shell;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
@@ -77,7 +79,7 @@ fn one(at: &str, setup: &str, agent: &Agent) -> Finding {
                     Untrusted::new(program.display())
                 ))
                 .run(only),
-                None => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
+                None => behind(at, &name, agent),
             }
         }
         Runs::Other(command) => Finding::note(format!(
@@ -86,5 +88,21 @@ fn one(at: &str, setup: &str, agent: &Agent) -> Finding {
         ))
         .run(only),
         Runs::Unfit(why) => Finding::note(format!("{at}: `{name}` {why}")),
+    }
+}
+
+/// What is behind acp-chain.
+fn behind(at: &str, name: &str, agent: &Agent) -> Finding {
+    let args = launched::behind(agent);
+    match args.as_ref().and_then(|args| args.name()) {
+        Some(missing) if is_unknown(missing) => Finding::problem(format!(
+            "{at}: `{name}` launches the agent `{}`, which is not installed",
+            quote(missing, MAX_QUOTE)
+        ))
+        .run(format!(
+            "acp-chain agent add {}",
+            shell::word(Path::new(missing))
+        )),
+        _ => Finding::fine(format!("{at}: `{name}` launches acp-chain")),
     }
 }

@@ -1,0 +1,56 @@
+//! The agents that editors launch by way of acp-chain, read by the rules of our own command line. Configurations that
+//! cannot be read have none.
+
+use std::path::PathBuf;
+
+use acp_chain_setup::{Agent, EDITORS, Editor, Places, Runs, agents};
+use clap::Parser;
+
+use super::agent::AgentArgs;
+use super::{Cli, Command};
+
+/// An agent in the configuration of an editor.
+pub struct Launched {
+    pub editor: &'static Editor,
+    /// The configuration.
+    pub path: PathBuf,
+    /// What it calls the agent.
+    pub name: String,
+    /// What our command line there says of the agent.
+    pub agent: AgentArgs,
+}
+
+/// All of them.
+pub fn all() -> Vec<Launched> {
+    let Some(places) = Places::of_user() else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for editor in &EDITORS {
+        for path in editor.found(&places) {
+            let (found, _) = agents(editor, &path).unwrap_or_default();
+            let launched = found.into_iter().filter_map(|one| {
+                let agent = behind(&one)?;
+                Some(Launched {
+                    editor,
+                    path: path.clone(),
+                    name: one.name,
+                    agent,
+                })
+            });
+            all.extend(launched);
+        }
+    }
+    all
+}
+
+/// What an agent's command line says of the agent behind acp-chain, if it is one of ours.
+pub fn behind(agent: &Agent) -> Option<AgentArgs> {
+    if !matches!(agent.runs, Runs::Chain | Runs::ByHand) {
+        return None;
+    }
+    match Cli::try_parse_from(&agent.words).ok()?.command {
+        Command::Run(run) => Some(run.agent),
+        _ => None,
+    }
+}

@@ -1,0 +1,258 @@
+//! Entries of agents: one is put in, laid out as those beside it, or taken out with the comma that it has. Nothing
+//! else of the text is written anew.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::{Token, TokenAndRange};
+
+use super::command::{Edits, gap, json};
+use super::find::{parse, start};
+use super::{Dialect, Malformed, edited};
+
+/// What is one step further in, where nothing else says so.
+const STEP: &str = "  ";
+
+/// Puts an agent in that is launched with these words: under each key that is there, as each belongs to another
+/// extension of the editor, or else under the first.
+pub fn put(
+    text: &str,
+    dialect: Dialect,
+    name: &str,
+    words: &[String],
+) -> Result<String, Malformed> {
+    let (mark, text) = text.split_at(start(text));
+    let parsed = parse(text)?;
+    let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let place = Place {
+        text,
+        tokens: parsed.tokens.unwrap_or_default(),
+        line,
+    };
+    let key = dialect.keys.first().copied().unwrap_or_default();
+    let Some(Value::Object(top)) = &parsed.value else {
+        let layout = Layout {
+            gap: line.to_owned(),
+            step: STEP,
+        };
+        let inner = layout.inner();
+        let agents = inner.agents(dialect, name, words);
+        let agents = object(&[(key, agents)], &inner.gap, line);
+        let is_whole = text.is_empty() || text.ends_with('\n');
+        let end = if is_whole { "" } else { line };
+        return Ok(format!("{mark}{text}{end}{agents}{line}"));
+    };
+    let step = place.gap(top).unwrap_or_default();
+    let step = Some(step.trim_matches(['\r', '\n'])).filter(|step| !step.is_empty());
+    let step = step.unwrap_or(STEP);
+    let mut edits: Edits = Vec::new();
+    for (at, agents) in under(top, dialect) {
+        edits.extend(place.insert(agents, gap(text, at), step, |layout| {
+            (name, layout.agent(dialect, words))
+        }));
+    }
+    if edits.is_empty() {
+        edits = place.insert(top, line, step, |layout| {
+            (key, layout.agents(dialect, name, words))
+        });
+    }
+    Ok(format!("{mark}{}", edited(text, edits)))
+}
+
+/// Takes the agent out whose name begins here.
+pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed> {
+    let (mark, text) = text.split_at(start(text));
+    let parsed = parse(text)?;
+    let place = Place {
+        text,
+        tokens: parsed.tokens.unwrap_or_default(),
+        line: "\n",
+    };
+    let Some(Value::Object(top)) = &parsed.value else {
+        return Ok(format!("{mark}{text}"));
+    };
+    let edits = under(top, dialect).flat_map(|(_, agents)| {
+        let mut all = agents.properties.iter();
+        let index = all.position(|agent| agent.start() + mark.len() == at);
+        index.map_or_else(Vec::new, |index| place.remove(agents, index))
+    });
+    Ok(format!("{mark}{}", edited(text, edits.collect())))
+}
+
+/// What holds agents, and where its key begins.
+fn under<'a, 't>(
+    top: &'a Object<'t>,
+    dialect: Dialect,
+) -> impl Iterator<Item = (usize, &'a Object<'t>)> {
+    let keys = top.properties.iter();
+    let keys = keys.filter(move |key| dialect.keys.contains(&key.name.as_str()));
+    keys.filter_map(|key| match &key.value {
+        Value::Object(agents) => Some((key.start(), agents)),
+        _ => None,
+    })
+}
+
+/// How something is laid out that stands behind this gap.
+struct Layout<'s> {
+    gap: String,
+    step: &'s str,
+}
+
+impl Layout<'_> {
+    /// The same for what is in it.
+    fn inner(&self) -> Self {
+        let gap = match self.gap.contains('\n') {
+            true => format!("{}{}", self.gap, self.step),
+            false => self.gap.clone(),
+        };
+        Self { gap, ..*self }
+    }
+
+    /// An object with this agent alone.
+    fn agents(&self, dialect: Dialect, name: &str, words: &[String]) -> String {
+        let inner = self.inner();
+        let agent = inner.agent(dialect, words);
+        object(&[(name, agent)], &inner.gap, &self.gap)
+    }
+
+    /// What launches an agent.
+    fn agent(&self, dialect: Dialect, words: &[String]) -> String {
+        let list = |words: &[String]| {
+            let words: Vec<_> = words.iter().map(|word| json(word)).collect();
+            format!("[{}]", words.join(", "))
+        };
+        let program = words.first().map(|word| json(word)).unwrap_or_default();
+        let properties = match dialect.lines {
+            true => vec![("argv", list(words))],
+            false => {
+                let kind = dialect.kind.map(|kind| ("type", json(kind)));
+                let rest = [
+                    ("command", program),
+                    ("args", list(words.get(1..).unwrap_or_default())),
+                    ("env", "{}".to_owned()),
+                ];
+                kind.into_iter().chain(rest).collect()
+            }
+        };
+        object(&properties, &self.inner().gap, &self.gap)
+    }
+}
+
+/// An object, with this before each property, and before its end.
+fn object(properties: &[(&str, String)], gap: &str, end: &str) -> String {
+    let properties = properties
+        .iter()
+        .map(|(key, value)| format!("{gap}{}: {value}", json(key)));
+    let properties: Vec<_> = properties.collect();
+    format!("{{{}{end}}}", properties.join(","))
+}
+
+/// A text, and where things stand in it.
+struct Place<'p> {
+    text: &'p str,
+    tokens: Vec<TokenAndRange<'p>>,
+    /// How its lines end.
+    line: &'p str,
+}
+
+impl Place<'_> {
+    /// What stands before the properties of an object, if one is on a line of its own.
+    fn gap(&self, object: &Object) -> Option<String> {
+        let gaps = object.properties.iter();
+        let mut gaps = gaps.map(|property| gap(self.text, property.start()));
+        gaps.find(|gap| gap.contains('\n')).map(str::to_owned)
+    }
+
+    /// The first comma in this range.
+    fn comma(&self, within: Range<usize>) -> Option<Range<usize>> {
+        let mut commas = self
+            .tokens
+            .iter()
+            .filter(|token| token.token == Token::Comma);
+        let comma = commas.find(|comma| within.contains(&comma.start()))?;
+        Some(comma.start()..comma.end())
+    }
+
+    /// Puts a property behind the others of an object, before which this stands.
+    fn insert<'k>(
+        &self,
+        object: &Object,
+        around: &str,
+        step: &str,
+        property: impl Fn(&Layout) -> (&'k str, String),
+    ) -> Edits {
+        let written = |layout: &Layout| {
+            let (key, value) = property(layout);
+            format!("{}{}: {value}", layout.gap, json(key))
+        };
+        let close = object.end() - 1;
+        let Some(last) = object.properties.last() else {
+            let inside = &self.text[object.start() + 1..close];
+            // A comment may go on to the end of its line.
+            let around = match inside.trim().is_empty() || around.contains('\n') {
+                true => around,
+                false => self.line,
+            };
+            let outer = Layout {
+                gap: around.to_owned(),
+                step,
+            };
+            let end = close - (inside.len() - inside.trim_end().len());
+            return vec![(end..close, written(&outer.inner()) + around)];
+        };
+        let layout = Layout {
+            gap: self.gap(object).unwrap_or_else(|| " ".to_owned()),
+            step,
+        };
+        let comma = self.comma(last.end()..close);
+        let mut at = comma.as_ref().map_or(last.end(), |comma| comma.end);
+        if layout.gap.contains('\n') {
+            at = self.behind_comments(at, close);
+        }
+        match comma {
+            Some(_) => vec![(at..at, written(&layout) + ",")],
+            None => vec![
+                (last.end()..last.end(), ",".to_owned()),
+                (at..at, written(&layout)),
+            ],
+        }
+    }
+
+    /// Behind the comments that begin on the line of a place.
+    fn behind_comments(&self, mut at: usize, close: usize) -> usize {
+        for token in &self.tokens {
+            let is_comment = matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_));
+            if !is_comment || !(at..close).contains(&token.start()) {
+                continue;
+            }
+            if self.text[at..token.start()].contains('\n') {
+                break;
+            }
+            at = token.end();
+        }
+        at
+    }
+
+    /// Takes a property out of an object.
+    fn remove(&self, object: &Object, index: usize) -> Edits {
+        let property = &object.properties[index];
+        let next = object.properties.get(index + 1);
+        let end = next.map_or(object.end() - 1, Ranged::start);
+        let comma = self.comma(property.end()..end);
+        let mut until = comma.as_ref().map_or(property.end(), |comma| comma.end);
+        let behind = &self.text[until..];
+        let behind = behind.trim_start_matches([' ', '\t']);
+        until = self.text.len() - behind.len();
+        let gap = gap(self.text, property.start());
+        // Its line goes with it, unless something else is on it.
+        let is_line = gap.contains('\n') && behind.starts_with(['\r', '\n']);
+        let from = property.start() - if is_line { gap.len() } else { 0 };
+        let mut edits = vec![(from..until, String::new())];
+        if comma.is_none() && index > 0 {
+            let before = object.properties[index - 1].end()..property.start();
+            edits.extend(self.comma(before).map(|comma| (comma, String::new())));
+        }
+        edits
+    }
+}
