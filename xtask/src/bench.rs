@@ -68,14 +68,14 @@ fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     for package in ["acp-chain", "acp-chain-bench"] {
         progress.step(&format!("{package}, optimised"), |step| {
             let mut build = cargo();
-            build.args(["build", "--release", "--package", package]);
+            build.args(["build", "--profile", "dist", "--package", package]);
             step.run(build.current_dir(workspace.path("")))
         })?;
     }
-    let mut harness = Command::new(workspace.target("release/acp-chain-bench"));
+    let mut harness = Command::new(workspace.target("dist/acp-chain-bench"));
     harness
         .arg("--program")
-        .arg(workspace.target("release/acp-chain"))
+        .arg(workspace.target("dist/acp-chain"))
         .arg("--components")
         .arg(workspace.target("components"))
         .arg("--conductor")
@@ -102,7 +102,8 @@ fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     build_components(workspace, progress, &PASS)?;
     let mut bench = cargo();
     bench
-        .args(["bench", "--package", "acp-chain", "--bench", "parts"])
+        .args(["bench", "--profile", "dist", "--package", "acp-chain"])
+        .args(["--bench", "parts"])
         .env("ACP_CHAIN_COMPONENTS", workspace.target("components"));
     ended(bench.current_dir(workspace.path("")))
 }

@@ -1,5 +1,6 @@
-//! `cargo xtask book` copies the files that pages of the book show into them, and `cargo xtask tutorial` does what the
-//! tutorial says as on a machine that has no toolchains. Tests do the work, and otherwise hold the pages to it.
+//! `cargo xtask book` copies the files that pages of the book show into them, and what the helps of the commands say, and
+//! `cargo xtask tutorial` does what the tutorial says as on a machine that has no toolchains. Tests do the work, and
+//! otherwise hold the pages to it.
 
 use std::process::ExitCode;
 
@@ -9,7 +10,8 @@ use crate::workspace::{Workspace, cargo};
 
 /// Makes the pages anew.
 pub fn write(workspace: &Workspace) -> Result<ExitCode> {
-    test(workspace, &["--test", "book"], "ACP_CHAIN_BOOK")
+    let args = ["--lib", "--test", "book", "--", "page"];
+    test(workspace, &args, "ACP_CHAIN_BOOK")
 }
 
 /// Does what the tutorial says, in one language after the other, and says how long each took.

@@ -11,6 +11,13 @@ use crate::guests;
 use crate::progress::Progress;
 use crate::workspace::{Workspace, cargo};
 
+/// What the program is called.
+const PROGRAM: &str = if cfg!(windows) {
+    "acp-chain.exe"
+} else {
+    "acp-chain"
+};
+
 /// The extensions that come with the program, in the order in which they are listed.
 pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
 
@@ -18,28 +25,30 @@ pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions"
 pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
     let bin = root.map_or_else(cargo_root, Ok)?.join("bin");
     fs::create_dir_all(&bin).with_context(|| format!("{} cannot be made", bin.display()))?;
-    let progress = Progress::new(workspace);
-    let extensions = guests::build_with(workspace, &progress, &EXTENSIONS.map(str::to_owned))?;
-    progress.step("acp-chain, for use", |step| {
-        step.run(
-            cargo()
-                .args(["build", "--release", "--locked", "--package", "acp-chain"])
-                .args(["--bin", "acp-chain"])
-                .current_dir(workspace.path("")),
-        )
-    })?;
-    let program = format!("acp-chain{}", env::consts::EXE_SUFFIX);
-    let installed = bin.join(&program);
-    bundle(
-        &workspace.target("release").join(program),
-        &extensions,
-        &installed,
-    )?;
+    let installed = bin.join(PROGRAM);
+    build(workspace, &Progress::new(workspace), "release", &installed)?;
     println!("{}", installed.display());
     if !is_searched(&bin) {
         println!("{} is not in your PATH", bin.display());
     }
     Ok(())
+}
+
+/// Builds the program by a profile of cargo's, and lets it make one that carries the extensions.
+pub fn build(workspace: &Workspace, progress: &Progress, profile: &str, to: &Path) -> Result<()> {
+    let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
+    progress.step(&format!("acp-chain, by the profile {profile}"), |step| {
+        step.run(
+            cargo()
+                .args(["build", "--profile", profile, "--locked"])
+                .args(["--package", "acp-chain", "--bin", "acp-chain"])
+                .current_dir(workspace.path("")),
+        )
+    })?;
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    bundle(&workspace.target(profile).join(PROGRAM), &extensions, to)
 }
 
 /// Lets a program make one that carries extensions.

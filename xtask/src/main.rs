@@ -7,6 +7,7 @@ mod bench;
 mod book;
 mod conformance;
 mod demo;
+mod dist;
 mod fetch;
 mod guests;
 mod host;
@@ -55,6 +56,8 @@ enum Command {
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },
+    /// Pack the program, built for others, as an archive and for Debian, npm and Python.
+    Dist(dist::Options),
     /// Fetch the third-party clients and agents that the tests talk to, into `target/peers`.
     Peers,
     /// Show one turn through the real host: what each proxy makes of each message.
@@ -111,6 +114,7 @@ fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Guests { names } => guests::build(&Workspace::find()?, &names)?,
         Command::Install { root } => install::run(&Workspace::find()?, root)?,
+        Command::Dist(options) => dist::run(&Workspace::find()?, options)?,
         Command::Peers => peers::fetch(&Workspace::find()?)?,
         Command::Demo => return demo::run(&Workspace::find()?),
         Command::DemoAgent { received } => demo::agent::run(&received)?,

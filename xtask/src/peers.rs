@@ -22,6 +22,8 @@
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
+//! | `fish`, `zsh`           | shells, from Debian                                               |
+//! | `mandoc`                | what finds errors in manual pages, from Debian                    |
 //! | `minisign`              | what signs files, from Debian                                     |
 //! | `skopeo`                | what puts artifacts into registries, from Debian                  |
 
@@ -145,11 +147,14 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
 fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     for (program, packages) in [
         ("docker-registry", &["docker-registry"][..]),
+        ("fish", &["fish", "fish-common", "libpcre2-32-0"]),
+        ("mandoc", &["mandoc"]),
         ("minisign", &["minisign", "libsodium23"]),
         (
             "skopeo",
             &["skopeo", "libgpgme11", "libassuan0", "libdevmapper1.02.1"],
         ),
+        ("zsh", &["zsh", "zsh-common"]),
     ] {
         let product = workspace.target("peers/bin").join(program);
         debian::install(workspace, progress, packages, program, &product)?;

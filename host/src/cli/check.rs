@@ -22,6 +22,10 @@ use crate::untrusted::Untrusted;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain check
+  acp-chain check --manifest acp-chain.toml --start")]
 pub struct Check {
     /// The manifest; without it, what would run in the current folder: your own chain, and that of the project
     #[arg(long, value_name = "FILE")]

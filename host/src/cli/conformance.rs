@@ -20,6 +20,15 @@ use crate::transcript::junit;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain conformance shout.wasm
+  acp-chain conformance shout.wasm --config '{\"volume\": 11}' --junit report.xml
+
+Exit codes:
+  0  no check failed
+  1  a check failed
+  2  the component cannot be loaded, or the command line is wrong")]
 pub struct Conformance {
     /// The component; what it asks for, it has
     component: PathBuf,

@@ -1,7 +1,7 @@
 //! The log: a file, since some editors take any byte on our standard error for a failure.
 
 use std::fs::{self, File};
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -35,7 +35,9 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
         filter: filter.to_owned(),
         error,
     })?;
-    let log = tracing_subscriber::fmt().with_env_filter(layer);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(layer)
+        .with_ansi(false);
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
             // It tells what was done in which session.
@@ -46,9 +48,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             (path, opened?)
         }
         (None, Some(_)) => {
-            log.with_ansi(io::stderr().is_terminal())
-                .with_writer(io::stderr)
-                .init();
+            log.with_writer(io::stderr).init();
             return Ok(None);
         }
         // Nobody asked for it, so nobody is told where it cannot be.
@@ -57,7 +57,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             None => return Ok(None),
         },
     };
-    log.with_ansi(false).with_writer(Mutex::new(file)).init();
+    log.with_writer(Mutex::new(file)).init();
     Ok(Some(path))
 }
 

@@ -20,6 +20,8 @@ macro_rules! put {
 mod agent;
 mod author;
 mod check;
+mod colours;
+mod completions;
 mod conformance;
 mod dev;
 mod doctor;
@@ -29,6 +31,7 @@ mod initialize;
 mod launched;
 mod limits;
 mod log;
+mod man;
 mod mcp_shim;
 mod plan;
 mod powers;
@@ -38,6 +41,8 @@ mod relied_on;
 mod run;
 mod setup;
 mod test;
+#[cfg(test)]
+mod tests;
 mod trail;
 mod r#try;
 mod typed;
@@ -57,14 +62,39 @@ use crate::system::{Rights, files, rights, supervisor};
 
 /// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
-#[command(name = "acp-chain", version)]
+#[command(
+    name = "acp-chain",
+    version,
+    after_help = "\
+Examples:
+  acp-chain try --with redact -- claude-agent-acp
+  acp-chain setup zed --with rules --with redact
+  acp-chain run --with rules --with redact -- claude-agent-acp
+
+Exit codes, unless the help of a command has its own:
+  0  it did what it should
+  1  it could not, and says why
+  2  the command line is wrong
+
+Environment:
+  ACP_CHAIN_LOG   what to log, where the command line does not say it
+  NO_COLOR        no colours, whatever it is set to
+  CLICOLOR_FORCE  colours where there is no terminal too, unless it is 0
+  CLICOLOR        no colours, if it is 0"
+)]
 struct Cli {
     /// What to log, e.g. `debug` or `acp_chain=trace`; without it, `info`
-    #[arg(long, global = true, value_name = "FILTER", env = "ACP_CHAIN_LOG")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        env = "ACP_CHAIN_LOG",
+        display_order = 100
+    )]
     log: Option<String>,
     /// Append the log to this file; without it, what `--log` asks for goes to standard error, and
     /// else to the user's own log
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", display_order = 101)]
     log_file: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
@@ -111,6 +141,7 @@ enum Command {
     /// Put an extension into a registry
     Publish(extension::publish::Publish),
     /// Remove components that no lock names any more
+    #[command(after_help = "Examples:\n  acp-chain gc")]
     Gc,
     /// Install agents by name, for `acp-chain run NAME`: `add`, `list`, `update`, `remove`
     #[command(subcommand)]
@@ -120,9 +151,14 @@ enum Command {
     /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
     Setup(setup::Setup),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
+    #[command(after_help = "Examples:\n  acp-chain limits")]
     Limits,
     /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
     Powers(powers::Powers),
+    /// Print what lets a shell complete the command line
+    Completions(completions::Completions),
+    /// Print the manual page, or write one for each command
+    Man(man::Man),
     /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
     #[command(hide = true)]
     McpShim,
@@ -149,7 +185,9 @@ pub fn main() -> ExitCode {
     }
     let early = (command == Some("run") && !has_terminal()).then(run::begin_supervising);
     let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
-        let appended = has_terminal().then(|| with_appended(&args)).flatten();
+        // Help is no error, and behind `run` it is asked of us.
+        let may_be_appended = error.use_stderr() && has_terminal();
+        let appended = may_be_appended.then(|| with_appended(&args)).flatten();
         appended.unwrap_or_else(|| error.exit())
     });
     // Only what serves an editor has no other place to say what happened.
@@ -161,6 +199,7 @@ pub fn main() -> ExitCode {
             | Command::FindProjects(_)
             | Command::ProjectChain(_)
     );
+    colours::decide();
     let logging = logging(&cli);
     // This one looks at the log, and must not begin one.
     let is_logged = !matches!(cli.command, Command::Doctor(_))
@@ -204,6 +243,8 @@ pub fn main() -> ExitCode {
             powers.main();
             ExitCode::SUCCESS
         }
+        Command::Completions(completions) => completions.main(),
+        Command::Man(man) => man.main(),
         Command::Check(check) => check.main(cli.log_file),
         Command::Add(add) => told(add.main()),
         Command::Remove(remove) => told(remove.main()),

@@ -3,6 +3,10 @@
 use acp_chain_powers::{Power, markdown};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain powers
+  acp-chain powers --markdown")]
 pub struct Powers {
     /// As tables in Markdown, with the messages and places that each power covers
     #[arg(long)]

@@ -22,6 +22,18 @@ use crate::transport::Transport;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain run --with rules --with redact -- claude-agent-acp
+  acp-chain run --manifest acp-chain.toml
+  acp-chain run --trace trace.jsonl -- claude-agent-acp
+
+Exit codes:
+  the agent's own  once it has run; 128 and the signal's number if a signal ended it
+  1                the manifest, a proxy or the agent does not start
+  2                the command line is wrong, no agent is named, or a stream or the trace cannot be used
+  126              the agent's command cannot be run
+  127              the agent's command was not found")]
 pub struct Run {
     /// The manifest; without it, the chain is that of the user's config.toml
     #[arg(long, value_name = "FILE")]

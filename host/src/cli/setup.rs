@@ -22,6 +22,16 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 const CONTEXT: usize = 2;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain setup
+  acp-chain setup zed --with rules --with redact
+  acp-chain setup zed --undo
+
+Exit codes:
+  0  the configuration is as you want it
+  1  it was not changed, because you said no or because it cannot be
+  2  the command line is wrong")]
 pub struct Setup {
     /// The editor; without it, those that are found are printed
     #[arg(value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]

@@ -45,9 +45,14 @@ pub fn install(
         Ok(())
     })?;
     let root = folder.join("root");
+    // Shells are where the system is begun from.
+    let places = ["usr/bin", "bin"].map(|folder| root.join(folder).join(program));
+    let found = places.iter().find(|place| place.exists());
+    let found = found.with_context(|| format!("{packages:?} have no {program}"))?;
     let script = format!(
-        "#!/bin/sh\nLD_LIBRARY_PATH=$(echo '{0}'/usr/lib/*-linux-gnu) exec '{0}/usr/bin/{program}' \"$@\"\n",
-        root.display()
+        "#!/bin/sh\nLD_LIBRARY_PATH=$(echo '{}'/usr/lib/*-linux-gnu) exec '{}' \"$@\"\n",
+        root.display(),
+        found.display()
     );
     fs::write(product, script)?;
     fs::set_permissions(product, Permissions::from_mode(0o755))?;

@@ -13,6 +13,10 @@ use crate::manifest::check_asks;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain build
+  acp-chain build ./shout --install")]
 pub struct Build {
     /// The project: its folder, or its Cargo.toml, package.json, pyproject.toml or extension.toml
     #[arg(value_name = "PATH", default_value = ".")]

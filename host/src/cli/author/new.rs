@@ -10,6 +10,10 @@ use crate::cli::finish;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain new shout --lang rust
+  acp-chain new word-count --lang python --template tools")]
 pub struct New {
     /// Its name, and that of its folder, which is made here
     name: String,

@@ -7,6 +7,10 @@ use crate::cli::finish;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain sdk
+  acp-chain sdk ./shout")]
 pub struct Sdk {
     /// The project: its folder, or its Cargo.toml, package.json, pyproject.toml or extension.toml
     #[arg(value_name = "PATH", default_value = ".")]

@@ -40,6 +40,17 @@ use crate::system::{stdio, stop};
 use crate::transport::Transport;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain dev
+  acp-chain dev --project-dir ./shout --trace trace.jsonl -- claude-agent-acp
+
+Exit codes:
+  the agent's own  once it has run; 128 and the signal's number if a signal ended it
+  1                the chain or the agent does not start
+  2                the command line is wrong, or the project, a stream or the trace cannot be used
+  126              the agent's command cannot be run
+  127              the agent's command was not found")]
 pub struct Dev {
     /// The project; without it, that of the current folder
     #[arg(long, value_name = "DIR", default_value = ".")]

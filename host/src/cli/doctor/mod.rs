@@ -65,6 +65,16 @@ const AREAS: [(&str, Look); 8] = [
 type Look = fn(&Doctor) -> Vec<Finding>;
 
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain doctor
+  acp-chain doctor --json
+  acp-chain doctor -- claude-agent-acp
+
+Exit codes:
+  0  there is no problem
+  1  there is a problem
+  2  the command line is wrong")]
 pub struct Doctor {
     /// Look at the chain of this manifest; without it, at your own, and at the project of the current folder
     #[arg(long, value_name = "FILE")]

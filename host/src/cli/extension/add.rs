@@ -15,6 +15,16 @@ use crate::untrusted::{MAX_QUOTE, quote};
 const OURS: [&str; 5] = ["permissions", "project-map", "redact", "rules", "todo"];
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain add redact
+  acp-chain add ghcr.io/someone/shout:1 --manifest acp-chain.toml
+  acp-chain add ./shout.wasm --id louder
+
+Exit codes:
+  0  it is installed
+  1  it is not, because you said no or because it cannot be
+  2  the command line is wrong")]
 pub struct Add {
     /// Where it comes from: a name that `list --available` shows, a file, `https://…#sha256=…`, or `registry.example/org/name:1.2`
     #[arg(value_name = "SOURCE")]

@@ -14,6 +14,9 @@ use crate::sandbox::{Component, Engine};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain bundle rules.wasm redact.wasm --output acp-chain-ours")]
 pub struct Bundle {
     /// The extensions, in place of those that this program carries
     #[arg(value_name = "EXTENSION", required = true)]

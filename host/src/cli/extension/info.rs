@@ -13,6 +13,10 @@ use crate::extension::{Digest, Location, Lock, Stored};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain info redact
+  acp-chain info ./shout.wasm --json")]
 pub struct Info {
     /// The name of an extension, or a file: with a slash, or ending in `.wasm`
     extension: String,

@@ -8,6 +8,10 @@ use crate::extension::{Reference, Release, Source};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain install
+  acp-chain install --manifest acp-chain.toml --locked --offline")]
 pub struct Install {
     #[command(flatten)]
     named: Named,

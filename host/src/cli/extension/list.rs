@@ -13,6 +13,10 @@ use crate::extension::{Change, Locked};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain list
+  acp-chain list --available --json")]
 pub struct List {
     #[command(flatten)]
     named: Named,

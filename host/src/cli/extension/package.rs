@@ -15,6 +15,10 @@ use crate::manifest::check_asks;
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain package shout.wasm
+  acp-chain package target/core.wasm --project ./shout --output shout.wasm")]
 pub struct Package {
     /// The component
     #[arg(value_name = "COMPONENT")]

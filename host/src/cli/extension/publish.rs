@@ -13,6 +13,10 @@ use crate::extension::{Reference, Signer, Source};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain publish shout.wasm ghcr.io/someone/shout:1.2
+  acp-chain publish shout.wasm ghcr.io/someone/shout:1.2 --sign minisign.key")]
 pub struct Publish {
     /// The component, as `acp-chain package` writes it
     #[arg(value_name = "FILE")]

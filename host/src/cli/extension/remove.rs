@@ -6,6 +6,10 @@ use super::place::Named;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain remove shout
+  acp-chain remove shout --manifest acp-chain.toml")]
 pub struct Remove {
     /// What the manifest calls it
     #[arg(value_name = "NAME")]

@@ -14,6 +14,15 @@ use crate::extension::{Change, Fetched, Locked, Source};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain update
+  acp-chain update shout --from ghcr.io/someone/shout:2
+
+Exit codes:
+  0  all was looked at; what waits for your word is told
+  1  an extension could not be looked at or fetched
+  2  the command line is wrong")]
 pub struct Update {
     /// Which; all of them by default
     #[arg(value_name = "NAME")]

@@ -17,6 +17,16 @@ use crate::project::{Content, Keep, Record, Records, Standing, Verdict, vouched}
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain trust
+  acp-chain trust --show --json
+  acp-chain trust ./project --revoke
+
+Exit codes:
+  0  what you asked for is done
+  1  it is not, because you said no or because it cannot be
+  2  the command line is wrong")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are the flags that users know"

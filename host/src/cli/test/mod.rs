@@ -19,6 +19,16 @@ use crate::transcript::{LONGEST, Played, Script, junit};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain test
+  acp-chain test tests/turn.transcript --update
+  acp-chain test --from trace.jsonl --manifest acp-chain.toml tests/turn.transcript
+
+Exit codes:
+  0  all comes as it is written
+  1  something else comes
+  2  a transcript cannot be read or played, or the command line is wrong")]
 pub struct Test {
     /// Transcripts, and folders with files `*.transcript`; without any, those in the folder `tests`. With `--from`,
     /// the transcript to write; without it, it is printed

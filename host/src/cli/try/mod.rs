@@ -35,6 +35,17 @@ const LOGIN: u8 = 3;
 const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain try --with redact -- claude-agent-acp
+  acp-chain try --with redact --prompt 'What is in this folder?' -- claude-agent-acp
+
+Exit codes:
+  0    the last turn ended as turns do
+  1    the chain, the agent or the last turn failed
+  2    the command line is wrong, or a stream or the trace cannot be used
+  3    the agent wants you to log in
+  130  you pressed Ctrl-C")]
 pub struct Try {
     #[command(flatten)]
     pub run: Run,

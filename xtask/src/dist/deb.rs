@@ -1,0 +1,81 @@
+//! The package for Debian, and what is made of it: two archives in an archive of `ar`.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+
+use super::Package;
+use super::product::{DESCRIPTION, LICENCE, Product};
+use super::tree::{File, gz, tar_gz};
+
+/// Where each completion script belongs, by its name.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("acp-chain", "usr/share/bash-completion/completions"),
+    ("_acp-chain", "usr/share/zsh/vendor-completions"),
+    ("acp-chain.fish", "usr/share/fish/vendor_completions.d"),
+];
+
+pub fn pack(product: &Product) -> Result<Package> {
+    let mut files = vec![product.program("usr/bin/acp-chain"), copyright(product)?];
+    for (name, script) in &product.completions {
+        let folder = COMPLETIONS.iter().find(|(known, _)| known == name);
+        files.extend(folder.map(|(_, folder)| script.at(&format!("{folder}/{name}"))));
+    }
+    for page in &product.pages {
+        let path = format!("usr/share/man/man1/{}.gz", page.path);
+        files.push(File::new(path, gz(&page.content)?));
+    }
+    let about = [File::new("control", control(product, &files))];
+    let (about, files) = (tar_gz(&about, "")?, tar_gz(&files, "")?);
+    let mut archive = ar::Builder::new(Vec::new());
+    for (name, bytes) in [
+        ("debian-binary", &b"2.0\n"[..]),
+        ("control.tar.gz", &about),
+        ("data.tar.gz", &files),
+    ] {
+        let mut header = ar::Header::new(name.into(), bytes.len() as u64);
+        header.set_mode(0o100_644);
+        archive.append(&header, bytes)?;
+    }
+    let (version, arch) = (product.version, product.platform.debian);
+    Ok(Package {
+        file: format!("acp-chain_{version}_{arch}.deb"),
+        bytes: archive.into_inner()?,
+    })
+}
+
+/// What `dpkg` knows of it.
+fn control(product: &Product, files: &[File]) -> String {
+    let Product {
+        version,
+        platform,
+        glibc: (major, minor),
+        ..
+    } = product;
+    let size: usize = files
+        .iter()
+        .map(|file| file.content.len().div_ceil(1024))
+        .sum();
+    format!(
+        "Package: acp-chain\n\
+         Version: {version}\n\
+         Architecture: {}\n\
+         Maintainer: The acp-chain authors\n\
+         Section: devel\n\
+         Priority: optional\n\
+         Installed-Size: {size}\n\
+         Depends: libc6 (>= {major}.{minor}), libgcc-s1\n\
+         Description: {DESCRIPTION}\n \
+         An editor launches acp-chain as if it were its coding agent. It launches the\n \
+         real agent, and stands a chain of proxies between the two.\n",
+        platform.debian
+    )
+}
+
+fn copyright(product: &Product) -> Result<File> {
+    let mut text = format!("Copyright: the acp-chain authors\nLicense: {LICENCE}\n");
+    for licence in product.licences() {
+        write!(text, "\n{}", String::from_utf8(licence.content.to_vec())?)?;
+    }
+    Ok(File::new("usr/share/doc/acp-chain/copyright", text))
+}

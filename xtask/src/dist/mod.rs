@@ -1,0 +1,103 @@
+//! `cargo xtask dist`: the program as people get it without building it: an archive, and packages for Debian, npm and
+//! Python.
+//!
+//! All of them carry the same finished program, and who packs it again gets the same bytes.
+
+mod deb;
+mod npm;
+mod platform;
+mod product;
+mod tree;
+mod wheel;
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+
+use anyhow::{Context, Result, anyhow};
+use sha2::{Digest, Sha256};
+
+use self::platform::Platform;
+use self::product::Product;
+use self::tree::tar_gz;
+use crate::install;
+use crate::progress::Progress;
+use crate::workspace::Workspace;
+
+#[derive(clap::Args)]
+pub struct Options {
+    /// Pack this program, as it is, in place of one that is built for it
+    #[arg(long, value_name = "PROGRAM")]
+    from: Option<PathBuf>,
+    /// Where the packages go, in place of `target/dist/packages`
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// A package, and what its file is called.
+pub struct Package {
+    pub file: String,
+    pub bytes: Vec<u8>,
+}
+
+/// Builds the program, unless there is one, and packs it in all ways.
+pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
+    let platform = Platform::here()?;
+    let folder = workspace.target("dist/packages");
+    let out = options.out.unwrap_or(folder);
+    let progress = Progress::new(workspace);
+    let program = match options.from {
+        Some(program) => program,
+        None => {
+            let program = workspace.target("dist/bundled/acp-chain");
+            install::build(workspace, &progress, "dist", &program)?;
+            program
+        }
+    };
+    let product = Product::of(workspace, platform, &program)?;
+    fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
+    let mut sums = String::new();
+    let product = &product;
+    let packs = [archive, deb::pack, npm::launcher, npm::program, wheel::pack];
+    // Each takes seconds.
+    let packages = progress.step("packages", |_| {
+        thread::scope(|scope| {
+            let packing = packs.map(|pack| scope.spawn(move || pack(product)));
+            let packed =
+                packing.map(|pack| pack.join().map_err(|_| anyhow!("packing panicked"))?);
+            packed.into_iter().collect::<Result<Vec<_>>>()
+        })
+    })?;
+    for Package { file, bytes } in packages {
+        let path = out.join(&file);
+        fs::write(&path, &bytes)
+            .with_context(|| format!("{} cannot be written", path.display()))?;
+        writeln!(sums, "{}  {file}", tree::hex(&Sha256::digest(&bytes)))?;
+        println!("{}", path.display());
+    }
+    // What `sha256sum --check` reads.
+    fs::write(out.join("SHA256SUMS"), sums)?;
+    Ok(())
+}
+
+/// The archive for who wants neither: the program, its licences, and what shells and `man` want of it.
+fn archive(product: &Product) -> Result<Package> {
+    let name = format!(
+        "acp-chain-{}-{}",
+        product.version,
+        product.platform.triple()
+    );
+    let mut files = vec![product.program("acp-chain")];
+    files.extend(product.texts.iter().cloned());
+    for (file, script) in &product.completions {
+        files.push(script.at(&format!("completions/{file}")));
+    }
+    for page in &product.pages {
+        files.push(page.at(&format!("man/man1/{}", page.path)));
+    }
+    Ok(Package {
+        bytes: tar_gz(&files, &name)?,
+        file: format!("{name}.tar.gz"),
+    })
+}

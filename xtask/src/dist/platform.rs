@@ -1,0 +1,83 @@
+//! What a program runs on, as each kind of package calls it.
+
+use std::env::consts::{ARCH, OS};
+
+use anyhow::{Context, Result, bail};
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader, SectionTable};
+use object::{Endianness, FileKind};
+
+/// A machine for which there are packages.
+#[derive(Clone, Copy)]
+pub struct Platform {
+    arch: &'static str,
+    pub debian: &'static str,
+    pub npm: &'static str,
+}
+
+const PLATFORMS: [Platform; 2] = [
+    Platform {
+        arch: "x86_64",
+        debian: "amd64",
+        npm: "x64",
+    },
+    Platform {
+        arch: "aarch64",
+        debian: "arm64",
+        npm: "arm64",
+    },
+];
+
+impl Platform {
+    /// This one, for which programs are built here.
+    pub fn here() -> Result<Self> {
+        let known = PLATFORMS.iter().find(|platform| platform.arch == ARCH);
+        match known {
+            Some(platform) if cfg!(all(target_os = "linux", target_env = "gnu")) => Ok(*platform),
+            _ => bail!(
+                "there are packages for Linux with glibc on x86_64 and aarch64 alone, and this is {OS} on {ARCH}; \
+                 `cargo xtask install` builds the program for use here"
+            ),
+        }
+    }
+
+    pub fn triple(self) -> String {
+        format!("{}-unknown-linux-gnu", self.arch)
+    }
+
+    /// The tag of a wheel for systems with this glibc or a later one.
+    pub fn wheel(self, (major, minor): (u32, u32)) -> String {
+        format!("manylinux_{major}_{minor}_{}", self.arch)
+    }
+}
+
+/// The oldest glibc that a program runs with: the latest of which it wants something.
+pub fn glibc(program: &[u8]) -> Result<(u32, u32)> {
+    let kind = FileKind::parse(program).context("it is no program")?;
+    anyhow::ensure!(
+        kind == FileKind::Elf64,
+        "it is no program for Linux of 64 bits"
+    );
+    let header = FileHeader64::<Endianness>::parse(program)?;
+    let endian = header.endian()?;
+    let sections: SectionTable<_> = header.sections(endian, program)?;
+    let mut latest = None;
+    if let Some((mut files, link)) = sections.gnu_verneed(endian, program)? {
+        let names = sections.strings(endian, program, link)?;
+        while let Some((_, mut versions)) = files.next()? {
+            while let Some(version) = versions.next()? {
+                let name = String::from_utf8_lossy(version.name(endian, names)?).into_owned();
+                let numbers = name.strip_prefix("GLIBC_").and_then(numbers);
+                latest = latest.max(numbers);
+            }
+        }
+    }
+    latest.context(
+        "it wants nothing of glibc, so it is linked in another way than these packages say",
+    )
+}
+
+fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}

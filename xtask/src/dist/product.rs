@@ -1,0 +1,119 @@
+//! What goes into packages: the program, and what it says of itself.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+
+use super::platform::{Platform, glibc};
+use super::tree::File;
+use crate::workspace::Workspace;
+
+pub const DESCRIPTION: &str =
+    "Sandboxed WebAssembly proxies between an ACP client and any ACP agent";
+
+pub const LICENCE: &str = "Apache-2.0 OR MIT";
+
+/// Shells, and what the file with their completions is called where they look for it.
+const SHELLS: [(&str, &str); 4] = [
+    ("bash", "acp-chain"),
+    ("zsh", "_acp-chain"),
+    ("fish", "acp-chain.fish"),
+    ("powershell", "acp-chain.ps1"),
+];
+
+pub struct Product {
+    pub version: &'static str,
+    pub platform: Platform,
+    /// The oldest glibc that it runs with.
+    pub glibc: (u32, u32),
+    program: Arc<[u8]>,
+    /// The licences, and last the README.
+    pub texts: Vec<File>,
+    /// By what each is called.
+    pub completions: Vec<(&'static str, File)>,
+    /// The manual pages.
+    pub pages: Vec<File>,
+}
+
+impl Product {
+    /// What a program makes, and what of the checkout belongs to it.
+    pub fn of(workspace: &Workspace, platform: Platform, program: &Path) -> Result<Self> {
+        let shown = program.display();
+        let bytes = fs::read(program).with_context(|| format!("{shown} cannot be read"))?;
+        let glibc = glibc(&bytes).with_context(|| format!("{shown} cannot be packed"))?;
+        let version = env!("CARGO_PKG_VERSION");
+        let said = run(program, &["--version"])?;
+        ensure!(
+            said == format!("acp-chain {version}\n").as_bytes(),
+            "{shown} says that it is {}, and the checkout is {version}: build it anew",
+            String::from_utf8_lossy(&said).trim()
+        );
+        let text =
+            |name: &str| -> Result<File> { Ok(File::new(name, fs::read(workspace.path(name))?)) };
+        let texts = ["LICENSE-APACHE", "LICENSE-MIT", "README.md"].map(text);
+        let completions = SHELLS.map(|(shell, file)| {
+            let script = run(program, &["completions", shell])?;
+            Ok((file, File::new(file, script)))
+        });
+        Ok(Self {
+            version,
+            platform,
+            glibc,
+            program: bytes.into(),
+            texts: texts.into_iter().collect::<Result<_>>()?,
+            completions: completions.into_iter().collect::<Result<_>>()?,
+            pages: pages(program)?,
+        })
+    }
+
+    /// The program at this place.
+    pub fn program(&self, path: &str) -> File {
+        File {
+            path: path.to_owned(),
+            content: self.program.clone(),
+            is_program: true,
+        }
+    }
+
+    pub fn licences(&self) -> impl Iterator<Item = &File> {
+        self.texts
+            .iter()
+            .filter(|file| file.path.starts_with("LICENSE"))
+    }
+}
+
+/// The manual pages, in the order of their names.
+fn pages(program: &Path) -> Result<Vec<File>> {
+    let folder = tempfile::tempdir()?;
+    let name = folder
+        .path()
+        .to_str()
+        .context("the folder for temporary files is not UTF-8")?;
+    run(program, &["man", name])?;
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(folder.path())? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        pages.push(File::new(name, fs::read(entry.path())?));
+    }
+    pages.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(pages)
+}
+
+/// What the program prints.
+fn run(program: &Path, args: &[&str]) -> Result<Vec<u8>> {
+    let output = Command::new(program).args(args).output();
+    let output = output.with_context(|| format!("{} cannot be started", program.display()))?;
+    ensure!(
+        output.status.success(),
+        "{} {} ended with {}:\n{}",
+        program.display(),
+        args.join(" "),
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Ok(output.stdout)
+}
