@@ -144,7 +144,15 @@ enum Command {
     #[command(after_help = "Examples:\n  acp-chain gc")]
     Gc,
     /// Install agents by name, for `acp-chain run NAME`: `add`, `list`, `update`, `remove`
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain agent list --available
+  acp-chain agent add gemini
+  acp-chain agent add mine -- my-agent --acp
+  acp-chain agent update"
+    )]
     Agent(agent::Agent),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),

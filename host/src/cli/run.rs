@@ -25,6 +25,7 @@ use crate::untrusted::Untrusted;
 #[command(after_help = "\
 Examples:
   acp-chain run --with rules --with redact -- claude-agent-acp
+  acp-chain run --with redact gemini
   acp-chain run --manifest acp-chain.toml
   acp-chain run --trace trace.jsonl -- claude-agent-acp
 

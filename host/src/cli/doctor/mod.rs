@@ -69,6 +69,7 @@ type Look = fn(&Doctor) -> Vec<Finding>;
 Examples:
   acp-chain doctor
   acp-chain doctor --json
+  acp-chain doctor gemini
   acp-chain doctor -- claude-agent-acp
 
 Exit codes:

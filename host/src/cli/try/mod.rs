@@ -37,6 +37,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  acp-chain try --with redact gemini
   acp-chain try --with redact -- claude-agent-acp
   acp-chain try --with redact --prompt 'What is in this folder?' -- claude-agent-acp
 
