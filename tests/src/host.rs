@@ -156,6 +156,7 @@ pub fn acp_chain(subcommand: &str) -> Command {
     command
         .arg(subcommand)
         .env_remove("ACP_CHAIN_LOG")
+        .env_remove("ACP_CHAIN_TRACE")
         .env("XDG_CONFIG_HOME", target().join("test-config"))
         .env("XDG_STATE_HOME", target().join("test-state"))
         .env("XDG_CACHE_HOME", cache());

@@ -18,6 +18,7 @@ use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
 use super::router::{Finished, RUN};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
 use crate::native::Process;
+use crate::trace;
 use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
@@ -98,7 +99,14 @@ impl Conductor {
     ) -> Self {
         let mut members: Vec<Member> = chain.proxies;
         let pipes = Pipes::of(&mut members);
-        let mut router = Router::new(members, settings.trace);
+        let names = members.iter().map(|member| member.name().to_owned());
+        let names = names.collect();
+        let played = match role {
+            Role::Agent => trace::Role::Agent,
+            Role::Proxy(_) => trace::Role::Proxy,
+        };
+        let trace = settings.trace.map(|trace| trace.begin(played, names));
+        let mut router = Router::new(members, trace);
         router.set_bridge(settings.program, chain.supervisor, chain.bridge);
         router.set_log(settings.log);
         // A parent has its own ways for the sessions of its client.

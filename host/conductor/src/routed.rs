@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::exchange::{Boundary, ExchangeId};
 use super::route::{HopIndex, Route, Target, Via};
@@ -9,6 +10,17 @@ use super::versions::Version;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::Message;
+
+/// What a message has been doing where it is, and since when. It is kept for the trace, where there is one.
+#[derive(Clone, Copy, Debug)]
+pub enum Since {
+    /// It waits for the proxy.
+    Queued(Instant),
+    /// The proxy works on it.
+    Called(Instant),
+    /// The proxy holds it.
+    Held(Instant),
+}
 
 /// A message, where it is, and where it goes. It is handed on many times, so it is as small as a
 /// pointer.
@@ -48,6 +60,8 @@ pub struct Content {
     pub charge: Option<Charge>,
     /// When it came to the proxy where it is, in the order of that proxy.
     pub arrival: u64,
+    /// What it has been doing where it is.
+    pub since: Option<Since>,
     /// The replaced version of the proxy where it is that has seen it last, if one has.
     pub seen: Option<Version>,
     /// The session of the request that this answers.
@@ -91,6 +105,7 @@ impl Routed {
             internal: false,
             charge: None,
             arrival: 0,
+            since: None,
             seen: None,
             request_session: None,
             renamed: Vec::new(),

@@ -43,6 +43,7 @@ mod setup;
 mod test;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod trail;
 mod r#try;
 mod typed;
@@ -154,6 +155,16 @@ Examples:
   acp-chain agent update"
     )]
     Agent(agent::Agent),
+    /// Look into what `--trace` has recorded: `show`, `check`, `diff`, `export`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain trace show trace.jsonl --session 1f3a
+  acp-chain trace check trace.jsonl
+  acp-chain trace diff before.jsonl after.jsonl"
+    )]
+    Trace(trace::Trace),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
     /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
@@ -264,6 +275,7 @@ pub fn main() -> ExitCode {
         Command::McpShim => mcp_shim::main(),
         Command::Supervise => supervisor::main(),
         Command::Agent(agent) => told(agent.main()),
+        Command::Trace(trace) => trace.main(),
         Command::Trust(trust) => told(trust.main()),
         Command::Setup(setup) => told(setup.main()),
         Command::FindProjects(find) => told(find.main()),

@@ -9,6 +9,7 @@ use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
+use super::trace::{self, Target};
 use super::{folders, open, words};
 use crate::chain::{self, Chain, Exit, Role, Settings, StartError};
 use crate::limits::LINE;
@@ -48,9 +49,10 @@ pub struct Run {
     /// No session has the proxies of a project. So it is with `--manifest`, which names the whole chain
     #[arg(long)]
     no_project: bool,
-    /// Append each message that crosses from one part of the chain to the next, and what each proxy
-    /// decides about it, to this file, one JSON object a line. It will hold everything that is said, secrets included
-    #[arg(long, value_name = "FILE")]
+    #[command(flatten)]
+    pub target: Target,
+    /// Where the trace is written, once that is known.
+    #[arg(skip)]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub agent: AgentArgs,
@@ -80,8 +82,9 @@ impl Run {
         on_a_runtime(self.serve(log))
     }
 
-    async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
-        let trace = open_trace(self.trace.as_deref())?;
+    async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
+        self.trace = self.target.path();
+        let trace = trace::open_target(self.trace.as_deref())?;
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let client = Transport::lines(
             stdio::input().map_err(unusable)?,
@@ -247,7 +250,10 @@ impl Run {
     /// Opens the directories of all proxies, in the manifest's order.
     fn open(&self, manifest: &Manifest, log: Option<&Path>) -> Result<Vec<Directories>, String> {
         let directories = open(manifest)?;
-        let files = log.into_iter().chain(self.trace.as_deref());
+        let trace = self.trace.as_deref().map(trace::files);
+        let files = log.into_iter().map(Path::to_owned);
+        let files: Vec<_> = files.chain(trace.into_iter().flatten()).collect();
+        let files = files.iter().map(PathBuf::as_path);
         let named = Named::new(self.command(Some(manifest)).ok(), files);
         relied_on::check(manifest, &directories, &named)?;
         Ok(directories)
@@ -307,18 +313,6 @@ pub fn code_of(exit: Exit, failed: u8) -> u8 {
         Exit::NeverBegan => failed,
         Exit::Ended { agent } => agent.map_or(0, native::exit_code),
     }
-}
-
-/// Opens the file for the trace, if there is to be one.
-pub fn open_trace(path: Option<&Path>) -> Result<Option<Trace>, String> {
-    let Some(path) = path else {
-        return Ok(None);
-    };
-    let opened = Trace::open(path).map_err(|error| {
-        let path = Untrusted::new(path.display());
-        format!("the trace file {path} cannot be opened: {error}")
-    });
-    opened.map(Some)
 }
 
 /// Starts what will start programs and open sockets for us.

@@ -33,6 +33,8 @@ pub struct User {
     pub signers: Vec<TrustedSigner>,
     /// The registry of agents, if it is not the public one: a URL, or a path from the file's folder on.
     pub agents: Option<String>,
+    /// Where runs write their trace, if nothing else is said.
+    pub trace: Option<PathBuf>,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
 }
@@ -104,6 +106,7 @@ struct File {
     trust: TrustTable,
     #[serde(default)]
     agents: AgentsTable,
+    trace: Option<PathBuf>,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -119,6 +122,7 @@ impl Default for User {
             revocations: None,
             signers: Vec::new(),
             agents: None,
+            trace: None,
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -168,6 +172,7 @@ impl User {
             revocations: file.revocations,
             signers,
             agents: file.agents.registry,
+            trace: file.trace.map(|trace| beside(path, &trace)),
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),
@@ -176,6 +181,12 @@ impl User {
             },
         })
     }
+}
+
+/// A path from the folder of this file on.
+fn beside(path: &Path, named: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    folder.join(named)
 }
 
 fn read_signers(table: TrustTable) -> Result<Vec<TrustedSigner>, Wrong> {

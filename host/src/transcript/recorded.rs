@@ -4,9 +4,10 @@
 //! is passed over.
 
 use std::collections::HashSet;
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 
-use serde::{Deserialize, Deserializer};
+use acp_chain_trace::{Kind as LineKind, Line, Reader, TraceError};
+use serde_json::value::RawValue;
 
 use super::act::{Act, Kind, Said};
 use super::format::LONGEST;
@@ -17,48 +18,12 @@ use crate::channel::Peer;
 /// How the host's ids of MCP servers begin.
 const OWN_SERVER: &str = "acp-chain-";
 
-/// A line of a trace, as far as it matters here.
-#[derive(Deserialize)]
-struct Line {
-    from: Option<String>,
-    to: Option<String>,
-    kind: Option<String>,
-    method: Option<String>,
-    /// The number of the request, on all hops.
-    request: Option<u64>,
-    params: Option<Json>,
-    #[serde(default, deserialize_with = "even_null")]
-    result: Option<Json>,
-    error: Option<Json>,
-}
-
-/// A value that is there, also if it is `null`.
-fn even_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
-    Json::deserialize(deserializer).map(Some)
-}
-
-impl Line {
-    /// Whether a client begins its connection.
-    fn is_beginning(&self) -> bool {
-        let is = |text: &Option<String>, expected: &str| text.as_deref() == Some(expected);
-        is(&self.from, "client") && is(&self.kind, "request") && is(&self.method, "initialize")
-    }
-}
-
 /// Why a trace makes no transcript.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     /// It cannot be read.
-    #[error("the trace cannot be read: {0}")]
-    Unreadable(#[from] std::io::Error),
-    /// A line is not what `--trace` writes.
-    #[error("{line}: this is no line of a trace: {error}; `acp-chain run --trace FILE` writes one")]
-    NoTrace {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong with it.
-        error: serde_json::Error,
-    },
+    #[error(transparent)]
+    NoTrace(#[from] TraceError),
     /// It is too long.
     #[error("{0}: what was said up to here makes a transcript of more than {size} MiB; cut the trace", size = LONGEST >> 20)]
     TooLong(usize),
@@ -75,24 +40,15 @@ pub enum RecordedError {
 /// # Errors
 /// If this is no trace of one connection.
 pub fn transcript(trace: impl BufRead) -> Result<String, RecordedError> {
-    let mut trace = trace;
     let mut text = String::new();
     let mut seen = HashSet::new();
-    let mut said = Vec::new();
-    for number in 1.. {
-        said.clear();
-        let limit = (LONGEST as u64) * 2;
-        if trace.by_ref().take(limit).read_until(b'\n', &mut said)? == 0 {
-            break;
-        }
-        if said.iter().all(u8::is_ascii_whitespace) {
+    let mut reader = Reader::new(trace);
+    while let Some(read) = reader.next() {
+        let (number, line) = read?;
+        if reader.is_inner(&line) {
             continue;
         }
-        let line: Line = serde_json::from_slice(&said).map_err(|error| RecordedError::NoTrace {
-            line: number,
-            error,
-        })?;
-        if line.is_beginning() && !text.is_empty() {
+        if is_beginning(&line) && !text.is_empty() {
             return Err(RecordedError::SecondConnection(number));
         }
         for act in acts(&line, &mut seen) {
@@ -107,6 +63,19 @@ pub fn transcript(trace: impl BufRead) -> Result<String, RecordedError> {
         true => Err(RecordedError::Empty),
         false => Ok(text),
     }
+}
+
+/// Whether a client begins its connection.
+fn is_beginning(line: &Line) -> bool {
+    let is = |text: &Option<String>, expected: &str| text.as_deref() == Some(expected);
+    is(&line.from, "client")
+        && line.kind == Some(LineKind::Request)
+        && is(&line.method, "initialize")
+}
+
+/// A body as a transcript has it.
+fn json(body: Option<&RawValue>) -> Option<Json> {
+    serde_json::from_str(body?.get()).ok()
 }
 
 /// What a line says of the ends. A message is said once, also where the trace has it twice, since the host made
@@ -131,7 +100,7 @@ fn acts(line: &Line, seen: &mut HashSet<(Peer, bool, u64, Option<String>)>) -> V
     let mut acts = Vec::new();
     if let Some(end) = peer(&line.from).filter(|end| is_new(*end, true)) {
         let mut said = said.clone();
-        let params = line.params.clone().filter(|_| end == Peer::Client);
+        let params = json(line.params.as_deref()).filter(|_| end == Peer::Client);
         if let (Kind::Request(_), Some(params)) = (&said.kind, params) {
             said.body = Some(Pattern::of(without_own_servers(params)));
         }
@@ -159,13 +128,15 @@ fn without_own_servers(mut params: Json) -> Json {
 fn said(line: &Line) -> Option<Said> {
     let name = line.request.map(|number| format!("r{number}"));
     let method = line.method.clone()?;
-    let (kind, name, body) = match line.kind.as_deref()? {
-        "request" => (Kind::Request(method), Some(name?), line.params.clone()),
-        "notification" if method == super::CANCEL => (Kind::Cancel, Some(name?), None),
-        "notification" => (Kind::Notification(method), None, line.params.clone()),
-        "response" if line.error.is_some() => (Kind::Error, Some(name?), line.error.clone()),
-        "response" => (Kind::Result, Some(name?), line.result.clone()),
-        _ => return None,
+    let params = || json(line.params.as_deref());
+    let (kind, name, body) = match line.kind? {
+        LineKind::Request => (Kind::Request(method), Some(name?), params()),
+        LineKind::Notification if method == super::CANCEL => (Kind::Cancel, Some(name?), None),
+        LineKind::Notification => (Kind::Notification(method), None, params()),
+        LineKind::Response if line.error.is_some() => {
+            (Kind::Error, Some(name?), json(line.error.as_deref()))
+        }
+        LineKind::Response => (Kind::Result, Some(name?), json(line.result.as_deref())),
     };
     let body = body.map(Pattern::of);
     Some(Said { kind, name, body })

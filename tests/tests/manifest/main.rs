@@ -337,9 +337,10 @@ async fn the_trace_has_what_the_client_really_said_and_what_it_withdrew() {
     client.wire.notify("$/cancel_request", &cancel);
     // The agent says that it has heard it.
     client.wire.receive().await.unwrap();
+    client.finish().await.unwrap();
     let written = fs::read_to_string(&trace).unwrap();
     for expected in [
-        r#""from":"client","to":"acp-chain","kind":"request","id":2,"request":2,"method":"session/new","#,
+        r#""from":"client","to":"acp-chain","kind":"request","id":2,"request":2,"method":"session/new","params":"#,
         &format!(r#""params":{declares}"#),
         r#","kind":"notification","id":3,"request":3,"method":"$/cancel_request","session":"s","#,
     ] {
@@ -355,9 +356,10 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
     host::manifest(project.0.path(), &proxies).unwrap();
     let (mut client, trace) = project.traced();
     client.initialize().await;
-    let before = fs::read_to_string(&trace).unwrap().len();
     client.turn("hi").await;
+    client.finish().await.unwrap();
     let written = fs::read_to_string(&trace).unwrap();
+    let of_turn = |line: &&str| line.contains(r#""session":"s""#);
     // The number of the request within the chain, and the client's own id of it.
     let [request, id] = [r#""request":2,"#, r#""id":2,"#];
     let leg = |from, to, kind, method, body: &str| {
@@ -393,15 +395,18 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
         leg("second", "first", "response", p, shouted),
         leg("first", "client", "response", p, shouted),
     ];
-    let lines = written[before..].lines().map(|line| {
-        let (time, rest) = line.split_once(',').unwrap();
+    let lines = written.lines().filter(of_turn).map(|line| {
+        let (time, _) = line.split_once(',').unwrap();
         let time = time
             .strip_prefix(r#"{"time":""#)
             .unwrap()
             .trim_end_matches('"');
         let example = "2026-11-22T12:00:00.000001Z";
         assert!(time.len() == example.len() && time.ends_with('Z'), "{time}");
-        rest.to_owned()
+        // Between the time and who it is of is what another test looks at.
+        let whose = [r#""from":"#, r#""proxy":"#];
+        let at = whose.iter().find_map(|member| line.find(member)).unwrap();
+        line[at..].to_owned()
     });
     let (decided, found): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with(r#""proxy""#));
     assert_eq!(found.len(), expected.len(), "{written}");

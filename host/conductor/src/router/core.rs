@@ -25,7 +25,7 @@ use crate::native_peer::{NativePeer, Order};
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
-use crate::trace::Trace;
+use crate::trace::Recorder;
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -79,12 +79,12 @@ pub(super) struct Core {
     pub version: u64,
     /// Where the user finds more.
     pub log: Option<PathBuf>,
-    pub trace: Option<Trace>,
+    pub trace: Option<Recorder>,
 }
 
 impl Core {
     /// With these proxies, the client's neighbour first.
-    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
+    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();

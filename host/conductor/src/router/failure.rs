@@ -25,7 +25,18 @@ pub(super) fn fail(
     steps: &mut Steps,
 ) {
     routed.from = routed.at;
-    core.trace_failure(index, &routed, reason);
+    core.trace_failure(index, &mut routed, reason);
+    end_by_policy(core, index, routed, reason, steps);
+}
+
+/// Ends it by the policy of the proxy.
+fn end_by_policy(
+    core: &mut Core,
+    index: HopIndex,
+    mut routed: Routed,
+    reason: &str,
+    steps: &mut Steps,
+) {
     let hop = &mut core.hops[index];
     let name = hop.title();
     let method = quote(&routed.method, MAX_QUOTE);
@@ -65,6 +76,7 @@ pub(super) fn fail(
 /// started again or given up.
 pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, steps: &mut Steps) {
     report(core, index, failure);
+    core.trace_tally(index);
     let hop = &mut core.hops[index];
     if let Life::Idle(part) = &mut hop.life {
         hop.next_number = part.allot();
@@ -164,11 +176,13 @@ pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mu
     let Some(held) = core.take_held(index, id) else {
         return;
     };
-    let (routed, version) = (held.routed, held.version);
+    let (mut routed, version) = (held.routed, held.version);
     if let Some(part) = core.hops[index].part_mut(version) {
         part.take_away(id);
     }
-    fail(core, index, routed, "it held it for too long", steps);
+    routed.from = routed.at;
+    core.trace_expiry(index, &mut routed);
+    end_by_policy(core, index, routed, "it held it for too long", steps);
     // What it has asked for it, it withdraws.
     steps.extend([Step::Release(index), Step::TellTaken(index, version, id)]);
 }

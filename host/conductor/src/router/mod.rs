@@ -93,7 +93,7 @@ use super::native_peer::Order;
 use super::route::HopIndex;
 use crate::native::Dialect;
 use crate::native::Supervisor;
-use crate::trace::Trace;
+use crate::trace::Recorder;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
 use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
@@ -110,7 +110,7 @@ pub struct Router {
 impl Router {
     /// A router with these proxies, the client's neighbour first.
     #[must_use]
-    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Trace>) -> Self {
+    pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let core = Core::new(proxies, trace);
         Self {
             mcp: Mcp::new(&core.kept),
@@ -307,12 +307,15 @@ impl Router {
     }
 
     /// Writes down what the proxies did that they had no right to.
-    pub fn log_tallies(&self) {
+    pub fn log_tallies(&mut self) {
         for hop in &self.core.hops {
             if let Life::Idle(part) = &hop.life {
                 let (tally, refused) = (part.tally(), hop.refused);
                 tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);
             }
+        }
+        for index in 0..self.core.hops.len() {
+            self.core.trace_tally(index);
         }
     }
 

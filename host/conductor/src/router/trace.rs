@@ -1,102 +1,191 @@
 //! What the trace gets, if there is one.
 
+use std::time::Instant;
+
 use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
+use crate::hop::Life;
 use crate::route::{HopIndex, Place};
-use crate::routed::Routed;
-use crate::trace::{About, HOST, Leg, Trace};
-use acp_chain_channel::Action;
-use acp_chain_rpc::Kind;
+use crate::routed::{Routed, Since};
+use crate::trace::{About, Decision, Event, HOST};
+use acp_chain_channel::{Action, Tally};
+use acp_chain_rpc::{Id, Kind};
 
 impl Core {
+    /// A message begins to wait for a proxy.
+    #[inline]
+    pub(super) fn note_queued(&self, routed: &mut Routed) {
+        if self.trace.is_some() {
+            routed.since = Some(Since::Queued(Instant::now()));
+        }
+    }
+
+    /// A proxy is called with a message.
+    #[inline]
+    pub(super) fn note_called(&self, routed: &mut Routed) {
+        if self.trace.is_some() {
+            routed.since = Some(Since::Called(Instant::now()));
+        }
+    }
+
     /// A message has come from one part to the next.
+    #[inline]
     pub(super) fn trace(&mut self, routed: &Routed) {
-        self.trace_leg(routed, routed.from, Some(routed.at));
+        if self.trace.is_some() {
+            self.trace_leg(routed, routed.from, Some(routed.at));
+        }
     }
 
     /// What somebody said, before the host makes something else of it.
     pub(super) fn trace_said(&mut self, routed: &Routed) {
-        self.trace_leg(routed, routed.at, None);
+        if self.trace.is_some() {
+            self.trace_leg(routed, routed.at, None);
+        }
     }
 
+    #[cold]
     fn trace_leg(&mut self, routed: &Routed, from: usize, to: Option<usize>) {
-        self.with_trace(|router, trace| {
-            let exchange = routed
-                .exchange
-                .and_then(|number| router.exchanges.get(number));
-            let part = |at| router.part(routed.route.place(at));
-            trace.crossed(&Leg {
-                from: part(from),
-                to: to.map_or(HOST, part),
-                id: exchange.and_then(|exchange| own_id(&exchange.origin)),
-                about: about(routed),
-                message: &routed.message,
-            });
-        });
+        let exchange = routed
+            .exchange
+            .and_then(|number| self.exchanges.get(number));
+        let part = |at| self.part(routed.route.place(at));
+        let waited = match (routed.since, to.map(|at| routed.route.place(at))) {
+            // One that passed a proxy by was noted there, too.
+            (Some(Since::Queued(since)), Some(Place::Hop(_))) => Some(since.elapsed()),
+            _ => None,
+        };
+        let event = Event::Crossed {
+            from: part(from).to_owned(),
+            to: to.map_or(HOST, part).to_owned(),
+            id: exchange.and_then(|exchange| own_id(&exchange.origin).cloned()),
+            about: about(routed),
+            waited,
+            message: routed.message.clone(),
+        };
+        self.record(event);
     }
 
     /// A request is withdrawn.
     pub(super) fn trace_cancel(&mut self, number: ExchangeId) {
-        self.with_trace(|router, trace| {
-            let Some(exchange) = router.exchanges.get(number) else {
-                return;
-            };
-            let Some(cancel) = &exchange.cancel else {
-                return;
-            };
-            let from = match exchange.origin {
-                Origin::Edge(peer, _) => router.part(Place::Edge(peer)),
-                Origin::Hop(index, _) | Origin::Native(index, _) => router.part(Place::Hop(index)),
-                _ => HOST,
-            };
-            let to = match exchange.stage {
-                Stage::Held(index, _) | Stage::Native(index) => router.part(Place::Hop(index)),
-                Stage::Out => router.part(Place::Edge(exchange.toward)),
-                _ => HOST,
-            };
-            trace.crossed(&Leg {
-                from,
-                to,
-                id: own_id(&exchange.origin),
-                about: About {
-                    request: Some(number),
-                    method: cancel.method(),
-                    session: exchange.session.as_deref(),
-                },
-                message: cancel,
-            });
-        });
+        if self.trace.is_none() {
+            return;
+        }
+        let Some(exchange) = self.exchanges.get(number) else {
+            return;
+        };
+        let Some(cancel) = &exchange.cancel else {
+            return;
+        };
+        let from = match exchange.origin {
+            Origin::Edge(peer, _) => self.part(Place::Edge(peer)),
+            Origin::Hop(index, _) | Origin::Native(index, _) => self.part(Place::Hop(index)),
+            _ => HOST,
+        };
+        let to = match exchange.stage {
+            Stage::Held(index, _) | Stage::Native(index) => self.part(Place::Hop(index)),
+            Stage::Out => self.part(Place::Edge(exchange.toward)),
+            _ => HOST,
+        };
+        let event = Event::Crossed {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            id: own_id(&exchange.origin).cloned(),
+            about: About {
+                request: Some(number),
+                method: cancel.method().clone(),
+                session: exchange.session.clone(),
+            },
+            waited: None,
+            message: cancel.clone(),
+        };
+        self.record(event);
     }
 
     /// What a proxy decided about a message.
-    pub(super) fn trace_decision(&mut self, index: HopIndex, routed: &Routed, action: &Action) {
+    #[inline]
+    pub(super) fn trace_decision(&mut self, index: HopIndex, routed: &mut Routed, action: &Action) {
+        if self.trace.is_none() {
+            return;
+        }
         let decision = match action {
-            Action::Forward => "forward",
-            Action::Replace(_) => "change",
-            Action::Answer(answer) if answer.kind() == Kind::Error => "refuse",
-            Action::Answer(_) => "answer",
-            Action::Discard => "discard",
-            Action::Hold => "hold",
+            Action::Forward => Decision::Forward,
+            Action::Replace(_) => Decision::Change,
+            Action::Answer(answer) if answer.kind() == Kind::Error => Decision::Refuse,
+            Action::Answer(_) => Decision::Answer,
+            Action::Discard => Decision::Discard,
+            Action::Hold => Decision::Hold,
         };
-        self.with_trace(|router, trace| {
-            trace.decided(&router.hops[index].name, decision, about(routed), None);
-        });
+        self.trace_decided(index, routed, decision, None);
+        if matches!(action, Action::Hold) {
+            routed.since = Some(Since::Held(Instant::now()));
+        }
     }
 
     /// A proxy could not decide about a message.
-    pub(super) fn trace_failure(&mut self, index: HopIndex, routed: &Routed, why: &str) {
-        self.with_trace(|router, trace| {
-            trace.decided(&router.hops[index].name, "fail", about(routed), Some(why));
-        });
+    pub(super) fn trace_failure(&mut self, index: HopIndex, routed: &mut Routed, why: &str) {
+        if self.trace.is_some() {
+            self.trace_decided(index, routed, Decision::Fail, Some(why));
+        }
     }
 
-    fn with_trace(&mut self, write: impl FnOnce(&Self, &mut Trace)) {
-        // It is moved out and in only where there is one: every message comes by here.
-        if self.trace.is_some()
-            && let Some(mut trace) = self.trace.take()
-        {
-            write(self, &mut trace);
-            self.trace = Some(trace);
+    /// A proxy has held a message for too long.
+    pub(super) fn trace_expiry(&mut self, index: HopIndex, routed: &mut Routed) {
+        if self.trace.is_some() {
+            self.trace_decided(index, routed, Decision::Expire, None);
+        }
+    }
+
+    #[cold]
+    fn trace_decided(
+        &mut self,
+        index: HopIndex,
+        routed: &mut Routed,
+        decision: Decision,
+        why: Option<&str>,
+    ) {
+        let (mut worked, mut held) = (None, None);
+        match routed.since.take() {
+            Some(Since::Called(since)) => worked = Some(since.elapsed()),
+            Some(Since::Held(since)) => held = Some(since.elapsed()),
+            Some(Since::Queued(_)) | None => {}
+        }
+        let event = Event::Decided {
+            proxy: self.hops[index].name.clone(),
+            decision,
+            about: about(routed),
+            worked,
+            held,
+            why: why.map(str::to_owned),
+        };
+        self.record(event);
+    }
+
+    /// What a proxy did so far that it had no right to.
+    pub(super) fn trace_tally(&mut self, index: HopIndex) {
+        if self.trace.is_none() {
+            return;
+        }
+        let hop = &self.hops[index];
+        let Life::Idle(part) = &hop.life else {
+            return;
+        };
+        let tally = part.tally();
+        if tally != Tally::default() {
+            let proxy = hop.name.clone();
+            self.record(Event::Refused { proxy, tally });
+        }
+    }
+
+    fn record(&mut self, event: Event) {
+        let Some(trace) = &mut self.trace else {
+            return;
+        };
+        trace.record(event);
+        if let Some(why) = trace.failure() {
+            self.trace = None;
+            self.tell_user(&format!(
+                "The trace cannot be written, and ends here: {why}."
+            ));
         }
     }
 
@@ -108,18 +197,18 @@ impl Core {
     }
 }
 
-fn about(routed: &Routed) -> About<'_> {
+fn about(routed: &Routed) -> About {
     About {
         request: routed.exchange,
-        method: &routed.method,
-        session: routed.session().map(|session| &**session),
+        method: routed.method.clone(),
+        session: routed.session().cloned(),
     }
 }
 
 /// The id that whoever asked has given a request.
-fn own_id(origin: &Origin) -> Option<&str> {
+fn own_id(origin: &Origin) -> Option<&Id> {
     match origin {
-        Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id) => Some(id.as_str()),
+        Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id) => Some(id),
         _ => None,
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn act(
     steps: &mut Steps,
 ) {
     routed.from = routed.at;
-    core.trace_decision(index, &routed, &action);
+    core.trace_decision(index, &mut routed, &action);
     if let Some(number) = routed.exchange
         && !routed.is_response()
     {

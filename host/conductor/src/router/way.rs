@@ -62,6 +62,7 @@ fn at_proxy(
 ) -> ControlFlow<(), Routed> {
     let mut routed = guards::admit(core, index, routed, steps)?;
     routed.arrival = core.hops[index].next_arrival();
+    core.note_queued(&mut routed);
     let routed = enter(core, mcp, index, routed, steps)?;
     let routed = waiting::follow(core, index, routed)?;
     waiting::park(core, index, routed)

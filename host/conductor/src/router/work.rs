@@ -78,6 +78,7 @@ pub(super) fn deliver(
     }
     let guard = hop.is_guard();
     core.trace(&routed);
+    core.note_called(&mut routed);
     let event = match routed.target {
         Target::List(offer) => Event::List(offer, routed.session().cloned()),
         Target::Call => Event::Call(delivery(&routed, id, with_body)),

@@ -27,7 +27,8 @@ use self::trial::Trial;
 use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
-use super::run::{check_grant, code_of, on_a_runtime, open_trace, supervise, told};
+use super::run::{check_grant, code_of, on_a_runtime, supervise, told};
+use super::trace::{self, Target};
 use super::typed::picture::Picture;
 use super::typed::streams;
 use crate::chain::{self, Chain, ChildIo, Role, Settings};
@@ -59,9 +60,8 @@ pub struct Dev {
     /// with all that it asks for
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Append each message that crosses from one part of the chain to the next to this file, as `run` does
-    #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    target: Target,
     // Without one, a client and an agent of acp-chain's own try the proxy.
     #[command(flatten)]
     agent: AgentArgs,
@@ -95,18 +95,17 @@ impl Dev {
 
     async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
         let is_trial = self.agent.is_empty();
-        let written: Vec<_> = log
-            .iter()
-            .chain(&self.trace)
-            .map(PathBuf::as_path)
-            .collect();
+        let path = self.target.path();
+        let traced = path.as_deref().map(trace::files);
+        let written = log.iter().chain(traced.iter().flatten());
+        let written: Vec<_> = written.map(PathBuf::as_path).collect();
         let agent = self.agent.command()?;
         let named = Named::new(agent.clone(), written.iter().copied());
         let developed = Developed::find(&self.project_dir, self.manifest.as_deref(), named)?;
-        let path = self.trace.as_deref();
+        let path = path.as_deref();
         let (trace, picture) = match is_trial {
             true => Picture::begin(path).map(|(trace, picture)| (Some(trace), Some(picture)))?,
-            false => (open_trace(path)?, None),
+            false => (trace::open_target(path)?, None),
         };
         let sources = Sources::watch(&developed.folder, developed.manifest.as_deref(), &written)?;
         let (built, is_built) = watch::channel(None);

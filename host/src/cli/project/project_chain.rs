@@ -10,7 +10,7 @@ use super::opened::Opened;
 use super::wire::{Begin, first_line};
 use crate::chain::{self, Role, Settings, StartError};
 use crate::cli::plan::{Failed, Plan, failed};
-use crate::cli::{folders, run};
+use crate::cli::{folders, run, trace};
 use crate::limits::LINE;
 use crate::mcp::bridge::BridgeKind;
 use crate::project::{Content, Keep, Standing, is_signed, vouched};
@@ -38,11 +38,12 @@ impl ProjectChain {
         let begin = begin.and_then(|line| serde_json::from_slice::<Begin>(&line).ok());
         let begin = begin.ok_or("`project-chain` is for acp-chain itself to start")?;
         let settings = Settings {
-            trace: run::open_trace(self.trace.as_deref())?,
+            trace: trace::open_target(self.trace.as_deref())?,
             log: log.clone(),
             ..Settings::default()
         };
-        let files: Vec<_> = log.into_iter().chain(self.trace).collect();
+        let trace = self.trace.as_deref().map(trace::files);
+        let files: Vec<_> = log.into_iter().chain(trace.into_iter().flatten()).collect();
         let mut broken: Option<Failed> = None;
         let mut start = async |role| {
             if let Some(failed) = &broken {

@@ -76,12 +76,13 @@ impl Try {
         }
     }
 
-    async fn serve(self, scene: Scene, log: Option<PathBuf>) -> Result<u8, String> {
+    async fn serve(mut self, scene: Scene, log: Option<PathBuf>) -> Result<u8, String> {
         let unusable = |error| format!("standard input cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
         // All that takes rights comes before the chain, which gives them up.
         let interrupts = Interrupts::listen()
             .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
+        self.run.trace = self.run.target.path();
         let (trace, picture) = Picture::begin(self.run.trace.as_deref())?;
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);

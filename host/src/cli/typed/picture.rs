@@ -8,7 +8,7 @@ use acp_chain_picture::{Leg, legs};
 use console::Term;
 use tempfile::NamedTempFile;
 
-use crate::trace::Trace;
+use crate::trace::{Flush, Trace};
 use crate::untrusted::Untrusted;
 
 /// How wide the picture is where there is no terminal, in columns.
@@ -17,6 +17,7 @@ const WIDTH: usize = 110;
 /// What comes to a trace.
 pub struct Picture {
     trace: File,
+    written: Flush,
     /// How much stands there that is of others, or was seen.
     offset: u64,
 }
@@ -25,9 +26,12 @@ impl Picture {
     /// Begins a trace, and what sees it: in this file, or in one that is gone when both are.
     pub fn begin(path: Option<&Path>) -> Result<(Trace, Self), String> {
         let begun = match path {
-            Some(path) => Self::at(path),
+            Some(path) => Trace::open(path).and_then(|trace| Self::of(trace, path)),
             // Its name is gone at once: it has all that is said.
-            None => NamedTempFile::new().and_then(|file| Self::at(file.path())),
+            None => NamedTempFile::new().and_then(|file| {
+                let trace = Trace::open_endless(file.path())?;
+                Self::of(trace, file.path())
+            }),
         };
         begun.map_err(|error| match path {
             Some(path) => {
@@ -38,17 +42,28 @@ impl Picture {
         })
     }
 
-    fn at(path: &Path) -> io::Result<(Trace, Self)> {
-        let written = Trace::open(path)?;
+    fn of(opened: Trace, path: &Path) -> io::Result<(Trace, Self)> {
+        let written = opened.flush();
         let trace = File::open(path)?;
         let offset = trace.metadata()?.len();
-        Ok((written, Self { trace, offset }))
+        let picture = Self {
+            trace,
+            written,
+            offset,
+        };
+        Ok((opened, picture))
     }
 
     /// What has come since the last time, as far as its lines are whole.
     pub fn next(&mut self) -> Result<Vec<Leg>, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("the trace: {error}");
         let mut bytes = Vec::new();
+        self.written.wait();
+        let length = self.trace.metadata().map_err(|error| wrong(&error))?.len();
+        if length < self.offset {
+            // It has begun anew.
+            self.offset = 0;
+        }
         let read = self.trace.seek(SeekFrom::Start(self.offset));
         let read = read.and_then(|_| self.trace.read_to_end(&mut bytes));
         read.map_err(|error| wrong(&error))?;

@@ -26,6 +26,17 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// Opens a file to append to it, to read it and to cut it, as others may too. If it is not there, it is made for its
+/// owner alone.
+pub fn append_shared(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .read(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)
+}
+
 /// Makes a directory for its owner alone, and those above it that are not there.
 pub fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)

@@ -11,6 +11,17 @@ pub fn append_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
 }
 
+/// Opens a file to write to its end, to read it and to cut it, as others may too. Who has a right to append alone may
+/// not cut. If it is not there, it is made for whom its folder is for.
+pub fn append_shared(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(path)
+}
+
 /// Makes a directory for whom the one above it is for, and those above it that are not there.
 pub fn make_private(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)

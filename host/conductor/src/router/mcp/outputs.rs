@@ -203,6 +203,7 @@ impl Mcp {
         routed.target = target;
         routed.request_session.clone_from(&server.session);
         routed.arrival = core.hops[index].next_arrival();
+        core.note_queued(&mut routed);
         self.ask(core, id, question, &mut routed);
         core.enqueue(index, Item::Message(routed));
     }

@@ -70,6 +70,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_linkat,
     libc::SYS_symlinkat,
     libc::SYS_ftruncate,
+    libc::SYS_flock,
     libc::SYS_fallocate,
     libc::SYS_fadvise64,
     libc::SYS_fsync,

@@ -1,0 +1,190 @@
+//! What happened, as it is handed over: what costs little to keep. The line is made of it by who writes.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use humantime::format_rfc3339_micros;
+use serde_json::value::RawValue;
+
+use acp_chain_channel::Tally;
+use acp_chain_rpc::{Id, Kind, Message};
+use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, VERSION};
+
+/// How many letters tell connections apart.
+const LETTERS: usize = 8;
+
+/// What it takes to keep something, besides what it keeps.
+const ENTRY: usize = 256;
+
+/// What a line is about.
+#[derive(Debug)]
+pub struct About {
+    /// The number of the request within the chain, if it is about one, or its answer.
+    pub request: Option<u64>,
+    /// The method; of a response, that of the request.
+    pub method: Arc<str>,
+    /// The session that the message belongs to.
+    pub session: Option<Arc<str>>,
+}
+
+/// What happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A message is on its way from the part of the chain that touched it last to the next that sees it. Parts that
+    /// it does not concern do not appear.
+    Crossed {
+        /// `client`, `agent`, the id of a proxy, or [`HOST`](super::HOST).
+        from: String,
+        /// The same.
+        to: String,
+        /// The id that whoever asked has given the request.
+        id: Option<Id>,
+        /// What it is about.
+        about: About,
+        /// How long it waited for the proxy that it comes to.
+        waited: Option<Duration>,
+        /// The message.
+        message: Message,
+    },
+    /// A proxy decided about a message, or the host in its place, and why.
+    Decided {
+        /// The id of the proxy.
+        proxy: String,
+        /// What it decided.
+        decision: Decision,
+        /// What it is about.
+        about: About,
+        /// How long the proxy worked.
+        worked: Option<Duration>,
+        /// How long it held the message.
+        held: Option<Duration>,
+        /// Why the host did.
+        why: Option<String>,
+    },
+    /// What a proxy did so far that it had no right to.
+    Refused {
+        /// The id of the proxy.
+        proxy: String,
+        /// How often.
+        tally: Tally,
+    },
+}
+
+impl Event {
+    /// What it takes to keep it, in bytes.
+    pub fn cost(&self) -> usize {
+        match self {
+            Self::Crossed { about, message, .. } => about.cost() + message.cost(),
+            Self::Decided { about, .. } => about.cost(),
+            Self::Refused { .. } => ENTRY,
+        }
+    }
+
+    /// What is written of it.
+    pub fn line(self) -> Line {
+        match self {
+            Self::Crossed {
+                from,
+                to,
+                id,
+                about,
+                waited,
+                message,
+            } => {
+                let body = raw(message.body());
+                let mut line = Line {
+                    size: u64::try_from(message.len()).ok(),
+                    waited: waited.and_then(micros),
+                    from: Some(from),
+                    to: Some(to),
+                    id: id.and_then(|id| raw(id.as_str())),
+                    ..about.line()
+                };
+                let (kind, slot) = match message.kind() {
+                    Kind::Request => (LineKind::Request, &mut line.params),
+                    Kind::Notification => (LineKind::Notification, &mut line.params),
+                    Kind::Result => (LineKind::Response, &mut line.result),
+                    Kind::Error => (LineKind::Response, &mut line.error),
+                };
+                *slot = body;
+                line.kind = Some(kind);
+                line
+            }
+            Self::Decided {
+                proxy,
+                decision,
+                about,
+                worked,
+                held,
+                why,
+            } => Line {
+                worked: worked.and_then(micros),
+                held: held.and_then(micros),
+                proxy: Some(proxy),
+                decision: Some(decision),
+                why,
+                ..about.line()
+            },
+            Self::Refused { proxy, tally } => Line {
+                proxy: Some(proxy),
+                denied: Some(tally.denied),
+                invalid: Some(tally.invalid),
+                full: Some(tally.full),
+                ..Line::default()
+            },
+        }
+    }
+}
+
+impl About {
+    /// It may keep names that nobody else does any more.
+    fn cost(&self) -> usize {
+        let session = self.session.as_ref().map_or(0, |session| session.len());
+        ENTRY + self.method.len() + session
+    }
+
+    fn line(self) -> Line {
+        Line {
+            request: self.request,
+            method: Some(self.method.as_ref().to_owned()),
+            session: self.session.map(|session| session.as_ref().to_owned()),
+            ..Line::default()
+        }
+    }
+}
+
+/// The first line of a connection.
+pub fn beginning(role: Role, proxies: Vec<String>) -> Line {
+    let mut random = [0; LETTERS];
+    // Without chance, connections are not told apart, and all else is there.
+    let _ = getrandom::fill(&mut random);
+    let letter = |byte: &u8| char::from(b'a' + byte % 26);
+    Line {
+        time: stamp(SystemTime::now()),
+        connection: random.iter().map(letter).collect(),
+        version: Some(VERSION),
+        program: Some(concat!("acp-chain ", env!("CARGO_PKG_VERSION")).to_owned()),
+        role: Some(role),
+        proxies: Some(proxies),
+        ..Line::default()
+    }
+}
+
+/// A time as it is written.
+pub fn stamp(time: SystemTime) -> String {
+    format_rfc3339_micros(time).to_string()
+}
+
+fn micros(time: Duration) -> Option<u64> {
+    u64::try_from(time.as_micros()).ok()
+}
+
+/// JSON text as it is, on one line.
+fn raw(text: &str) -> Option<Box<RawValue>> {
+    let text = match text.contains(['\n', '\r']) {
+        // Between values only: in a text, they are escaped.
+        true => text.replace(['\n', '\r'], " "),
+        false => text.to_owned(),
+    };
+    RawValue::from_string(text).ok()
+}

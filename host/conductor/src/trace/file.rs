@@ -1,0 +1,111 @@
+//! The file of a trace. Several of us may write to it at once: who does has it locked, so that lines are whole, and
+//! nobody writes while it begins anew.
+//!
+//! No name is looked up once it is open, for the right to do that is given up: what stood in it is copied into a
+//! file beside it, which is open too, and it is cut.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use acp_chain_system::files;
+use acp_chain_trace::kept;
+
+/// The file begins anew past so many bytes.
+const LONGEST: u64 = 64 << 20;
+
+pub struct TraceFile {
+    file: File,
+    /// Where what stood in it is kept. A file without one grows.
+    kept: Option<File>,
+    /// Whether it can be cut: a terminal or a pipe has no length.
+    is_regular: bool,
+    /// Where we wrote last, if we did.
+    end: Option<u64>,
+}
+
+impl TraceFile {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut opened = Self::open_endless(path)?;
+        if opened.is_regular {
+            opened.kept = Some(files::append_shared(&kept(path))?);
+        }
+        Ok(opened)
+    }
+
+    pub fn open_endless(path: &Path) -> io::Result<Self> {
+        let file = files::append_shared(path)?;
+        Ok(Self {
+            is_regular: file.metadata()?.is_file(),
+            file,
+            kept: None,
+            end: None,
+        })
+    }
+
+    /// Appends whole lines, behind the heading if we have not written here yet, or what we wrote is gone. If that
+    /// fails, what is there stays as it was.
+    pub fn append(&mut self, heading: &[u8], lines: &[u8]) -> io::Result<()> {
+        if !self.is_regular {
+            if self.end.is_none() {
+                self.end = Some(0);
+                self.file.write_all(heading)?;
+            }
+            return self.file.write_all(lines);
+        }
+        // There are file systems without locks. Then two of us may begin it anew at once, and lose lines.
+        let is_locked = self.file.lock().is_ok();
+        let written = self.append_here(heading, lines);
+        if is_locked {
+            self.file.unlock()?;
+        }
+        written
+    }
+
+    fn append_here(&mut self, heading: &[u8], lines: &[u8]) -> io::Result<()> {
+        let mut length = self.file.seek(SeekFrom::End(0))?;
+        if length > LONGEST && self.begin_anew(length)? {
+            length = 0;
+        }
+        let mut text = Vec::new();
+        if length > 0 && !self.ends_whole()? {
+            text.push(b'\n');
+        }
+        if self.end.is_none_or(|end| length < end) {
+            text.extend_from_slice(heading);
+        }
+        text.extend_from_slice(lines);
+        match self.file.write_all(&text) {
+            Ok(()) => {
+                self.end = Some(length + text.len() as u64);
+                Ok(())
+            }
+            Err(error) => {
+                // Lines that are there in part would be nobody's.
+                let _ = self.file.set_len(length);
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the last line is whole: another of us may have been killed.
+    fn ends_whole(&mut self) -> io::Result<bool> {
+        self.file.seek(SeekFrom::End(-1))?;
+        let mut last = [0];
+        self.file.read_exact(&mut last)?;
+        Ok(last == *b"\n")
+    }
+
+    fn begin_anew(&mut self, length: u64) -> io::Result<bool> {
+        let Some(kept) = &mut self.kept else {
+            return Ok(false);
+        };
+        kept.set_len(0)?;
+        kept.seek(SeekFrom::Start(0))?;
+        self.file.seek(SeekFrom::Start(0))?;
+        io::copy(&mut (&self.file).take(length), kept)?;
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        Ok(true)
+    }
+}

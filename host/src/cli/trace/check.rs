@@ -1,0 +1,40 @@
+//! `acp-chain trace check`: what went wrong in a run.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use acp_chain_trace::Findings;
+
+use super::each;
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Args)]
+pub struct Check {
+    /// The trace
+    #[arg(value_name = "FILE")]
+    trace: PathBuf,
+}
+
+impl Check {
+    pub fn main(self) -> Result<ExitCode, String> {
+        let mut findings = Findings::default();
+        let mut count = 0;
+        each(&self.trace, |number, line| {
+            findings.take(number, &line);
+            count += 1;
+            true
+        })?;
+        let shown = Untrusted::new(self.trace.display());
+        if count == 0 {
+            return Err(format!("{shown}: there is nothing in this trace"));
+        }
+        let found = findings.all();
+        for (line, finding) in &found {
+            say!("{shown}:{line}: {}", Untrusted::new(finding));
+        }
+        Ok(match found.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! `acp-chain trace`: what a run wrote, shown, checked, compared and turned into other formats. And where a run writes it.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `show` | a line for each thing that happened |
+//! | `check` | what went wrong |
+//! | `diff` | what differs between two runs |
+//! | `export` | other formats |
+//! | `target` | where a run writes its trace |
+
+mod check;
+mod diff;
+mod export;
+mod show;
+mod target;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::ExitCode;
+
+use acp_chain_trace::{Line, Reader};
+
+pub use self::target::{Target, files, open as open_target};
+use crate::untrusted::Untrusted;
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Trace {
+    /// Print what crossed and what was decided, a line each
+    Show(show::Show),
+    /// Say what went wrong: requests without an answer, denied calls, holds that ran out, failures
+    Check(check::Check),
+    /// Compare two runs by session and turn, whatever their ids and times are
+    Diff(diff::Diff),
+    /// Write it in another format
+    Export(export::Export),
+}
+
+/// What to exit with if something cannot be read.
+const UNREADABLE: u8 = 2;
+
+impl Trace {
+    pub fn main(self) -> ExitCode {
+        let done = match self {
+            Self::Show(show) => show.main(),
+            Self::Check(check) => check.main(),
+            Self::Diff(diff) => diff.main(),
+            Self::Export(export) => export.main(),
+        };
+        // As with `diff` and `grep`, 1 is an answer.
+        done.unwrap_or_else(|error| {
+            eprintln!("acp-chain: {error}");
+            ExitCode::from(UNREADABLE)
+        })
+    }
+}
+
+fn open(path: &Path) -> Result<BufReader<File>, String> {
+    let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+        true => Err(std::io::ErrorKind::IsADirectory.into()),
+        false => Ok(file),
+    });
+    opened.map(BufReader::new).map_err(|error| {
+        let path = Untrusted::new(path.display());
+        format!(
+            "{path}: the trace cannot be read: {error}; `acp-chain run --trace FILE` writes one"
+        )
+    })
+}
+
+/// Takes each line of a trace, with its number, until one is enough. A line that was cut off is told.
+fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
+    let shown = Untrusted::new(path.display());
+    let mut reader = Reader::new(open(path)?);
+    for read in reader.by_ref() {
+        let (number, line) = read.map_err(|error| {
+            let error = error.to_string();
+            format!("{shown}:{}", Untrusted::new(error))
+        })?;
+        if !take(number, line) {
+            return Ok(());
+        }
+    }
+    if reader.cut() > 0 {
+        let cut = reader.cut();
+        eprintln!(
+            "acp-chain: {shown}: {cut} lines end too early, as when the program is killed while it writes; they are \
+             passed over"
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! `acp-chain trace show`: a line for each thing that happened.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use acp_chain_trace::{Decision, Kind, Line};
+use console::{measure_text_width, style};
+
+use super::each;
+use crate::untrusted::Untrusted;
+
+/// Columns of the part of a line that says from where to where.
+const ROUTE: usize = 28;
+
+/// How much of a body is shown, in bytes.
+const BODY: usize = 160;
+
+/// How much of a name is shown, in bytes.
+const NAME: usize = 100;
+
+#[derive(Debug, clap::Args)]
+pub struct Show {
+    /// The trace
+    #[arg(value_name = "FILE")]
+    trace: PathBuf,
+    /// Only what belongs to this session
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only messages of this method, or of those that begin with what stands before a `*`
+    #[arg(long, value_name = "METHOD")]
+    method: Option<String>,
+    /// Only what this proxy got, sent and decided; `client` and `agent` do as well
+    #[arg(long, value_name = "ID")]
+    proxy: Option<String>,
+}
+
+impl Show {
+    pub fn main(self) -> Result<ExitCode, String> {
+        each(&self.trace, |_, line| {
+            if self.shows(&line)
+                && let Some(text) = text(&line)
+            {
+                use std::io::Write;
+                // Whoever reads may have enough before the end.
+                return writeln!(std::io::stdout(), "{text}").is_ok();
+            }
+            true
+        })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn shows(&self, line: &Line) -> bool {
+        let is_session = |session: &String| line.session.as_ref() == Some(session);
+        let is_method = |method: &String| {
+            let own = line.method.as_deref().unwrap_or_default();
+            match method.strip_suffix('*') {
+                Some(beginning) => own.starts_with(beginning),
+                None => own == method,
+            }
+        };
+        let is_proxy = |proxy: &String| {
+            let parts = [&line.from, &line.to, &line.proxy];
+            parts.iter().any(|part| part.as_ref() == Some(proxy))
+        };
+        self.session.as_ref().is_none_or(is_session)
+            && self.method.as_ref().is_none_or(is_method)
+            && self.proxy.as_ref().is_none_or(is_proxy)
+    }
+}
+
+fn name(text: &str) -> String {
+    Untrusted::within(text, NAME).to_string()
+}
+
+/// What is shown of a line; nothing of one that says nothing.
+fn text(line: &Line) -> Option<String> {
+    let (route, what) = if let Some((from, to, kind)) = line.crossed() {
+        let route = format!("{} → {}", name(from), name(to));
+        (route, message(line, kind))
+    } else if let Some((proxy, decision)) = line.decided() {
+        (name(proxy), decided(line, decision))
+    } else if line.version.is_some() {
+        let program = line.program.as_deref().unwrap_or_default();
+        let proxies = line.proxies.iter().flatten().map(|proxy| name(proxy));
+        let proxies: Vec<_> = proxies.collect();
+        let begins = format!("{} begins: {}", name(program), proxies.join(", "));
+        (name(&line.connection), style(begins).bold().to_string())
+    } else if let Some(dropped) = line.dropped {
+        let missing = format!("{dropped} lines are missing here");
+        (String::new(), style(missing).red().to_string())
+    } else {
+        let counts = [
+            (line.denied, "denied"),
+            (line.invalid, "made no sense"),
+            (line.full, "past a limit"),
+        ];
+        let counts = counts.iter().filter_map(|(count, what)| {
+            let count = count.filter(|count| *count > 0)?;
+            Some(format!("{count} {what}"))
+        });
+        let counts: Vec<_> = counts.collect();
+        let calls = format!("calls: {}", counts.join(", "));
+        (name(line.proxy.as_deref()?), style(calls).red().to_string())
+    };
+    // The day is seldom the question.
+    let time = line.time.split_once('T').map_or("", |(_, time)| time);
+    let time = style(name(time)).dim();
+    let pad = " ".repeat(ROUTE.saturating_sub(measure_text_width(&route)));
+    Some(format!("{time} {route}{pad} {what}"))
+}
+
+fn message(line: &Line, kind: Kind) -> String {
+    let method = style(name(line.method.as_deref().unwrap_or_default())).cyan();
+    let request = line
+        .request
+        .map_or(String::new(), |number| format!(" {number}"));
+    let kind = match line.error.is_some() {
+        true => style("error").red().to_string(),
+        false => kind.as_str().to_owned(),
+    };
+    let body = Untrusted::within(line.body().unwrap_or_default(), BODY);
+    let took = took(line.waited, "waited");
+    format!("{kind}{request} {method}{took} {body}")
+}
+
+fn decided(line: &Line, decision: Decision) -> String {
+    let method = name(line.method.as_deref().unwrap_or_default());
+    let request = line
+        .request
+        .map_or(String::new(), |number| format!(" {number}"));
+    let is_bad = matches!(decision, Decision::Fail | Decision::Expire);
+    let decision = match is_bad {
+        true => style(decision.as_str()).red(),
+        false => style(decision.as_str()).yellow(),
+    };
+    let why = line.why.as_deref().map_or(String::new(), |why| {
+        format!(": {}", Untrusted::within(why, BODY))
+    });
+    let took = [took(line.worked, "worked"), took(line.held, "held")].concat();
+    format!("{decision}{request} {method}{took}{why}")
+}
+
+fn took(micros: Option<u64>, what: &str) -> String {
+    micros.map_or(String::new(), |micros| {
+        style(format!(" [{what} {micros} µs]")).dim().to_string()
+    })
+}

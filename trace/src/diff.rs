@@ -1,0 +1,251 @@
+//! What differs between two runs: by session and turn, whatever their ids and times are.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline};
+
+use crate::Line;
+
+/// Of a longer body this many bytes are told, and a hash of the rest.
+const TOLD: usize = 2000;
+
+/// How long the shortest difference of a turn is looked for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A run, as far as it can be compared: what was said in each turn of each session.
+#[derive(Debug, Default)]
+pub struct Run {
+    turns: Vec<(Turn, Vec<String>)>,
+    places: HashMap<Turn, usize>,
+    sessions: HashMap<(String, String), usize>,
+    /// In each session, how many turns have begun.
+    begun: HashMap<usize, usize>,
+    ids: HashMap<String, usize>,
+}
+
+/// A turn of a session. Both are counted from 1, in the order in which they begin: 0 is what belongs to no session,
+/// and what comes before the first turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Turn {
+    /// The session.
+    pub session: usize,
+    /// The turn.
+    pub turn: usize,
+}
+
+/// Which run has a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The first alone.
+    First,
+    /// The second alone.
+    Second,
+    /// Both.
+    Both,
+}
+
+/// A turn in which the runs differ.
+#[derive(Debug)]
+pub struct Difference {
+    /// Which turn.
+    pub turn: Turn,
+    /// Its steps, each with the run that has it.
+    pub steps: Vec<(Side, String)>,
+}
+
+impl Run {
+    /// Takes in a line.
+    pub fn take(&mut self, line: &Line) {
+        let method = line.method.as_deref().unwrap_or_default();
+        let step = match (line.crossed(), line.decided()) {
+            (Some((from, to, kind)), _) => {
+                let what = match (line.error.is_some(), line.result.is_some()) {
+                    (true, _) => "error",
+                    (_, true) => "result",
+                    _ => kind.as_str(),
+                };
+                let body = line.body().map_or(String::new(), |body| self.same(body));
+                format!("{from} → {to}: {what} {method} {body}")
+            }
+            (None, Some((proxy, decision))) => {
+                let why = line
+                    .why
+                    .as_ref()
+                    .map_or(String::new(), |why| format!(": {why}"));
+                format!("{proxy}: {} {method}{why}", decision.as_str())
+            }
+            (None, None) => return,
+        };
+        let session = match &line.session {
+            Some(session) => {
+                let next = self.sessions.len() + 1;
+                let key = (line.connection.clone(), session.clone());
+                *self.sessions.entry(key).or_insert(next)
+            }
+            None => 0,
+        };
+        let begun = self.begun.entry(session).or_default();
+        let is_prompt = line.from.as_deref() == Some("client") && method == "session/prompt";
+        if is_prompt && line.kind == Some(crate::Kind::Request) {
+            *begun += 1;
+        }
+        let turn = Turn {
+            session,
+            turn: *begun,
+        };
+        let place = *self.places.entry(turn).or_insert_with(|| {
+            self.turns.push((turn, Vec::new()));
+            self.turns.len() - 1
+        });
+        self.turns[place].1.push(step);
+    }
+
+    /// A body without what is another in each run.
+    fn same(&mut self, body: &str) -> String {
+        let mut text = match serde_json::from_str::<Value>(body) {
+            Ok(mut value) => {
+                self.rename("", &mut value);
+                value.to_string()
+            }
+            Err(_) => body.to_owned(),
+        };
+        if text.len() > TOLD {
+            let end = text.floor_char_boundary(TOLD);
+            let mut hasher = DefaultHasher::new();
+            text[end..].hash(&mut hasher);
+            let rest = text.len() - end;
+            text.truncate(end);
+            let hash = hasher.finish();
+            text = format!("{text}… ({rest} bytes more, {hash:016x})");
+        }
+        text
+    }
+
+    /// Puts the same names in place of ids and times, which are told by the names of their members.
+    fn rename(&mut self, member: &str, value: &mut Value) {
+        let is_id = member == "id" || member.ends_with("Id") || member.ends_with("_id");
+        let is_time = member.ends_with("At") || member == "timestamp" || member == "time";
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    self.rename(name, value);
+                }
+            }
+            Value::Array(values) => {
+                for value in values {
+                    self.rename("", value);
+                }
+            }
+            Value::String(_) | Value::Number(_) if is_id => {
+                let next = self.ids.len() + 1;
+                let number = self.ids.entry(value.to_string()).or_insert(next);
+                *value = Value::String(format!("id-{number}"));
+            }
+            Value::String(_) | Value::Number(_) if is_time => {
+                *value = Value::String("time".to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The turns in which two runs differ, in the order in which they began.
+#[must_use]
+pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
+    let only = |turn: &&(Turn, Vec<String>)| !first.places.contains_key(&turn.0);
+    let turns = first.turns.iter().chain(second.turns.iter().filter(only));
+    let differences = turns.filter_map(|(turn, _)| {
+        let steps = |run: &Run| {
+            run.places
+                .get(turn)
+                .map(|place| run.turns[*place].1.clone())
+        };
+        let [first, second] = [first, second].map(|run| steps(run).unwrap_or_default());
+        (first != second).then(|| Difference {
+            turn: *turn,
+            steps: compare(&first, &second),
+        })
+    });
+    differences.collect()
+}
+
+fn compare(first: &[String], second: &[String]) -> Vec<(Side, String)> {
+    let deadline = Instant::now() + PATIENCE;
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, first, second, Some(deadline));
+    let changes = ops.iter().flat_map(|op| op.iter_changes(first, second));
+    let steps = changes.map(|change| {
+        let side = match change.tag() {
+            ChangeTag::Equal => Side::Both,
+            ChangeTag::Delete => Side::First,
+            ChangeTag::Insert => Side::Second,
+        };
+        (side, change.value())
+    });
+    steps.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reader;
+
+    fn run(trace: &str) -> Run {
+        let mut run = Run::default();
+        for line in Reader::new(trace.as_bytes()) {
+            run.take(&line.unwrap().1);
+        }
+        run
+    }
+
+    const FIRST: &str = r#"
+{"time":"1","connection":"x","from":"client","to":"agent","kind":"request","request":1,"method":"session/new","params":{}}
+{"time":"2","connection":"x","from":"agent","to":"client","kind":"response","request":1,"method":"session/new","result":{"sessionId":"s1"}}
+{"time":"3","connection":"x","from":"client","to":"p","kind":"request","request":2,"method":"session/prompt","session":"s1","params":{"sessionId":"s1","prompt":[{"text":"hi"}]}}
+{"time":"4","connection":"x","proxy":"p","decision":"change","request":2,"method":"session/prompt","session":"s1"}
+{"time":"5","connection":"x","from":"p","to":"agent","kind":"request","request":2,"method":"session/prompt","session":"s1","params":{"sessionId":"s1","prompt":[{"text":"HI"}]}}
+"#;
+
+    #[test]
+    fn ids_times_and_the_order_of_members_are_no_difference() {
+        let second = FIRST
+            .replace("\"x\"", "\"other\"")
+            .replace("\"time\":\"", "\"time\":\"9")
+            .replace("s1", "s2")
+            .replace(
+                "{\"sessionId\":\"s2\",\"prompt\":[{\"text\":\"hi\"}]}",
+                "{\"prompt\":[{\"text\":\"hi\"}],\"sessionId\":\"s2\"}",
+            );
+        assert!(diff(&run(FIRST), &run(&second)).is_empty());
+    }
+
+    #[test]
+    fn what_differs_is_told_with_its_session_and_turn() {
+        let second = FIRST.replace("HI", "ho");
+        let differences = diff(&run(FIRST), &run(&second));
+        assert_eq!(differences.len(), 1);
+        let turn = Turn {
+            session: 1,
+            turn: 1,
+        };
+        assert_eq!(differences[0].turn, turn);
+        let only = |side| {
+            let steps = differences[0].steps.iter();
+            let mut of = steps.filter(move |(of, _)| *of == side);
+            of.next().map(|(_, step)| step.clone()).unwrap()
+        };
+        assert!(only(Side::First).contains("\"HI\"") && only(Side::Second).contains("\"ho\""));
+        assert!(only(Side::Both).starts_with("client → p: request session/prompt"));
+    }
+
+    #[test]
+    fn a_turn_that_one_run_lacks_is_a_difference() {
+        let lines: Vec<_> = FIRST.lines().take(3).collect();
+        let shorter = lines.join("\n");
+        for (first, second) in [(FIRST, &*shorter), (&*shorter, FIRST)] {
+            assert_eq!(diff(&run(first), &run(second)).len(), 1);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What went wrong in a run: requests without an answer, failures, holds that ran out, and what proxies did that
+//! they had no right to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use crate::{Decision, Kind, Line};
+
+/// Something that went wrong. Its text has names from the trace as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A request got no answer.
+    Unanswered {
+        /// Who asked.
+        from: String,
+        /// What was asked.
+        method: String,
+        /// Its number within the chain.
+        request: u64,
+    },
+    /// A proxy could not decide about a message.
+    Failed {
+        /// The proxy.
+        proxy: String,
+        /// The method of the message.
+        method: String,
+        /// Why not.
+        why: String,
+    },
+    /// A proxy held a message for too long.
+    Expired {
+        /// The proxy.
+        proxy: String,
+        /// The method of the message.
+        method: String,
+    },
+    /// A proxy did what it had no right to.
+    Denied {
+        /// The proxy.
+        proxy: String,
+        /// What its powers do not cover.
+        denied: u64,
+        /// What made no sense.
+        invalid: u64,
+        /// What went past a limit.
+        full: u64,
+    },
+    /// Lines are missing.
+    Dropped(u64),
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Unanswered {
+                from,
+                method,
+                request,
+            } => write!(f, "{method} of {from} (request {request}) has no answer"),
+            Self::Failed { proxy, method, why } => {
+                write!(f, "the proxy `{proxy}` failed on {method}: {why}")
+            }
+            Self::Expired { proxy, method } => {
+                write!(f, "the proxy `{proxy}` held {method} for too long")
+            }
+            Self::Denied {
+                proxy,
+                denied,
+                invalid,
+                full,
+            } => {
+                let counts = [
+                    (*denied, "calls that its powers do not cover"),
+                    (*invalid, "calls that made no sense"),
+                    (*full, "calls past a limit"),
+                ];
+                let counts = counts.iter().filter(|(count, _)| *count > 0);
+                let counts: Vec<_> = counts
+                    .map(|(count, what)| format!("{count} {what}"))
+                    .collect();
+                write!(f, "the proxy `{proxy}` made {}", counts.join(", "))
+            }
+            Self::Dropped(count) => write!(
+                f,
+                "{count} lines are missing here, since they came faster than they could be written"
+            ),
+        }
+    }
+}
+
+/// Collects what went wrong, line by line.
+#[derive(Debug, Default)]
+pub struct Findings {
+    found: BTreeMap<(usize, usize), Finding>,
+    /// By connection and number, where each request was first seen, and of whom.
+    open: HashMap<(String, u64), (usize, String, String)>,
+}
+
+impl Findings {
+    /// Takes in a line, with its number.
+    pub fn take(&mut self, number: usize, line: &Line) {
+        let method = || line.method.clone().unwrap_or_default();
+        if let Some(request) = line.request {
+            let key = (line.connection.clone(), request);
+            match (line.crossed(), line.decided()) {
+                (Some((from, _, Kind::Request)), _) => {
+                    let first = || (number, from.to_owned(), method());
+                    self.open.entry(key).or_insert_with(first);
+                }
+                (Some((_, to, Kind::Response)), _)
+                    if self.open.get(&key).is_some_and(|(_, from, _)| from == to) =>
+                {
+                    self.open.remove(&key);
+                }
+                // What asked for it may be within the host.
+                (_, Some((_, Decision::Answer | Decision::Refuse))) => {
+                    self.open.remove(&key);
+                }
+                _ => {}
+            }
+        }
+        let proxy = || line.proxy.clone().unwrap_or_default();
+        let finding = match line.decision {
+            Some(Decision::Fail) => Finding::Failed {
+                proxy: proxy(),
+                method: method(),
+                why: line.why.clone().unwrap_or_default(),
+            },
+            Some(Decision::Expire) => Finding::Expired {
+                proxy: proxy(),
+                method: method(),
+            },
+            _ => {
+                let [denied, invalid, full] =
+                    [line.denied, line.invalid, line.full].map(Option::unwrap_or_default);
+                match line.dropped {
+                    Some(count) => Finding::Dropped(count),
+                    None if denied > 0 || invalid > 0 || full > 0 => Finding::Denied {
+                        proxy: proxy(),
+                        denied,
+                        invalid,
+                        full,
+                    },
+                    None => return,
+                }
+            }
+        };
+        self.add(number, finding);
+    }
+
+    /// All that was found, in the order of the lines that it is about.
+    #[must_use]
+    pub fn all(mut self) -> Vec<(usize, Finding)> {
+        for ((_, request), (number, from, method)) in std::mem::take(&mut self.open) {
+            let finding = Finding::Unanswered {
+                from,
+                method,
+                request,
+            };
+            self.add(number, finding);
+        }
+        let found = self.found.into_iter();
+        found
+            .map(|((number, _), finding)| (number, finding))
+            .collect()
+    }
+
+    fn add(&mut self, number: usize, finding: Finding) {
+        let order = self.found.len();
+        self.found.insert((number, order), finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Reader;
+
+    fn found(trace: &str) -> Vec<String> {
+        let mut findings = Findings::default();
+        for line in Reader::new(trace.as_bytes()) {
+            let (number, line) = line.unwrap();
+            findings.take(number, &line);
+        }
+        let all = findings.all().into_iter();
+        all.map(|(line, finding)| format!("{line}: {finding}"))
+            .collect()
+    }
+
+    #[test]
+    fn a_run_in_which_all_went_well_has_no_findings() {
+        let trace = r#"
+{"version":1,"connection":"a"}
+{"connection":"a","from":"client","to":"p","kind":"request","request":1,"method":"m"}
+{"connection":"a","proxy":"p","decision":"forward","request":1,"method":"m"}
+{"connection":"a","from":"p","to":"agent","kind":"request","request":1,"method":"m"}
+{"connection":"a","from":"agent","to":"p","kind":"response","request":1,"method":"m","result":null}
+{"connection":"a","from":"p","to":"client","kind":"response","request":1,"method":"m","result":null}
+{"connection":"a","from":"agent","to":"p","kind":"request","request":2,"method":"tools/call"}
+{"connection":"a","proxy":"p","decision":"answer","request":2,"method":"tools/call"}
+"#;
+        assert_eq!(found(trace), [""; 0]);
+    }
+
+    #[test]
+    fn what_went_wrong_is_found_with_its_line() {
+        let trace = r#"{"connection":"a","from":"client","to":"p","kind":"request","request":1,"method":"m"}
+{"connection":"b","from":"agent","to":"client","kind":"response","request":1,"method":"m","result":null}
+{"connection":"a","from":"agent","to":"p","kind":"response","request":1,"method":"m","result":null}
+{"proxy":"p","decision":"fail","method":"n","why":"it broke"}
+{"proxy":"p","decision":"expire","method":"n"}
+{"proxy":"p","denied":2,"invalid":0,"full":1}
+{"dropped":3}
+"#;
+        let expected = [
+            "1: m of client (request 1) has no answer",
+            "4: the proxy `p` failed on n: it broke",
+            "5: the proxy `p` held n for too long",
+            "6: the proxy `p` made 2 calls that its powers do not cover, 1 calls past a limit",
+            "7: 3 lines are missing here, since they came faster than they could be written",
+        ];
+        assert_eq!(found(trace), expected);
+    }
+}

@@ -1,0 +1,35 @@
+//! The trace of a chain: what crossed which hop, and what the proxies decided, one JSON object a line.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `line` | what a line says: the schema, by which traces are written and read |
+//! | `read` | lines out of a file, whoever wrote it |
+//! | `findings` | what went wrong in a run |
+//! | `diff` | what differs between two runs |
+//!
+//! What always holds: a trace may come from anybody. Reading one takes bounded memory for each line, and whatever
+//! is wrong with it is told with the number of its line. What it says is text from outside: whoever shows it
+//! escapes it.
+
+#![forbid(unsafe_code)]
+
+mod diff;
+mod findings;
+mod line;
+mod read;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use diff::{Difference, Run, Side, Turn, diff};
+pub use findings::{Finding, Findings};
+pub use line::{Decision, Kind, Line, Role, VERSION};
+pub use read::{Reader, TraceError};
+
+/// Where what stood in a trace is kept when the trace begins anew.
+#[must_use]
+pub fn kept(trace: &Path) -> PathBuf {
+    let mut name = OsString::from(trace);
+    name.push(".old");
+    name.into()
+}

@@ -1,0 +1,200 @@
+//! Lines out of a trace.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Read};
+
+use crate::{Line, Role, VERSION};
+
+/// The longest line that is read, in bytes: a message of 64 MiB, the names in which are said twice.
+const LONGEST: usize = 130 << 20;
+
+/// Why a trace cannot be read any further.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The file cannot be read.
+    #[error("the trace cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
+    /// A line is not what `--trace` writes.
+    #[error("{line}: this is no line of a trace: {error}; `acp-chain run --trace FILE` writes one")]
+    NoTrace {
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
+    /// A line is too long.
+    #[error("{0}: this line has more than {size} MiB, which is more than a message may have", size = LONGEST >> 20)]
+    TooLong(usize),
+    /// It is of a version that this program does not know.
+    #[error(
+        "{line}: the trace has version {version}, and this program knows those up to {VERSION}; a newer acp-chain reads it"
+    )]
+    Newer {
+        /// The line, counted from 1.
+        line: usize,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// The lines of a trace, each with its number, counted from 1.
+///
+/// A line that ends too early was cut off when the program was killed, or the disk was full. It is passed over, and
+/// counted: what another connection wrote behind it is read.
+#[derive(Debug)]
+pub struct Reader<R> {
+    from: R,
+    text: Vec<u8>,
+    number: usize,
+    cut: usize,
+    /// The connections in which the chain is a proxy.
+    inner: HashSet<String>,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads from here on.
+    pub fn new(from: R) -> Self {
+        Self {
+            from,
+            text: Vec::new(),
+            number: 0,
+            cut: 0,
+            inner: HashSet::new(),
+        }
+    }
+
+    /// How many lines were cut off so far.
+    pub fn cut(&self) -> usize {
+        self.cut
+    }
+
+    /// Whether a line is of a chain that is itself a proxy of the chain that the trace is about: then `client` and
+    /// `agent` are not the two ends, but that other chain.
+    pub fn is_inner(&self, line: &Line) -> bool {
+        !self.inner.is_empty() && self.inner.contains(&line.connection)
+    }
+
+    fn next_line(&mut self) -> Result<Option<(usize, Line)>, TraceError> {
+        loop {
+            self.text.clear();
+            let mut bounded = self.from.by_ref().take(LONGEST as u64 + 1);
+            if bounded.read_until(b'\n', &mut self.text)? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let line = self.number;
+            if self.text.len() > LONGEST {
+                return Err(TraceError::TooLong(line));
+            }
+            if self.text.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            match serde_json::from_slice::<Line>(&self.text) {
+                Ok(read) => {
+                    self.note_beginning(&read)?;
+                    return Ok(Some((line, read)));
+                }
+                Err(error) if is_cut(&self.text, &error) => self.cut += 1,
+                Err(error) => return Err(TraceError::NoTrace { line, error }),
+            }
+        }
+    }
+
+    fn note_beginning(&mut self, line: &Line) -> Result<(), TraceError> {
+        let Some(version) = line.version else {
+            return Ok(());
+        };
+        if version > VERSION {
+            let line = self.number;
+            return Err(TraceError::Newer { line, version });
+        }
+        if line.role == Some(Role::Proxy) {
+            self.inner.insert(line.connection.clone());
+        }
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Iterator for Reader<R> {
+    type Item = Result<(usize, Line), TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_line().transpose()
+    }
+}
+
+/// Whether this is the beginning of a line, by what is wrong with it.
+fn is_cut(text: &[u8], error: &serde_json::Error) -> bool {
+    let text = text.trim_ascii();
+    text.starts_with(b"{") && (error.is_eof() || !text.ends_with(b"}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(trace: &[u8]) -> (Result<Vec<(usize, Line)>, TraceError>, usize) {
+        let mut reader = Reader::new(trace);
+        let lines = reader.by_ref().collect();
+        (lines, reader.cut())
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_passed_over_wherever_it_is() {
+        let (lines, cut) =
+            read(b"{\"proxy\":\"a\"}\n{\"from\":\"cl\n\n{\"to\":\"b\",\"new\":[1]}\n{\"fr");
+        let lines = lines.unwrap();
+        assert_eq!(cut, 2);
+        let numbers: Vec<_> = lines.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [1, 4]);
+        assert_eq!(lines[1].1.to.as_deref(), Some("b"));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_with_its_line() {
+        for (trace, told) in [
+            ("{}\nx\n", "2: this is no line of a trace: expected value"),
+            (
+                "{\"from\":1}",
+                "1: this is no line of a trace: invalid type",
+            ),
+            ("{}\n\u{feff}{}", "2: this is no line of a trace"),
+            ("{\"version\":2}", "1: the trace has version 2"),
+        ] {
+            let error = read(trace.as_bytes()).0.unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn null_is_something_that_was_said() {
+        let (lines, _) = read(b"{\"result\":null}\n{}\n");
+        let lines = lines.unwrap();
+        assert_eq!(lines[0].1.body(), Some("null"));
+        assert_eq!(lines[1].1.body(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(trace in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            let _ = read(&trace);
+        }
+
+        #[test]
+        fn any_objects_are_read_or_refused(trace in r#"(\{("(from|to|kind|proxy|decision|version|params|time|request)":("a"|1|null|\[\]|\{"a":1\}|"request"),?){0,4}\}?\n?){0,8}"#) {
+            let _ = read(trace.as_bytes());
+        }
+
+        #[test]
+        fn a_trace_that_is_cut_anywhere_is_read_up_to_there(at in 0usize..200) {
+            let whole = "{\"from\":\"client\",\"to\":\"agent\",\"params\":{\"a\":[1,\"ä\",null,-1.5e3]}}\n".repeat(3);
+            let at = at.min(whole.len());
+            let (lines, cut) = read(&whole.as_bytes()[..at]);
+            prop_assert!(lines.is_ok(), "{:?}", lines);
+            prop_assert!(cut <= 1);
+            prop_assert!(lines.unwrap().len() >= at / (whole.len() / 3));
+        }
+    }
+}
