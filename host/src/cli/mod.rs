@@ -162,7 +162,12 @@ Examples:
 Examples:
   acp-chain trace show trace.jsonl --session 1f3a
   acp-chain trace check trace.jsonl
-  acp-chain trace diff before.jsonl after.jsonl"
+  acp-chain trace diff before.jsonl after.jsonl
+
+Exit codes:
+  0  there is nothing wrong, or no difference
+  1  something is wrong, or differs
+  2  the command line is wrong, or a trace cannot be read"
     )]
     Trace(trace::Trace),
     /// Decide whether the proxies of a project may run
