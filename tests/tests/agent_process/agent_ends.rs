@@ -148,9 +148,14 @@ async fn an_agent_that_ends_before_it_says_anything_is_named_to_the_client() {
 
 #[tokio::test]
 async fn an_agent_that_stops_reading_but_lives_leaves_nobody_waiting() {
-    let (mut client, _folder) =
-        host::through(1, ["sh", "-c", "exec <&-; exec sleep 1000"]).unwrap();
+    // It has stopped before it answers: what is asked then finds nobody who reads.
+    let script = r#"read -r line; exec <&-
+        echo "$line" | sed -E 's/.*"id":([^,]*),.*/{"jsonrpc":"2.0","id":\1,"result":{"protocolVersion":1}}/'
+        exec sleep 1000"#;
+    let (mut client, _folder) = host::through(1, ["sh", "-c", script]).unwrap();
     let answer = client.wire.request("initialize", "{}").await;
+    assert!(answer.error.is_none(), "{answer:?}");
+    let answer = client.wire.request("session/new", "{}").await;
     assert!(answer.error.unwrap().contains("acp-chain: the agent "));
 }
 

@@ -265,20 +265,3 @@ fn a_registry_of_the_users_file_is_read_without_a_network() {
     );
     world.does(&["agent", "add", "it", "--yes"]);
 }
-
-#[test]
-fn an_editor_that_does_not_have_an_installed_agent_is_told_the_entry_for_it() {
-    let world = World::new();
-    world.does(&["agent", "add", "mine", "--", "sh"]);
-    let settings = world.path("settings.json");
-    let text = r#"{ "agent_servers": { "other": { "command": "x" } } }"#;
-    fs::write(&settings, text).unwrap();
-    let file = settings.to_str().unwrap();
-    let told = world.fails(&["setup", "zed", "--agent", "mine", "--file", file]);
-    assert!(
-        told.contains("\"mine\": {\"args\":[\"run\",\"mine\"],\"command\":\"/"),
-        "{told}"
-    );
-    let told = world.fails(&["setup", "zed", "--agent", "nobodys", "--file", file]);
-    assert!(!told.contains("It is installed"), "{told}");
-}
