@@ -62,7 +62,10 @@ fn bash_completes_commands_and_their_options() {
     let mut bash = Command::new("bash");
     bash.args(["--norc", "-c", asks, "bash"])
         .arg(script(&home, "bash"));
-    assert_eq!(printed(&mut bash), "try trace trust\n--list --log --log-file\n");
+    assert_eq!(
+        printed(&mut bash),
+        "try trace trust\n--list --log --log-file\n"
+    );
 }
 
 #[test]
@@ -99,7 +102,10 @@ fn fish_completes_commands_and_their_options() {
     fish.env("HOME", home.path());
     let completed = printed(&mut fish);
     let names = completed.lines().filter_map(|line| line.split('\t').next());
-    assert_eq!(names.collect::<Vec<_>>(), ["trace", "trust", "try", "--list"]);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["trace", "trust", "try", "--list"]
+    );
 }
 
 /// There is no such shell here.
