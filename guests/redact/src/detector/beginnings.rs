@@ -56,16 +56,7 @@ impl Beginnings {
             .iter()
             .map(|needle| needle.bytes().map(column).collect())
             .collect();
-        let longest = needles.iter().map(Vec::len).max().unwrap_or_default();
-        let mut nodes = Nodes::of(&needles, 0);
-        for length in 1..=longest {
-            let longer = Nodes::of(&needles, length);
-            match longer.fit() {
-                true => nodes = longer,
-                false => break,
-            }
-        }
-        nodes.table()
+        Nodes::of(&needles).table()
     }
 
     /// Whether a needle may begin as this text does, as far as both go.
@@ -101,40 +92,59 @@ impl Beginnings {
 }
 
 impl<'n> Nodes<'n> {
-    /// Of so many characters of these needles at most.
-    fn of(needles: &'n [Vec<u8>], length: usize) -> Self {
-        let read: BTreeSet<(usize, &[u8])> = needles
-            .iter()
-            .flat_map(|needle| (0..=needle.len().min(length)).map(|end| (end, &needle[..end])))
-            .chain([(0, &[][..])])
-            .collect();
-        let read: Vec<&[u8]> = read.into_iter().map(|(_, read)| read).collect();
-        let number: BTreeMap<&[u8], usize> = read.iter().copied().zip(0..).collect();
-        let fall = |node: &&[u8]| {
-            let mut ends = (1..=node.len()).map(|from| &node[from..]);
-            ends.find_map(|end| number.get(end)).copied().unwrap_or(0)
+    /// Of as many characters of these needles as there is room for.
+    fn of(needles: &'n [Vec<u8>]) -> Self {
+        let root: &[u8] = &[];
+        let mut nodes = Self {
+            read: vec![root],
+            falls: vec![0],
+            ends: vec![Vec::new()],
+            length: 0,
         };
-        let falls: Vec<usize> = read.iter().map(fall).collect();
-        let mut ends: Vec<Vec<Beginning>> = vec![Vec::new(); read.len()];
-        for (needle, read) in needles.iter().enumerate() {
-            let length = read.len().min(length);
-            ends[number[&read[..length]]].push(Beginning { needle, length });
+        let mut number = BTreeMap::from([(root, 0)]);
+        // How many of them a needle ends with.
+        let mut found = 0;
+        loop {
+            let (length, shorter) = (nodes.length + 1, nodes.read.len());
+            let read: BTreeSet<&[u8]> =
+                needles.iter().filter_map(|all| all.get(..length)).collect();
+            // Each of these may be a needle: one that is longer is cut off here.
+            let fit = found + read.len() <= ROWS && shorter - found <= ROWS;
+            if read.is_empty() || !fit {
+                break;
+            }
+            for read in read {
+                let mut ends = (1..=read.len()).map(|from| &read[from..]);
+                let fall = ends.find_map(|end| number.get(end)).copied();
+                let fall = fall.unwrap_or_default();
+                number.insert(read, nodes.read.len());
+                nodes.read.push(read);
+                nodes.falls.push(fall);
+                nodes.ends.push(nodes.ends[fall].clone());
+            }
+            nodes.add_ends(needles, &number, length, |needle| needle == length);
+            let ends = nodes.ends[shorter..].iter();
+            found += ends.filter(|ends| !ends.is_empty()).count();
+            nodes.length = length;
         }
-        for at in 1..read.len() {
-            let shorter = ends[falls[at]].clone();
-            ends[at].extend(shorter);
-        }
-        Self {
-            read,
-            falls,
-            ends,
-            length,
-        }
+        let length = nodes.length;
+        nodes.add_ends(needles, &number, length, |needle| needle > length);
+        nodes
     }
 
-    fn fit(&self) -> bool {
-        let found = self.ends.iter().filter(|ends| !ends.is_empty()).count();
-        found <= ROWS && self.read.len() - found <= ROWS
+    /// Adds the needles whose lengths are such as may be needles behind so many of their characters.
+    fn add_ends(
+        &mut self,
+        needles: &[Vec<u8>],
+        number: &BTreeMap<&[u8], usize>,
+        length: usize,
+        is_meant: impl Fn(usize) -> bool,
+    ) {
+        for (needle, read) in needles.iter().enumerate() {
+            if is_meant(read.len()) {
+                self.ends[number[&read[..length]]].push(Beginning { needle, length });
+            }
+        }
     }
 
     fn table(mut self) -> Beginnings {
