@@ -17,6 +17,7 @@ pub mod powers;
 pub mod process;
 pub mod projects;
 pub mod provider;
+pub mod said;
 pub mod schema;
 pub mod stand_in;
 pub mod terminal;

@@ -39,6 +39,18 @@ impl Terminal {
         Ok(rustix::fs::open(&self.name, flags, Mode::empty())?.into())
     }
 
+    /// Makes this all that a command has.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn attach(&self, command: &mut Command) -> io::Result<()> {
+        command
+            .stdin(self.stream()?)
+            .stdout(self.stream()?)
+            .stderr(self.stream()?);
+        Ok(())
+    }
+
     /// Types this.
     ///
     /// # Errors
@@ -53,10 +65,7 @@ impl Terminal {
     /// # Errors
     /// If it cannot be started.
     pub fn run(mut self, mut command: Command, line: &str) -> io::Result<(bool, String)> {
-        command
-            .stdin(self.stream()?)
-            .stdout(self.stream()?)
-            .stderr(self.stream()?);
+        self.attach(&mut command)?;
         let mut running = command.spawn()?;
         drop(command);
         self.types(line)?;

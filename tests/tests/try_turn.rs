@@ -121,10 +121,7 @@ async fn in_a_terminal_the_user_answers_by_number() {
     let user = User::new();
     let mut command = user.tries(&["--prompt", "permission edit Write it /a"], &[AGENT]);
     let mut terminal = Terminal::open().unwrap();
-    command
-        .stdin(terminal.stream().unwrap())
-        .stdout(terminal.stream().unwrap())
-        .stderr(terminal.stream().unwrap());
+    terminal.attach(command.as_std_mut()).unwrap();
     let mut running = command.spawn().unwrap();
     drop(command);
     // What is no answer is asked again.

@@ -28,10 +28,7 @@ fn with_manifest(folder: &Path, appended: &[&str]) -> Command {
 /// code.
 async fn typed(mut command: Command, line: &str) -> (String, Option<i32>) {
     let mut terminal = Terminal::open().unwrap();
-    command
-        .stdin(terminal.stream().unwrap())
-        .stdout(terminal.stream().unwrap())
-        .stderr(terminal.stream().unwrap());
+    terminal.attach(command.as_std_mut()).unwrap();
     let mut running = command.spawn().unwrap();
     drop(command);
     terminal.types(line).unwrap();

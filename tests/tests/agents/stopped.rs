@@ -1,7 +1,5 @@
 //! Whoever is killed in the middle leaves what was there before, and what is left goes with the next change.
 
-use std::process::Stdio;
-
 use super::world::World;
 
 #[test]
@@ -13,12 +11,7 @@ fn an_update_that_is_killed_leaves_the_version_before() {
     world.registry(&[world.script("1.1.0")]);
     let waits = world.server.stop_halfway("/script-1.1.0.tar.gz");
     let update = ["agent", "update", "script", "--yes"];
-    let mut command = world.command(&update).into_std();
-    let mut running = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut running = world.begins(&update);
     waits.recv().unwrap();
     // Nobody else changes anything meanwhile.
     let told = world.fails(&["agent", "remove", "script"]);
@@ -48,12 +41,7 @@ fn a_first_installation_that_is_killed_leaves_no_agent() {
     let registry = world.registry(&[world.script("1.0.0")]);
     let waits = world.server.stop_halfway("/script-1.0.0.tar.gz");
     let add = ["agent", "add", "script", "--registry", &registry, "--yes"];
-    let mut command = world.command(&add).into_std();
-    let mut running = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut running = world.begins(&add);
     waits.recv().unwrap();
     running.kill().unwrap();
     running.wait().unwrap();

@@ -4,9 +4,11 @@ use std::env::consts;
 use std::fs;
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
+use std::process::{Child, Stdio};
 
 use acp_chain::extension::Digest;
 use acp_chain_tests::host::{self, peer};
+use acp_chain_tests::said::Said;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
@@ -21,13 +23,6 @@ use super::served::Server;
 pub struct World {
     home: TempDir,
     pub server: Server,
-}
-
-#[derive(Debug)]
-pub struct Said {
-    pub is_success: bool,
-    pub out: String,
-    pub err: String,
 }
 
 impl World {
@@ -73,32 +68,31 @@ impl World {
             )
             .env("npm_config_fetch_retries", "0")
             .env("PIP_EXTRA_INDEX_URL", self.server.url("/simple/"))
-            .stdin(std::process::Stdio::null());
+            .stdin(Stdio::null());
         command
     }
 
     /// Runs a command, without a terminal.
     pub fn run(&self, args: &[&str]) -> Said {
-        let output = self.command(args).into_std().output().unwrap();
-        Said {
-            is_success: output.status.success(),
-            out: String::from_utf8_lossy(&output.stdout).into_owned(),
-            err: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        let mut command = self.command(args).into_std();
+        command.output().unwrap().into()
     }
 
     /// The same, which has to succeed; what it printed.
     pub fn does(&self, args: &[&str]) -> String {
-        let said = self.run(args);
-        assert!(said.is_success, "{args:?}: {said:?}");
-        said.out
+        self.run(args).of_success(args)
     }
 
     /// The same, which has to fail; what it said.
     pub fn fails(&self, args: &[&str]) -> String {
-        let said = self.run(args);
-        assert!(!said.is_success, "{args:?}: {said:?}");
-        said.err
+        self.run(args).of_failure(args)
+    }
+
+    /// Begins a command, of which nobody hears what it says.
+    pub fn begins(&self, args: &[&str]) -> Child {
+        let mut command = self.command(args).into_std();
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
     }
 
     /// Serves a registry with these agents. Gives its URL.

@@ -4,8 +4,9 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use acp_chain_tests::host;
+use acp_chain_tests::said::Said;
 
-use super::world::{World, digest, said};
+use super::world::{World, digest};
 
 /// Runs a command that may write no file longer than this, in blocks of 512 bytes. What is longer is an
 /// error, as on a full disk, or kills it.
@@ -18,7 +19,7 @@ fn run(world: &World, blocks: u32, kills: bool, args: &[&str]) -> bool {
         .arg(host::program())
         .args(args);
     command.arg("--manifest").arg(world.manifest());
-    said(command.output().unwrap()).is_success
+    Said::from(command.output().unwrap()).is_success
 }
 
 #[test]
@@ -110,8 +111,10 @@ fn of_two_who_add_at_once_one_is_told() {
         .into_iter()
         .map(|add| add.wait_with_output().unwrap())
         .collect();
-    let (done, told): (Vec<_>, Vec<_>) =
-        both.into_iter().map(said).partition(|said| said.is_success);
+    let (done, told): (Vec<_>, Vec<_>) = both
+        .into_iter()
+        .map(Said::from)
+        .partition(|said| said.is_success);
     assert_eq!(done.len(), 1, "{done:?} {told:?}");
     assert!(
         told[0].err.contains("`it` is installed already"),

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use acp_chain::extension::Lock;
 use serde_json::Value;
 
-use super::world::{World, digest, said};
+use super::world::{World, digest};
+use acp_chain_tests::said::Said;
 
 const USED: &str = "# Ours.\n[agent]\ncommand = \"agent\"\n\n[[proxy]]\nuse = \"it\"\n";
 
@@ -103,7 +104,7 @@ fn what_comes_with_the_program_is_used_by_its_name() {
         .arg(&file)
         .arg("--output")
         .arg(&program);
-    assert!(said(bundle.output().unwrap()).is_success);
+    assert!(Said::from(bundle.output().unwrap()).is_success);
     world.program = program;
 
     assert_eq!(

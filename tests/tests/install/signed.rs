@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use acp_chain_tests::host;
+use acp_chain_tests::said::Said;
 
-use super::world::{World, digest, said};
+use super::world::{World, digest};
 
 /// A pair of keys, made by `minisign`.
 pub struct Keys(PathBuf);
@@ -19,7 +20,7 @@ impl Keys {
             .arg(&key)
             .arg("-p")
             .arg(key.with_extension("pub"));
-        let said = said(minisign.output().unwrap());
+        let said = Said::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
         Self(key)
     }
@@ -44,7 +45,7 @@ impl Keys {
             .arg("-m")
             .arg(file)
             .args(["-t", &comment]);
-        let said = said(minisign.output().unwrap());
+        let said = Said::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use acp_chain::extension::{Digest, Lock, Locked};
 use acp_chain_package::{About, Asked, Asks, Package, Version};
 use acp_chain_tests::host;
+use acp_chain_tests::said::Said;
 use tempfile::TempDir;
 
 /// What a user has.
@@ -16,14 +17,6 @@ pub struct World {
     environment: BTreeMap<&'static str, String>,
     /// What is run.
     pub program: PathBuf,
-}
-
-/// What a command said.
-#[derive(Debug)]
-pub struct Said {
-    pub is_success: bool,
-    pub out: String,
-    pub err: String,
 }
 
 impl World {
@@ -105,34 +98,22 @@ impl World {
         if !matches!(args[0], "gc" | "publish") {
             command.arg("--manifest").arg(self.manifest());
         }
-        said(command.output().unwrap())
+        Said::from(command.output().unwrap())
     }
 
     /// Runs a command about the user's own chain.
     pub fn run_own(&self, args: &[&str]) -> Said {
-        said(self.command(&self.program).args(args).output().unwrap())
+        Said::from(self.command(&self.program).args(args).output().unwrap())
     }
 
     /// Runs a command about the project, which has to do what it was told.
     pub fn do_run(&self, args: &[&str]) -> String {
-        let said = self.run(args);
-        assert!(said.is_success, "{args:?}: {said:?}");
-        said.out
+        self.run(args).of_success(args)
     }
 
     /// The same, which has to fail; what it said.
     pub fn fail(&self, args: &[&str]) -> String {
-        let said = self.run(args);
-        assert!(!said.is_success, "{args:?}: {said:?}");
-        said.err
-    }
-}
-
-pub fn said(output: Output) -> Said {
-    Said {
-        is_success: output.status.success(),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        self.run(args).of_failure(args)
     }
 }
 

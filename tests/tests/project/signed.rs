@@ -4,9 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use acp_chain_tests::host;
+use acp_chain_tests::said::Said;
 
 use crate::chain::begun;
-use crate::world::{SHOUT, World, said};
+use crate::world::{SHOUT, World};
 
 /// A pair of keys of `minisign`.
 struct Keys(PathBuf);
@@ -17,7 +18,7 @@ impl Keys {
         let mut minisign = std::process::Command::new(host::peer("bin/minisign"));
         minisign.args(["-G", "-W", "-s"]).arg(&key);
         minisign.arg("-p").arg(key.with_extension("pub"));
-        let said = said(minisign.output().unwrap());
+        let said = Said::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
         Self(key)
     }
@@ -39,7 +40,7 @@ impl Keys {
             .arg("-m")
             .arg(statement);
         minisign.arg("-x").arg(world.path("acp-chain.toml.minisig"));
-        let said = said(minisign.output().unwrap());
+        let said = Said::from(minisign.output().unwrap());
         assert!(said.is_success, "{said:?}");
     }
 

@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use acp_chain_package::{About, Asked, Asks, Package, Version};
 use acp_chain_tests::host;
+use acp_chain_tests::said::Said;
 use acp_chain_tests::terminal::Terminal;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -18,14 +19,6 @@ pub struct World {
     pub root: PathBuf,
     /// What is run.
     pub program: PathBuf,
-}
-
-/// What a command said.
-#[derive(Debug)]
-pub struct Said {
-    pub is_success: bool,
-    pub out: String,
-    pub err: String,
 }
 
 impl World {
@@ -122,7 +115,7 @@ impl World {
             .arg(&file)
             .arg("--output")
             .arg(&program);
-        let bundled = said(bundle.output().unwrap());
+        let bundled = Said::from(bundle.output().unwrap());
         assert!(bundled.is_success, "{bundled:?}");
         self.program = program;
     }
@@ -142,21 +135,17 @@ impl World {
 
     pub fn run(&self, args: &[&str]) -> Said {
         let mut command = self.command(args[0]);
-        said(command.args(&args[1..]).output().unwrap())
+        Said::from(command.args(&args[1..]).output().unwrap())
     }
 
     /// Runs a command that has to do what it was told; what it said.
     pub fn do_run(&self, args: &[&str]) -> String {
-        let said = self.run(args);
-        assert!(said.is_success, "{args:?}: {said:?}");
-        said.out
+        self.run(args).of_success(args)
     }
 
     /// The same, which has to fail.
     pub fn fail(&self, args: &[&str]) -> String {
-        let said = self.run(args);
-        assert!(!said.is_success, "{args:?}: {said:?}");
-        said.err
+        self.run(args).of_failure(args)
     }
 
     /// Runs `acp-chain trust` on a terminal on which somebody types this. Gives whether it did what it should, and
@@ -256,11 +245,3 @@ pub fn lookup(number: u64, folder: &Path) -> Vec<u8> {
 /// The manifest of [`World::shouting`].
 pub const SHOUT: &str = "[[proxy]]\nid = \"shout\"\npath = \"tools/shout.wasm\"\n\
                          powers = [\"prompts.read\", \"prompts.change\"]\n";
-
-pub fn said(output: Output) -> Said {
-    Said {
-        is_success: output.status.success(),
-        out: String::from_utf8_lossy(&output.stdout).into_owned(),
-        err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
