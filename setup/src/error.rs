@@ -68,9 +68,9 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// As the user said it.
-        name: String,
+        name: Box<str>,
         /// What may have been meant.
-        near: Option<String>,
+        near: Option<Box<str>>,
         /// All that there are.
         there: Vec<String>,
         /// All that acp-chain has installed.

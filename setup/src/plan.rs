@@ -344,8 +344,10 @@ fn unknown(path: &Path, name: &str, there: &[Agent], installed: &[String]) -> Er
     let near = all.max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
     Error::UnknownAgent {
         path: path.to_owned(),
-        name: name.to_owned(),
-        near: near.filter(|near| likeness(near) > 0.7).cloned(),
+        name: name.into(),
+        near: near
+            .filter(|near| likeness(near) > 0.7)
+            .map(|near| near.as_str().into()),
         there: there.cloned().collect(),
         installed: installed.to_vec(),
     }
