@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `line` | what a line says: the schema, by which traces are written and read |
+//! | `sink` | where lines go while a chain runs |
 //! | `read` | lines out of a file, whoever wrote it |
 //! | `findings` | what went wrong in a run |
 //! | `diff` | what differs between two runs |
@@ -17,14 +18,16 @@ mod diff;
 mod findings;
 mod line;
 mod read;
+mod sink;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use diff::{Difference, Run, Side, Turn, diff};
 pub use findings::{Finding, Findings};
-pub use line::{Decision, Kind, Line, Role, VERSION};
+pub use line::{Decision, Kind, Line, Role, State, VERSION};
 pub use read::{Reader, TraceError};
+pub use sink::Sink;
 
 /// Where what stood in a trace is kept when the trace begins anew.
 #[must_use]

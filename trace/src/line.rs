@@ -12,6 +12,7 @@ pub const VERSION: u32 = 1;
 /// - `from` and `to`: a message crosses from the part of the chain that touched it last to the next that sees it.
 /// - `proxy` and `decision`: what a proxy decided about a message.
 /// - `proxy` and the counts: what a proxy did that it had no right to.
+/// - `proxy` and `state`: what has become of a proxy.
 /// - `dropped`: so many lines are missing here.
 ///
 /// A member that nobody knows is passed over.
@@ -104,6 +105,16 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full: Option<u64>,
 
+    /// What has become of the proxy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
+    /// How often it was started anew so far.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<u64>,
+    /// The memory that it has, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+
     /// How many lines are missing here: they did not fit into the queue of the writer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
@@ -151,6 +162,21 @@ pub enum Decision {
     Fail,
     /// The proxy held it for too long.
     Expire,
+    /// One that a later version knows.
+    #[serde(other)]
+    Unknown,
+}
+
+/// What has become of a proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It was started, also anew.
+    Running,
+    /// It has failed: `why`. Until it is started anew, the host decides in its place.
+    Failed,
+    /// It is over.
+    Ended,
     /// One that a later version knows.
     #[serde(other)]
     Unknown,

@@ -181,8 +181,7 @@ impl Core {
             return;
         };
         trace.record(event);
-        if let Some(why) = trace.failure() {
-            self.trace = None;
+        for why in trace.failures() {
             self.tell_user(&format!(
                 "The trace cannot be written, and ends here: {why}."
             ));

@@ -9,13 +9,17 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use acp_chain_system::files;
-use acp_chain_trace::kept;
+use acp_chain_trace::{Line, Sink, kept};
 
 /// The file begins anew past so many bytes.
 const LONGEST: u64 = 64 << 20;
 
+/// A file with the traces of connections.
+#[derive(Debug)]
 pub struct TraceFile {
     file: File,
+    /// The line that says that the connection begins.
+    heading: Vec<u8>,
     /// Where what stood in it is kept. A file without one grows.
     kept: Option<File>,
     /// Whether it can be cut: a terminal or a pipe has no length.
@@ -25,6 +29,12 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
+    /// Opens a file, and the one beside it that [keeps](acp_chain_trace::kept) what stood in it when it grows too
+    /// long. Where they are not there, they are made for their owner alone: they will hold what is said.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut opened = Self::open_endless(path)?;
         if opened.is_regular {
@@ -33,11 +43,17 @@ impl TraceFile {
         Ok(opened)
     }
 
+    /// The same of a file that grows as long as it likes, for one who reads all of it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened.
     pub fn open_endless(path: &Path) -> io::Result<Self> {
         let file = files::append_shared(path)?;
         Ok(Self {
             is_regular: file.metadata()?.is_file(),
             file,
+            heading: Vec::new(),
             kept: None,
             end: None,
         })
@@ -45,24 +61,24 @@ impl TraceFile {
 
     /// Appends whole lines, behind the heading if we have not written here yet, or what we wrote is gone. If that
     /// fails, what is there stays as it was.
-    pub fn append(&mut self, heading: &[u8], lines: &[u8]) -> io::Result<()> {
+    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         if !self.is_regular {
             if self.end.is_none() {
                 self.end = Some(0);
-                self.file.write_all(heading)?;
+                self.file.write_all(&self.heading)?;
             }
             return self.file.write_all(lines);
         }
         // There are file systems without locks. Then two of us may begin it anew at once, and lose lines.
         let is_locked = self.file.lock().is_ok();
-        let written = self.append_here(heading, lines);
+        let written = self.append_here(lines);
         if is_locked {
             self.file.unlock()?;
         }
         written
     }
 
-    fn append_here(&mut self, heading: &[u8], lines: &[u8]) -> io::Result<()> {
+    fn append_here(&mut self, lines: &[u8]) -> io::Result<()> {
         let mut length = self.file.seek(SeekFrom::End(0))?;
         if length > LONGEST && self.begin_anew(length)? {
             length = 0;
@@ -72,7 +88,7 @@ impl TraceFile {
             text.push(b'\n');
         }
         if self.end.is_none_or(|end| length < end) {
-            text.extend_from_slice(heading);
+            text.extend_from_slice(&self.heading);
         }
         text.extend_from_slice(lines);
         match self.file.write_all(&text) {
@@ -107,5 +123,24 @@ impl TraceFile {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         Ok(true)
+    }
+}
+
+impl Sink for TraceFile {
+    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut text = Vec::new();
+        for line in lines {
+            // It is written with the first that happens, and where the file begins anew.
+            let onto = match line.version {
+                Some(_) => &mut self.heading,
+                None => &mut text,
+            };
+            serde_json::to_writer(&mut *onto, line)?;
+            onto.push(b'\n');
+        }
+        match text.is_empty() {
+            true => Ok(()),
+            false => self.append(&text),
+        }
     }
 }

@@ -11,20 +11,19 @@
 mod event;
 mod file;
 
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use acp_chain_trace::Line;
+use acp_chain_trace::{Line, Sink};
 
 pub use acp_chain_trace::{Decision, Role};
 pub(crate) use event::{About, Event};
+pub use file::TraceFile;
 
 use event::{beginning, stamp};
-use file::TraceFile;
 
 /// Who the host is in a trace.
 pub const HOST: &str = "acp-chain";
@@ -32,7 +31,7 @@ pub const HOST: &str = "acp-chain";
 /// How much may wait to be written, in bytes. Whatever its size, one message may always wait.
 const WAITING: usize = 16 << 20;
 
-/// About so many bytes are written at once.
+/// About so much is written at once, in bytes.
 const BATCH: usize = 1 << 20;
 
 /// The pause after each write: who hands over what happens meanwhile need not wake the thread.
@@ -56,14 +55,15 @@ struct Shared {
     waiting: AtomicUsize,
     /// What did not fit since that was last written.
     dropped: AtomicU64,
-    /// Why nothing is written any more.
-    failed: OnceLock<String>,
+    /// What the user is to be told: why something is not written any more.
+    failed: Mutex<Vec<String>>,
+    has_failed: AtomicBool,
 }
 
-/// A trace that is open, and to which nothing is written yet. It is opened while there is the right to, and begins
-/// when that is given up: threads that run before would keep it.
+/// Where a trace will go. Files are opened while there is the right to, and the trace begins when that is given up:
+/// threads that run before would keep it.
 pub struct Trace {
-    file: TraceFile,
+    sinks: Vec<Box<dyn Sink>>,
     queue: Sender<Entry>,
     entries: Receiver<Entry>,
 }
@@ -78,25 +78,23 @@ pub struct Recorder {
 #[derive(Debug)]
 pub struct Flush(Sender<Entry>);
 
-impl Trace {
-    /// Opens a file, and the one beside it that [keeps](acp_chain_trace::kept) what stood in it when it grows too
-    /// long. Where they are not there, they are made for their owner alone: they will hold all that is said.
-    pub fn open(path: &Path) -> std::io::Result<Self> {
-        TraceFile::open(path).map(Self::of)
-    }
-
-    /// The same of a file that grows as long as it likes, for one who reads all of it.
-    pub fn open_endless(path: &Path) -> std::io::Result<Self> {
-        TraceFile::open_endless(path).map(Self::of)
-    }
-
-    fn of(file: TraceFile) -> Self {
+impl Default for Trace {
+    fn default() -> Self {
         let (queue, entries) = channel();
         Self {
-            file,
+            sinks: Vec::new(),
             queue,
             entries,
         }
+    }
+}
+
+impl Trace {
+    /// It goes here, too.
+    #[must_use]
+    pub fn to(mut self, sink: impl Sink + 'static) -> Self {
+        self.sinks.push(Box::new(sink));
+        self
     }
 
     /// For one who reads what is written.
@@ -109,11 +107,15 @@ impl Trace {
     #[must_use]
     pub fn begin(self, role: Role, proxies: Vec<String>) -> Recorder {
         let shared = Arc::new(Shared::default());
-        let (theirs, beginning) = (shared.clone(), beginning(role, proxies));
-        let work = move || write(self.file, &self.entries, &beginning, &theirs);
+        let writer = Writer {
+            sinks: self.sinks,
+            entries: self.entries,
+            shared: shared.clone(),
+        };
+        let beginning = beginning(role, proxies);
         let thread = thread::Builder::new().name("trace".to_owned());
-        if let Err(error) = thread.spawn(work) {
-            fail(&shared, &error);
+        if let Err(error) = thread.spawn(move || writer.run(beginning)) {
+            shared.fail(&error);
         }
         Recorder {
             queue: self.queue,
@@ -138,9 +140,13 @@ impl Recorder {
             .send(Entry::Happened(SystemTime::now(), cost, event));
     }
 
-    /// Why nothing is written any more.
-    pub(crate) fn failure(&self) -> Option<String> {
-        self.shared.failed.get().cloned()
+    /// Why something is not written any more, for the user to be told, once.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        if !self.shared.has_failed.swap(false, Ordering::Acquire) {
+            return Vec::new();
+        }
+        let failed = self.shared.failed.lock();
+        std::mem::take(&mut failed.unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -164,71 +170,84 @@ fn wait(queue: &Sender<Entry>, what: impl FnOnce(SyncSender<()>) -> Entry) {
     }
 }
 
-/// Writes until the end, or until it cannot.
-fn write(mut file: TraceFile, entries: &Receiver<Entry>, beginning: &Line, shared: &Shared) {
-    let mut batch = Vec::new();
-    let connection = &beginning.connection;
-    let put = |batch: &mut Vec<u8>, line: &Line| {
-        // Into memory, that does not fail.
-        let _ = serde_json::to_writer(&mut *batch, line);
-        batch.push(b'\n');
-    };
-    let at = |time, line: Line| Line {
-        time: stamp(time),
-        connection: connection.clone(),
-        ..line
-    };
-    let mut heading = Vec::new();
-    put(&mut heading, beginning);
-    while let Ok(first) = entries.recv() {
-        let (mut cost, mut waits, mut is_over) = (0, Vec::new(), false);
-        let mut next = Some(first);
-        while let Some(entry) = next.take() {
-            match entry {
-                Entry::Happened(time, size, event) => {
-                    cost += size;
-                    put(&mut batch, &at(time, event.line()));
+/// What the thread has.
+struct Writer {
+    sinks: Vec<Box<dyn Sink>>,
+    entries: Receiver<Entry>,
+    shared: Arc<Shared>,
+}
+
+impl Writer {
+    /// Writes until the end, or until nobody takes it.
+    fn run(mut self, beginning: Line) {
+        let connection = beginning.connection.clone();
+        let at = |time, line: Line| Line {
+            time: stamp(time),
+            connection: connection.clone(),
+            ..line
+        };
+        let mut lines = vec![beginning];
+        while let Ok(first) = self.entries.recv() {
+            let (mut cost, mut waits, mut is_over) = (0, Vec::new(), false);
+            let mut next = Some(first);
+            while let Some(entry) = next.take() {
+                match entry {
+                    Entry::Happened(time, size, event) => {
+                        cost += size;
+                        lines.push(at(time, event.line()));
+                    }
+                    Entry::Flush(done) => waits.push(done),
+                    Entry::End(done) => {
+                        waits.push(done);
+                        is_over = true;
+                    }
                 }
-                Entry::Flush(done) => waits.push(done),
-                Entry::End(done) => {
-                    waits.push(done);
-                    is_over = true;
+                if is_over || cost >= BATCH {
+                    break;
                 }
+                next = self.entries.try_recv().ok();
             }
-            if is_over || batch.len() >= BATCH {
-                break;
+            let dropped = self.shared.dropped.swap(0, Ordering::Relaxed);
+            if dropped > 0 {
+                let line = Line {
+                    dropped: Some(dropped),
+                    ..Line::default()
+                };
+                lines.push(at(SystemTime::now(), line));
             }
-            next = entries.try_recv().ok();
+            self.write(&lines, !waits.is_empty());
+            lines.clear();
+            self.shared.waiting.fetch_sub(cost, Ordering::Relaxed);
+            for done in waits {
+                let _ = done.send(());
+            }
+            if is_over || self.sinks.is_empty() {
+                return;
+            }
+            thread::sleep(PAUSE);
         }
-        let dropped = shared.dropped.swap(0, Ordering::Relaxed);
-        if dropped > 0 {
-            let line = Line {
-                dropped: Some(dropped),
-                ..Line::default()
-            };
-            put(&mut batch, &at(SystemTime::now(), line));
-        }
-        let written = file.append(&heading, &batch);
-        batch.clear();
-        batch.shrink_to(BATCH);
-        shared.waiting.fetch_sub(cost, Ordering::Relaxed);
-        if let Err(error) = written {
-            fail(shared, &error);
-            return;
-        }
-        for done in waits {
-            let _ = done.send(());
-        }
-        if is_over {
-            return;
-        }
-        thread::sleep(PAUSE);
+    }
+
+    fn write(&mut self, lines: &[Line], is_awaited: bool) {
+        self.sinks.retain_mut(|sink| {
+            let written = sink.write(lines).and_then(|()| match is_awaited {
+                true => sink.flush(),
+                false => Ok(()),
+            });
+            written.inspect_err(|error| self.shared.fail(error)).is_ok()
+        });
     }
 }
 
-fn fail(shared: &Shared, error: &std::io::Error) {
-    tracing::error!("the trace cannot be written, and ends here: {error}");
-    let _ = shared.failed.set(error.to_string());
+impl Shared {
+    fn fail(&self, error: &std::io::Error) {
+        tracing::error!("the trace cannot be written, and ends here: {error}");
+        let failed = self.failed.lock();
+        failed
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(error.to_string());
+        self.has_failed.store(true, Ordering::Release);
+    }
 }
 
 impl std::fmt::Debug for Trace {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::manifest::User;
-use crate::trace::Trace;
+use crate::trace::{Trace, TraceFile};
 use crate::untrusted::Untrusted;
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -34,11 +34,11 @@ pub fn open(path: Option<&Path>) -> Result<Option<Trace>, String> {
     let Some(path) = path else {
         return Ok(None);
     };
-    let opened = Trace::open(path).map_err(|error| {
+    let file = TraceFile::open(path).map_err(|error| {
         let path = Untrusted::new(path.display());
         format!("the trace file {path} cannot be opened: {error}")
-    });
-    opened.map(Some)
+    })?;
+    Ok(Some(Trace::default().to(file)))
 }
 
 /// The files that a trace is written to: its own, and that which keeps what stood in it.

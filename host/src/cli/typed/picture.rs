@@ -8,7 +8,7 @@ use acp_chain_picture::{Leg, legs};
 use console::Term;
 use tempfile::NamedTempFile;
 
-use crate::trace::{Flush, Trace};
+use crate::trace::{Flush, Trace, TraceFile};
 use crate::untrusted::Untrusted;
 
 /// How wide the picture is where there is no terminal, in columns.
@@ -26,10 +26,10 @@ impl Picture {
     /// Begins a trace, and what sees it: in this file, or in one that is gone when both are.
     pub fn begin(path: Option<&Path>) -> Result<(Trace, Self), String> {
         let begun = match path {
-            Some(path) => Trace::open(path).and_then(|trace| Self::of(trace, path)),
+            Some(path) => TraceFile::open(path).and_then(|trace| Self::of(trace, path)),
             // Its name is gone at once: it has all that is said.
             None => NamedTempFile::new().and_then(|file| {
-                let trace = Trace::open_endless(file.path())?;
+                let trace = TraceFile::open_endless(file.path())?;
                 Self::of(trace, file.path())
             }),
         };
@@ -42,7 +42,8 @@ impl Picture {
         })
     }
 
-    fn of(opened: Trace, path: &Path) -> io::Result<(Trace, Self)> {
+    fn of(opened: TraceFile, path: &Path) -> io::Result<(Trace, Self)> {
+        let opened = Trace::default().to(opened);
         let written = opened.flush();
         let trace = File::open(path)?;
         let offset = trace.metadata()?.len();
