@@ -25,9 +25,18 @@ pub struct Built {
     pub language: &'static str,
 }
 
+/// What an extension is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be published.
+    Use,
+    /// To be there soon. In languages that have a way to that, it is slower at work, and says that it is a draft.
+    Draft,
+}
+
 /// Builds the project in a folder, or the one that a file in it describes.
-pub fn build(project: &Path, toolchains: &Toolchains) -> Result<Built, Error> {
-    let (project, folder, language) = find(project)?;
+pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Result<Built, Error> {
+    let (mut project, folder, language) = find(project)?;
     let folder = &*folder;
     let made = folder.join(BUILD);
     fs::create_dir_all(&made).map_err(Error::disk(&made))?;
@@ -36,7 +45,9 @@ pub fn build(project: &Path, toolchains: &Toolchains) -> Result<Built, Error> {
         folder,
         made: &made,
         toolchains,
+        purpose,
     })?;
+    project.package.draft = language.has_drafts && purpose == Purpose::Draft;
     let about = |error| Error::Package {
         path: project.file.clone(),
         error,

@@ -16,7 +16,7 @@ pub mod languages;
 mod new;
 pub mod toolchain;
 
-pub use build::{BUILD, Built, build, output};
+pub use build::{BUILD, Built, Purpose, build, output};
 pub use error::Error;
 pub use languages::{LANGUAGES, Language};
 pub use new::{TEMPLATES, new, sdk};

@@ -29,6 +29,9 @@ pub use write::WriteError;
 /// The name of the section in which a component asks for what it needs.
 pub const SECTION: &str = "acp-chain:extension";
 
+/// The name of the section, an empty one, of a draft.
+pub const DRAFT: &str = "acp-chain:draft";
+
 /// The JSON Schema of what is in it.
 pub const SCHEMA: &str = include_str!("../extension.schema.json");
 
@@ -47,6 +50,8 @@ pub struct Package {
     pub imports: Vec<String>,
     /// The names of what it exports.
     pub exports: Vec<String>,
+    /// Whether it was built to be there soon, and is slower at work than one that is published.
+    pub draft: bool,
 }
 
 /// Who made an extension, and for what. What is not said is not there.

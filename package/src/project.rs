@@ -173,6 +173,7 @@ impl Project {
                 asks,
                 imports: Vec::new(),
                 exports: Vec::new(),
+                draft: false,
             },
         })
     }

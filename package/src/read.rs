@@ -10,7 +10,7 @@ use wasmparser::{
 };
 
 use crate::sections::{CUSTOM, Sections};
-use crate::{About, Asks, Package, SECTION, is_name, no_name};
+use crate::{About, Asks, DRAFT, Package, SECTION, is_name, no_name};
 
 /// The longest text about a component, in bytes.
 const TEXT: u64 = 4 << 10;
@@ -61,6 +61,7 @@ struct Texts {
     asks: Option<String>,
     imports: Vec<String>,
     exports: Vec<String>,
+    draft: bool,
 }
 
 impl Package {
@@ -91,6 +92,7 @@ impl Package {
             asks: read_asks(&asks)?,
             imports: said.imports,
             exports: said.exports,
+            draft: said.draft,
         })
     }
 }
@@ -165,6 +167,10 @@ impl Texts {
             "homepage" => (&mut about.homepage, TEXT),
             "revision" => (&mut about.revision, TEXT),
             SECTION => (&mut self.asks, LARGE),
+            DRAFT => {
+                self.draft = true;
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         let read = String::from_utf8(sections.rest(most)?);

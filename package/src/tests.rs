@@ -96,6 +96,19 @@ fn the_same_words_give_the_same_bytes_however_often_they_are_written() {
 }
 
 #[test]
+fn a_draft_stays_one_whoever_writes_into_it() {
+    let mut package = package(&[("extension.toml", OWN)]);
+    package.draft = true;
+    let draft = package.write(&component("(component)")).unwrap();
+    assert!(read(&draft).unwrap().draft);
+    package.draft = false;
+    let again = package.write(&draft).unwrap();
+    assert!(read(&again).unwrap().draft);
+    package.draft = true;
+    assert_eq!(package.write(&again).unwrap(), again);
+}
+
+#[test]
 fn what_is_asked_for_has_the_published_shape() {
     let schema = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();

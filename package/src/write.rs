@@ -6,7 +6,7 @@ use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
 
 use crate::sections::{CUSTOM, Sections};
-use crate::{Package, PackageError, SECTION};
+use crate::{DRAFT, Package, PackageError, SECTION};
 
 /// Why something could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +38,7 @@ impl Package {
     /// If it is no component, or could not be read again.
     pub fn write(&self, component: &[u8]) -> Result<Vec<u8>, WriteError> {
         let text = |error: &dyn std::fmt::Display| WriteError::Text(format!("{error:#}"));
+        let was_draft = is_draft(component)?;
         let component = without_sections(component)?;
         let mut metadata = AddMetadata::default();
         metadata.name = AddMetadataField::Set(self.name.clone());
@@ -62,14 +63,31 @@ impl Package {
         metadata.version = AddMetadataField::Set(parsed);
         let mut written = metadata.to_wasm(&component).map_err(|error| text(&error))?;
         let asks = serde_json::to_vec(&self.asks).map_err(|error| text(&error))?;
-        let section = CustomSection {
-            name: SECTION.into(),
-            data: asks.into(),
+        let mut add = |name: &'static str, data: Vec<u8>| {
+            let section = CustomSection {
+                name: name.into(),
+                data: data.into(),
+            };
+            section.append_to_component(&mut written);
         };
-        section.append_to_component(&mut written);
+        add(SECTION, asks);
+        // What is a draft stays one, whoever writes into it.
+        if self.draft && !was_draft {
+            add(DRAFT, Vec::new());
+        }
         Self::read(Cursor::new(&written))?;
         Ok(written)
     }
+}
+
+fn is_draft(component: &[u8]) -> Result<bool, PackageError> {
+    let mut sections = Sections::begin(Cursor::new(component))?;
+    while let Some(id) = sections.next()? {
+        if id == CUSTOM && sections.name()? == DRAFT {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A component without what it said of itself, but for its name, which is overwritten.

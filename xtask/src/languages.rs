@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use acp_chain_author::{LANGUAGES, Language, Toolchains};
+use acp_chain_author::{LANGUAGES, Language, Purpose, Toolchains};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
@@ -132,7 +132,7 @@ fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Re
         install: false,
         told: &|_| (),
     };
-    acp_chain_author::build(&prompt, &toolchains)?.write()?;
+    acp_chain_author::build(&prompt, &toolchains, Purpose::Use)?.write()?;
     for source in sources(&prompt)? {
         fs::OpenOptions::new()
             .append(true)
@@ -140,7 +140,7 @@ fn build(workspace: &Workspace, language: &'static Language, path: &OsStr) -> Re
             .write_all(b"\n")?;
     }
     let start = Instant::now();
-    let built = acp_chain_author::build(&prompt, &toolchains)?;
+    let built = acp_chain_author::build(&prompt, &toolchains, Purpose::Use)?;
     let again = start.elapsed();
     built.write()?;
     Ok(Built {

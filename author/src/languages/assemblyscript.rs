@@ -36,6 +36,7 @@ pub(super) static ASSEMBLYSCRIPT: Language = Language {
     sdk,
     tools: &[&ASC],
     imports: Imports::Channel,
+    has_drafts: false,
     make,
 };
 

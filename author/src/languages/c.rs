@@ -24,6 +24,7 @@ pub(super) static C: Language = Language {
     sdk,
     tools: &[&zig::COMPILER],
     imports: Imports::Channel,
+    has_drafts: false,
     make,
 };
 

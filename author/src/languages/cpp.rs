@@ -27,6 +27,7 @@ pub(super) static CPP: Language = Language {
     sdk,
     tools: &[&zig::COMPILER],
     imports: Imports::Channel,
+    has_drafts: false,
     make,
 };
 

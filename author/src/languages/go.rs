@@ -26,6 +26,7 @@ pub(super) static GO: Language = Language {
     sdk,
     tools: &[&COMPILER],
     imports: Imports::Wasi,
+    has_drafts: false,
     make,
 };
 

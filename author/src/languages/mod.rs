@@ -19,7 +19,7 @@ use acp_chain_package::Project;
 use include_dir::Dir;
 
 use crate::component::{Imports, WIT};
-use crate::{Error, Toolchains};
+use crate::{Error, Purpose, Toolchains};
 
 /// Files of a project by their paths in it.
 pub(crate) type Files = BTreeMap<PathBuf, Cow<'static, [u8]>>;
@@ -46,6 +46,8 @@ pub struct Language {
     tools: &'static [&'static crate::toolchain::Tool],
     /// What its components import.
     imports: Imports,
+    /// Whether there is a way to make it sooner that makes it slower.
+    pub(crate) has_drafts: bool,
     /// Makes the component.
     make: fn(&Site) -> Result<Vec<u8>, Error>,
 }
@@ -71,6 +73,7 @@ pub(crate) struct Site<'a> {
     /// Where what is made goes.
     pub made: &'a Path,
     pub toolchains: &'a Toolchains<'a>,
+    pub purpose: Purpose,
 }
 
 impl Language {

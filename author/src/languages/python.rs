@@ -26,6 +26,7 @@ pub(super) static PYTHON: Language = Language {
     sdk,
     tools: &[&COMPONENTIZE],
     imports: Imports::Wasi,
+    has_drafts: false,
     make,
 };
 

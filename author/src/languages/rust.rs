@@ -28,6 +28,7 @@ pub(super) static RUST: Language = Language {
     sdk,
     tools: &[&CARGO],
     imports: Imports::Channel,
+    has_drafts: false,
     make,
 };
 

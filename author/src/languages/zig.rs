@@ -26,6 +26,7 @@ pub(super) static ZIG: Language = Language {
     sdk,
     tools: &[&COMPILER],
     imports: Imports::Channel,
+    has_drafts: false,
     make,
 };
 

@@ -241,6 +241,7 @@ mod tests {
                 asks: Asks::default(),
                 imports: Vec::new(),
                 exports: Vec::new(),
+                draft: false,
             },
             component: format!("the component {name}").into_bytes(),
             code: format!("the code of {name}").into_bytes(),

@@ -256,6 +256,7 @@ mod tests {
             asks: serde_json::from_value::<Asks>(asks.clone()).unwrap(),
             imports: Vec::new(),
             exports: Vec::new(),
+            draft: false,
         };
         let bare = b"\0asm\x0d\0\x01\0";
         let load = Load {

@@ -19,6 +19,7 @@ static MODEST: LazyLock<Vec<u8>> = LazyLock::new(|| {
         asks: Asks::default(),
         imports: Vec::new(),
         exports: Vec::new(),
+        draft: false,
     };
     modest.write(BARE).expect("it can be written")
 });

@@ -77,6 +77,29 @@ async fn what_makes_the_same_component_is_not_swapped() {
 }
 
 #[tokio::test]
+async fn what_is_made_sooner_in_javascript_is_a_draft_which_nobody_publishes() {
+    let project = Project::new("js", "prompt");
+    let mut dev = project.dev(&[]).await;
+    assert_eq!(added(&mut dev).await, "Be brief.");
+    project.change("src/proxy.js", "Be brief.", "Be bold.");
+    dev.said.next("swapped").await;
+    assert_eq!(added(&mut dev).await, "Be bold.");
+    dev.finish().await;
+
+    let publish = || async {
+        let mut publish = project.acp_chain("publish");
+        publish.args(["build/tried.wasm", "127.0.0.1:1/nobody/tried:1"]);
+        let output = publish.output().await.unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(publish().await.contains("is a draft"));
+    let built = project.acp_chain("build").output().await.unwrap();
+    assert!(built.status.success(), "{built:?}");
+    assert!(!publish().await.contains("is a draft"));
+}
+
+#[tokio::test]
 async fn a_version_that_does_not_start_leaves_the_old_one_at_work() {
     let project = Project::new("c", "prompt");
     let mut dev = project.dev(&[]).await;

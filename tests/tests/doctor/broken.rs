@@ -22,6 +22,7 @@ fn installed() -> (User, PathBuf) {
         asks: Asks::default(),
         imports: Vec::new(),
         exports: Vec::new(),
+        draft: false,
     };
     let component = fs::read(host::component("pass")).unwrap();
     let file = user.path("it.wasm");

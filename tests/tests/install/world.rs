@@ -136,6 +136,7 @@ pub fn package(name: &str, version: &str, powers: &[&str]) -> Vec<u8> {
         },
         imports: Vec::new(),
         exports: Vec::new(),
+        draft: false,
     };
     let component = fs::read(host::component("pass")).unwrap();
     package.write(&component).unwrap()

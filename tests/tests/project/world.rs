@@ -104,6 +104,7 @@ impl World {
             },
             imports: Vec::new(),
             exports: Vec::new(),
+            draft: false,
         };
         let component = fs::read(host::component("pass")).unwrap();
         let file = self.home().join("extension.wasm");

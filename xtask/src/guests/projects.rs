@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use acp_chain_author::Toolchains;
+use acp_chain_author::{Purpose, Toolchains};
 use acp_chain_package::Project;
 use anyhow::{Context, Result};
 
@@ -99,6 +99,7 @@ pub fn build(
                     install: false,
                     told: &|_| (),
                 },
+                Purpose::Use,
             )?;
             fs::write(component, built.component).with_context(|| component.display().to_string())
         })?;

@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acp_chain_author::Toolchains;
+use acp_chain_author::{Purpose, Toolchains};
 
 use crate::cli::extension::about;
 use crate::cli::{finish, folders};
@@ -16,7 +16,8 @@ use crate::untrusted::Untrusted;
 #[command(after_help = "\
 Examples:
   acp-chain build
-  acp-chain build ./shout --install")]
+  acp-chain build ./shout --install
+  acp-chain build --draft")]
 pub struct Build {
     /// The project: its folder, or its Cargo.toml, package.json, pyproject.toml or extension.toml
     #[arg(value_name = "PATH", default_value = ".")]
@@ -24,6 +25,9 @@ pub struct Build {
     /// Get what is missing of the toolchain
     #[arg(long)]
     install: bool,
+    /// Be done sooner: in JavaScript and TypeScript, what comes out is slower at work, and cannot be published
+    #[arg(long)]
+    draft: bool,
     /// Print what was built as JSON
     #[arg(long)]
     json: bool,
@@ -41,8 +45,12 @@ impl Build {
             install: self.install,
             told: &|command| eprintln!("acp-chain: {}", Untrusted::new(command)),
         };
+        let purpose = match self.draft {
+            true => Purpose::Draft,
+            false => Purpose::Use,
+        };
         let shown = |error| Untrusted::new(error).to_string();
-        let built = acp_chain_author::build(&self.project, &toolchains).map_err(shown)?;
+        let built = acp_chain_author::build(&self.project, &toolchains, purpose).map_err(shown)?;
         let file = Untrusted::new(built.file.display()).to_string();
         check_asks(&built.package).map_err(|error| format!("{file}: {error}"))?;
         built.write().map_err(shown)?;

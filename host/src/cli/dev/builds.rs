@@ -1,4 +1,4 @@
-//! Builds, each in a process of its own: `acp-chain build`. It is ended with us, and with it all that it started.
+//! Builds, each in a process of its own: `acp-chain build --draft`. It is ended with us, and with it all that it started.
 
 use std::path::Path;
 use std::pin::pin;
@@ -27,7 +27,12 @@ impl Builds {
     pub fn new(program: &Path, project: &Path) -> Result<Self, String> {
         let command = CommandLine {
             program: program.into(),
-            args: vec!["build".into(), "--json".into(), project.into()],
+            args: vec![
+                "build".into(),
+                "--draft".into(),
+                "--json".into(),
+                project.into(),
+            ],
             env: Vec::new(),
         };
         let supervisor = Supervisor::start(program);

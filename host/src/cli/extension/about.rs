@@ -46,6 +46,9 @@ pub fn what(package: &Package, digest: Digest, size: u64) -> Vec<String> {
         |version| format!("made for version {} of the interface", text(version)),
     );
     lines.push(format!("  {digest}, {}, {interface}", about(size)));
+    if package.draft {
+        lines.push("  a draft: `acp-chain build` makes one that is faster at work".to_owned());
+    }
     lines
 }
 
@@ -107,6 +110,7 @@ pub fn json(package: &Package, digest: Digest, size: u64) -> Value {
         "interface": package.interface(),
         "imports": package.imports,
         "asks": package.asks,
+        "draft": package.draft,
     });
     for (section, said) in package.about.said() {
         facts[section] = said.into();

@@ -39,6 +39,12 @@ impl Publish {
         let read = checks.read(&Source::File(self.file.clone()))?;
         let package = Package::read(Cursor::new(&read.component));
         let package = package.map_err(|error| format!("{shown}: {error}"))?;
+        if package.draft {
+            return Err(format!(
+                "{shown} is a draft, as `acp-chain dev` makes them, and slower than it has to be: `acp-chain build` \
+                 makes the one to publish"
+            ));
+        }
         checks.compile(&shown, &read.component)?;
         let signature = match &self.sign {
             Some(key) => Some(sign(&self.file, key, &read.component)?),
