@@ -160,6 +160,18 @@ async fn an_agent_that_stops_reading_but_lives_leaves_nobody_waiting() {
 }
 
 #[tokio::test]
+async fn what_an_agent_leaves_unread_is_answered() {
+    // It has read a byte of what is asked when it stops.
+    let script = r#"read -r line
+        echo "$line" | sed -E 's/.*"id":([^,]*),.*/{"jsonrpc":"2.0","id":\1,"result":{"protocolVersion":1}}/'
+        dd bs=1 count=1 of=/dev/null 2> /dev/null; exec <&-; exec sleep 1000"#;
+    let (mut client, _folder) = host::through(1, ["sh", "-c", script]).unwrap();
+    client.wire.request("initialize", "{}").await;
+    let answer = client.wire.request("session/new", "{}").await;
+    assert!(answer.error.unwrap().contains("acp-chain: the agent "));
+}
+
+#[tokio::test]
 async fn an_agent_that_stops_writing_but_lives_leaves_nobody_waiting() {
     let script = "read -r _; exec >&-; exec sleep 1000";
     let (mut client, _folder) = host::through(1, ["sh", "-c", script]).unwrap();

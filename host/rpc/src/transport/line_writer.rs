@@ -41,9 +41,10 @@ impl<W: AsyncWrite + Send + Unpin> Outgoing for LineWriter<W> {
             }
             told = Poll::Ready(Ok(()));
         }
-        if !self.is_flushed
-            && outbox.is_empty()
+        // Also when all has left: a stream may come to know that what it was given was lost.
+        if outbox.is_empty()
             && let Poll::Ready(flushed) = Pin::new(output).poll_flush(context)
+            && (flushed.is_err() || !self.is_flushed)
         {
             self.is_flushed = true;
             told = Poll::Ready(flushed);

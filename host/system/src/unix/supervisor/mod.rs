@@ -12,10 +12,12 @@
 //! | file | what it is |
 //! |---|---|
 //! | `mod` | our side |
+//! | `input` | what a program is told |
 //! | `link` | the process, as long as it is needed |
 //! | `service` | the process itself: `acp-chain supervise` |
 //! | `wire` | what both say: lines of JSON, and descriptors with them |
 
+mod input;
 pub(super) mod link;
 mod service;
 #[cfg(test)]
@@ -31,6 +33,7 @@ use std::sync::Arc;
 use rustix::io::ioctl_fionbio;
 use tokio::net::unix::pipe;
 
+pub use self::input::Input;
 pub use self::service::main;
 
 use self::link::Link;
@@ -38,8 +41,6 @@ use self::wire::{Reply, Request};
 use super::tree::Tree;
 use crate::CommandLine;
 
-/// What a program that runs is written to.
-pub type Input = pipe::Sender;
 /// What a program that runs is read from.
 pub type Output = pipe::Receiver;
 
@@ -123,7 +124,7 @@ impl Startable {
         }
         Ok(Started {
             tree: Tree::new(process, life.into(), Arc::clone(&self.supervisor.0))?,
-            stdin: pipe::Sender::from_owned_fd(stdin)?,
+            stdin: Input::new(stdin)?,
             stdout: pipe::Receiver::from_owned_fd(stdout)?,
             stderr: pipe::Receiver::from_owned_fd(stderr)?,
         })
