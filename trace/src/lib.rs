@@ -7,6 +7,7 @@
 //! | `read` | lines out of a file, whoever wrote it |
 //! | `findings` | what went wrong in a run |
 //! | `diff` | what differs between two runs |
+//! | `export` | formats of other programs |
 //!
 //! What always holds: a trace may come from anybody. Reading one takes bounded memory for each line, and whatever
 //! is wrong with it is told with the number of its line. What it says is text from outside: whoever shows it
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod diff;
+mod export;
 mod findings;
 mod line;
 mod read;
@@ -24,6 +26,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use diff::{Difference, Run, Side, Turn, diff};
+pub use export::{ExportError, Format, export};
 pub use findings::{Finding, Findings};
 pub use line::{Decision, Kind, Line, Role, State, VERSION};
 pub use read::{Reader, TraceError};

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 
+use crate::export::conductor::Incoming;
 use crate::{Line, Role, VERSION};
 
 /// The longest line that is read, in bytes: a message of 64 MiB, the names in which are said twice.
@@ -37,7 +38,8 @@ pub enum TraceError {
     },
 }
 
-/// The lines of a trace, each with its number, counted from 1.
+/// The lines of a trace, each with its number, counted from 1. One whose first line is of the reference conductor is
+/// read as what it says in ours.
 ///
 /// A line that ends too early was cut off when the program was killed, or the disk was full. It is passed over, and
 /// counted: what another connection wrote behind it is read.
@@ -49,6 +51,14 @@ pub struct Reader<R> {
     cut: usize,
     /// The connections in which the chain is a proxy.
     inner: HashSet<String>,
+    /// Whose trace it is, once there is a line.
+    dialect: Option<Dialect>,
+}
+
+#[derive(Debug)]
+enum Dialect {
+    Ours,
+    Conductor(Incoming),
 }
 
 impl<R: BufRead> Reader<R> {
@@ -60,6 +70,7 @@ impl<R: BufRead> Reader<R> {
             number: 0,
             cut: 0,
             inner: HashSet::new(),
+            dialect: None,
         }
     }
 
@@ -89,7 +100,7 @@ impl<R: BufRead> Reader<R> {
             if self.text.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            match serde_json::from_slice::<Line>(&self.text) {
+            match self.parsed() {
                 Ok(read) => {
                     self.note_beginning(&read)?;
                     return Ok(Some((line, read)));
@@ -97,6 +108,19 @@ impl<R: BufRead> Reader<R> {
                 Err(error) if is_cut(&self.text, &error) => self.cut += 1,
                 Err(error) => return Err(TraceError::NoTrace { line, error }),
             }
+        }
+    }
+
+    fn parsed(&mut self) -> serde_json::Result<Line> {
+        let dialect =
+            self.dialect
+                .get_or_insert_with(|| match Incoming::default().line(&self.text) {
+                    Ok(_) => Dialect::Conductor(Incoming::default()),
+                    Err(_) => Dialect::Ours,
+                });
+        match dialect {
+            Dialect::Ours => serde_json::from_slice(&self.text),
+            Dialect::Conductor(incoming) => incoming.line(&self.text),
         }
     }
 

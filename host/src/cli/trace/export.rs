@@ -1,8 +1,10 @@
 //! `acp-chain trace export`: a trace in another format, on standard output.
 
-use std::io::Write;
+use std::io::{BufWriter, ErrorKind, Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+use acp_chain_trace::{ExportError, Format as Other, Reader, export};
 
 use super::open;
 use crate::transcript::recorded;
@@ -22,20 +24,52 @@ pub struct Export {
 enum Format {
     /// What both ends said and got, as `acp-chain test` plays it
     Transcript,
+    /// The trace of the reference conductor, for its viewer
+    Conductor,
+    /// Chrome's trace format, for Perfetto
+    Chrome,
+    /// An HTTP Archive with frames of a web socket, for the network view of browsers
+    Har,
 }
 
 impl Export {
     pub fn main(self) -> Result<ExitCode, String> {
-        let shown = Untrusted::new(self.trace.display());
-        let text = match self.to {
-            Format::Transcript => recorded(open(&self.trace)?),
+        let format = match self.to {
+            Format::Transcript => return self.transcript(),
+            Format::Conductor => Other::Conductor,
+            Format::Chrome => Other::Chrome,
+            Format::Har => Other::Har,
         };
-        let text = text.map_err(|error| {
-            let error = error.to_string();
-            format!("{shown}:{}", Untrusted::new(error))
-        })?;
-        // Whoever reads may have enough before the end.
-        let _ = std::io::stdout().write_all(text.as_bytes());
+        let mut reader = Reader::new(open(&self.trace)?);
+        let mut broken = None;
+        let lines = reader.by_ref().map_while(|read| {
+            let read = read.map_err(|error| broken = Some(error)).ok()?;
+            Some(read.1)
+        });
+        match export(format, lines, BufWriter::new(stdout())) {
+            // Whoever reads may have enough before the end.
+            Err(ExportError::Unwritable(error)) if error.kind() == ErrorKind::BrokenPipe => {
+                return Ok(ExitCode::SUCCESS);
+            }
+            done => done.map_err(|error| error.to_string())?,
+        }
+        match broken {
+            Some(error) => Err(self.wrong(&error)),
+            None => {
+                super::tell_cut(&self.trace, reader.cut());
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+
+    fn transcript(&self) -> Result<ExitCode, String> {
+        let text = recorded(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
+        let _ = stdout().write_all(text.as_bytes());
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn wrong(&self, error: &dyn std::error::Error) -> String {
+        let shown = Untrusted::new(self.trace.display());
+        format!("{shown}:{}", Untrusted::new(error.to_string()))
     }
 }

@@ -81,12 +81,17 @@ fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), St
             return Ok(());
         }
     }
-    if reader.cut() > 0 {
-        let cut = reader.cut();
+    tell_cut(path, reader.cut());
+    Ok(())
+}
+
+/// Tells that lines were cut off, if some were.
+fn tell_cut(path: &Path, cut: usize) {
+    if cut > 0 {
+        let shown = Untrusted::new(path.display());
         eprintln!(
             "acp-chain: {shown}: {cut} lines end too early, as when the program is killed while it writes; they are \
              passed over"
         );
     }
-    Ok(())
 }

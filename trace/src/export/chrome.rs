@@ -1,0 +1,363 @@
+//! Chrome's trace format: a process for each connection, with a track for each part of the chain.
+//!
+//! Spans of one part that overlap are on several tracks of that part, for the format has them nested. A message is
+//! joined over its hops by its number, or, where it has none, by what proxies decided about the messages that came to
+//! them, the first first.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, Write};
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::Clock;
+use crate::{Decision, Kind, Line, Role};
+
+/// So many spans of a part may overlap, and all have their track.
+const TRACKS: usize = 64;
+
+/// How far apart the tracks of parts are in their numbers.
+const APART: usize = 1000;
+
+/// What one event of the format has.
+#[derive(Serialize)]
+struct Event<'e> {
+    name: &'e str,
+    cat: &'static str,
+    ph: &'static str,
+    ts: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<u64>,
+    pid: usize,
+    tid: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    /// What a flow ends at is the span around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'static str>,
+    args: &'e Value,
+}
+
+/// Something that took its time, on a track of a part.
+struct Span {
+    part: usize,
+    name: String,
+    what: &'static str,
+    from: u64,
+    to: u64,
+    /// The flow that it is on.
+    flow: Option<usize>,
+    args: Value,
+}
+
+#[derive(Default)]
+struct Connection {
+    title: String,
+    parts: IndexSet<String>,
+    spans: Vec<Span>,
+    /// Requests without an answer, by their number and who asked: their span, which is not over.
+    open: HashMap<(u64, String), usize>,
+    /// Flows of requests and their answers.
+    flows: HashMap<(u64, bool), usize>,
+    /// Flows of notifications that came to a part, and of those that it lets go on.
+    arrived: HashMap<Text, VecDeque<usize>>,
+    leaving: HashMap<Text, VecDeque<usize>>,
+    last: u64,
+}
+
+/// A part, with the method and the session of a notification.
+type Text = (String, Option<String>, Option<String>);
+
+pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+    let mut clock = Clock::default();
+    let mut connections: IndexMap<String, Connection> = IndexMap::new();
+    let mut flows = 0;
+    for line in lines {
+        let now = clock.of(&line);
+        let connection = connections.entry(line.connection.clone()).or_default();
+        connection.last = connection.last.max(now);
+        connection.take(line, now, &mut flows);
+    }
+    to.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[")?;
+    let mut events = Events {
+        to: &mut to,
+        is_first: true,
+    };
+    for (number, (_, connection)) in connections.into_iter().enumerate() {
+        connection.write(number + 1, &mut events)?;
+    }
+    to.write_all(b"\n]}\n")?;
+    to.flush()
+}
+
+/// Writes events one by one.
+struct Events<W> {
+    to: W,
+    is_first: bool,
+}
+
+impl<W: Write> Events<W> {
+    fn put(&mut self, event: &Event) -> io::Result<()> {
+        let between: &[u8] = if self.is_first { b"\n" } else { b",\n" };
+        self.is_first = false;
+        self.to.write_all(between)?;
+        serde_json::to_writer(&mut self.to, event)?;
+        Ok(())
+    }
+
+    fn name(&mut self, what: &'static str, pid: usize, tid: usize, args: &Value) -> io::Result<()> {
+        self.put(&Event {
+            name: what,
+            cat: "__metadata",
+            ph: "M",
+            ts: 0,
+            dur: None,
+            pid,
+            tid,
+            id: None,
+            bp: None,
+            args,
+        })
+    }
+}
+
+impl Connection {
+    fn take(&mut self, line: Line, now: u64, flows: &mut usize) {
+        if line.version.is_some() {
+            let role = match line.role {
+                Some(Role::Proxy) => "a chain within the chain",
+                _ => "chain",
+            };
+            self.title = format!("{role} {}", line.connection);
+            // The order of the chain is that of the tracks.
+            let proxies = line.proxies.into_iter().flatten();
+            let parts = ["client".to_owned()].into_iter().chain(proxies);
+            self.parts.extend(parts);
+        } else if let Some((from, to, kind)) = line.crossed() {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            self.crossed(&line, &from, &to, kind, now, flows);
+        } else if let Some((proxy, decision)) = line.decided() {
+            let proxy = proxy.to_owned();
+            self.decided(&line, &proxy, decision, now);
+        }
+    }
+
+    fn part(&mut self, name: &str) -> usize {
+        match self.parts.get_index_of(name) {
+            Some(part) => part,
+            None => self.parts.insert_full(name.to_owned()).0,
+        }
+    }
+
+    fn crossed(
+        &mut self,
+        line: &Line,
+        from: &str,
+        to: &str,
+        kind: Kind,
+        now: u64,
+        flows: &mut usize,
+    ) {
+        let sender = self.part(from);
+        let part = self.part(to);
+        let new = || {
+            *flows += 1;
+            *flows
+        };
+        let is_answer = kind == Kind::Response;
+        let flow = match line.request.filter(|_| kind != Kind::Notification) {
+            Some(number) => *self.flows.entry((number, is_answer)).or_insert_with(new),
+            None => {
+                let text =
+                    |part: &str| (part.to_owned(), line.method.clone(), line.session.clone());
+                let leaving = self.leaving.get_mut(&text(from));
+                let flow = leaving.and_then(VecDeque::pop_front).unwrap_or_else(new);
+                let arrived = self.arrived.entry(text(to)).or_default();
+                arrived.push_back(flow);
+                flow
+            }
+        };
+        let args = args(line);
+        let method = line.method.clone().unwrap_or_default();
+        if let (Some(number), Kind::Request) = (line.request, kind) {
+            let asked = (number, from.to_owned());
+            self.open.entry(asked).or_insert(self.spans.len());
+            self.spans.push(Span {
+                part: sender,
+                name: format!("{method} → {to}"),
+                what: "request",
+                from: now,
+                to: now,
+                flow: None,
+                args: args.clone(),
+            });
+        }
+        if let (Some(number), Kind::Response) = (line.request, kind)
+            && let Some(asked) = self.open.remove(&(number, to.to_owned()))
+        {
+            self.spans[asked].to = now;
+        }
+        self.spans.push(Span {
+            part,
+            name: match kind {
+                Kind::Response => format!("{method} (answer of {from})"),
+                _ => format!("{method} of {from}"),
+            },
+            what: "waiting",
+            from: now.saturating_sub(line.waited.unwrap_or_default()),
+            to: now,
+            flow: Some(flow),
+            args,
+        });
+    }
+
+    fn decided(&mut self, line: &Line, proxy: &str, decision: Decision, now: u64) {
+        let part = self.part(proxy);
+        let args = args(line);
+        let method = line.method.as_deref().unwrap_or_default();
+        let times = [("holding", line.held), ("working", line.worked)];
+        for (what, took) in times {
+            let Some(took) = took else { continue };
+            let name = match what {
+                "holding" => format!("{method}: held"),
+                _ => format!("{method}: {}", decision.as_str()),
+            };
+            self.spans.push(Span {
+                part,
+                name,
+                what,
+                from: now.saturating_sub(took),
+                to: now,
+                flow: None,
+                args: args.clone(),
+            });
+        }
+        let goes = matches!(decision, Decision::Forward | Decision::Change);
+        if line.request.is_none() && decision != Decision::Hold {
+            let text = (proxy.to_owned(), line.method.clone(), line.session.clone());
+            let arrived = self.arrived.get_mut(&text);
+            if let Some(flow) = arrived.and_then(VecDeque::pop_front)
+                && goes
+            {
+                self.leaving.entry(text).or_default().push_back(flow);
+            }
+        }
+    }
+
+    fn write<W: Write>(mut self, pid: usize, events: &mut Events<W>) -> io::Result<()> {
+        for asked in std::mem::take(&mut self.open).into_values() {
+            let span = &mut self.spans[asked];
+            span.to = self.last.max(span.from);
+            span.args["unanswered"] = true.into();
+        }
+        // A longer one is around those that begin with it.
+        self.spans.sort_by_key(|span| (span.from, Reverse(span.to)));
+        events.name("process_name", pid, 0, &json!({ "name": self.title }))?;
+        // The agent stands at the end of the chain, whenever it comes.
+        if let Some(agent) = self.parts.get_index_of("agent") {
+            let order = json!({ "sort_index": APART * APART });
+            events.name("thread_sort_index", pid, tid(agent, 0), &order)?;
+        }
+        let mut tracks: Vec<Vec<Vec<u64>>> = vec![Vec::new(); self.parts.len()];
+        let mut seen: HashMap<usize, usize> = HashMap::new();
+        for span in &self.spans {
+            if let Some(flow) = span.flow {
+                *seen.entry(flow).or_default() += 1;
+            }
+        }
+        let mut passed: HashMap<usize, usize> = HashMap::new();
+        for span in &self.spans {
+            let of_part = &mut tracks[span.part];
+            let track = place(of_part, span);
+            if track == of_part.len() {
+                of_part.push(Vec::new());
+                let name = &self.parts[span.part];
+                let shown = match track {
+                    0 => name.clone(),
+                    more => format!("{name} ({})", more + 1),
+                };
+                let tid = tid(span.part, track);
+                events.name("thread_name", pid, tid, &json!({ "name": shown }))?;
+                if name != "agent" || track > 0 {
+                    let last = if name == "agent" { APART * APART } else { 0 };
+                    let order = json!({ "sort_index": last + tid });
+                    events.name("thread_sort_index", pid, tid, &order)?;
+                }
+            }
+            of_part[track].push(span.to);
+            let event = Event {
+                name: &span.name,
+                cat: span.what,
+                ph: "X",
+                ts: span.from,
+                dur: Some(span.to - span.from),
+                pid,
+                tid: tid(span.part, track),
+                id: None,
+                bp: None,
+                args: &span.args,
+            };
+            events.put(&event)?;
+            let Some(flow) = span.flow.filter(|flow| seen[flow] > 1) else {
+                continue;
+            };
+            let passed = passed.entry(flow).or_default();
+            *passed += 1;
+            let (ph, bp) = match *passed {
+                1 => ("s", None),
+                last if last == seen[&flow] => ("f", Some("e")),
+                _ => ("t", None),
+            };
+            events.put(&Event {
+                name: "message",
+                cat: "message",
+                ph,
+                dur: None,
+                id: Some(flow),
+                bp,
+                args: &Value::Object(Map::new()),
+                ..event
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// The number of a track.
+fn tid(part: usize, track: usize) -> usize {
+    (part + 1) * APART + track
+}
+
+/// The first track of a part on which a span is alone, or within others. By their ends, those that are around the next
+/// one are on each.
+fn place(tracks: &mut [Vec<u64>], span: &Span) -> usize {
+    for (number, open) in tracks.iter_mut().enumerate() {
+        while open
+            .pop_if(|end| *end <= span.from && *end < span.to)
+            .is_some()
+        {}
+        if open.last().is_none_or(|end| span.to <= *end) {
+            return number;
+        }
+    }
+    tracks.len().min(TRACKS - 1)
+}
+
+/// What is shown of a line beside its span; bodies stay in the trace.
+fn args(line: &Line) -> Value {
+    let mut args = Map::new();
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            args.insert(name.to_owned(), value);
+        }
+    };
+    put("request", line.request.map(Value::from));
+    put("session", line.session.clone().map(Value::from));
+    put("bytes", line.size.map(Value::from));
+    put("decision", line.decision.map(|it| it.as_str().into()));
+    put("why", line.why.clone().map(Value::from));
+    put("error", line.error.as_ref().map(|_| true.into()));
+    Value::Object(args)
+}

@@ -1,0 +1,293 @@
+//! The trace of the reference conductor: an event a line, of a message that crosses.
+//!
+//! It has no more of a run than its messages. What it has not: when a proxy decided, and what; how long that took;
+//! which connection a message is of. Chains within the chain are left out, for their ends have the same names.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io::{self, Write};
+use std::time::{Duration, UNIX_EPOCH};
+
+use serde::de::Error;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Clock, seconds};
+use crate::{Kind, Line, Role};
+
+/// What every line of such a trace is of, in ours.
+const CONNECTION: &str = "conductor";
+
+/// What carries MCP within ACP.
+const MCP: &str = "mcp/message";
+
+/// Who the host is, which the reference conductor does not show.
+const HOST: &str = "acp-chain";
+
+/// An event. Which members it has depends on its type.
+#[derive(Deserialize, Serialize)]
+struct Event {
+    r#type: Kind,
+    /// Seconds since the trace began.
+    ts: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    protocol: Option<Protocol>,
+    from: String,
+    to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    params: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    is_error: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error_domain: Option<Protocol>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    payload: Option<Box<RawValue>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Protocol {
+    Acp,
+    Mcp,
+}
+
+/// A message of MCP, as ACP carries it.
+#[derive(Deserialize)]
+struct Carried {
+    method: String,
+    params: Option<Box<RawValue>>,
+}
+
+/// The answer to one.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outcome {
+    result: Option<Box<RawValue>>,
+    error: Option<Box<RawValue>>,
+    #[serde(rename = "_meta")]
+    _meta: Option<Box<RawValue>>,
+}
+
+pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+    let mut clock = Clock::default();
+    let mut start = None;
+    let mut proxies: HashMap<String, Vec<String>> = HashMap::new();
+    let mut inner = HashSet::new();
+    for line in lines {
+        let now = clock.of(&line);
+        let start = *start.get_or_insert(now);
+        if line.version.is_some() {
+            if line.role == Some(Role::Proxy) {
+                inner.insert(line.connection.clone());
+            }
+            proxies.insert(line.connection.clone(), line.proxies.unwrap_or_default());
+            continue;
+        }
+        if inner.contains(&line.connection) {
+            continue;
+        }
+        let known = proxies.get(&line.connection);
+        let component = |name: &str| match name {
+            "client" => "Client".to_owned(),
+            "agent" => "Agent".to_owned(),
+            proxy => {
+                let place = known.and_then(|known| known.iter().position(|id| id == proxy));
+                place.map_or(proxy.to_owned(), |place| format!("Proxy({place})"))
+            }
+        };
+        let names = match line.crossed() {
+            // What it makes something else of crosses once more.
+            Some((_, HOST, _)) | None => continue,
+            Some((from, to, _)) => [component(from), component(to)],
+        };
+        let Some(event) = event(line, seconds(now.saturating_sub(start)), names) else {
+            continue;
+        };
+        serde_json::to_writer(&mut to, &event)?;
+        to.write_all(b"\n")?;
+    }
+    to.flush()
+}
+
+/// The event of a message that crosses.
+fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
+    let is_error = line.error.is_some();
+    let null = || RawValue::from_string("null".to_owned()).ok();
+    let kind = line.kind?;
+    let mut event = Event {
+        r#type: kind,
+        ts,
+        protocol: None,
+        from,
+        to,
+        // The same on all hops; whoever asked tells them apart.
+        id: line
+            .request
+            .and_then(|number| RawValue::from_string(number.to_string()).ok()),
+        method: None,
+        session: None,
+        params: None,
+        is_error: None,
+        error_domain: None,
+        payload: None,
+    };
+    let is_mcp = line.method.as_deref() == Some(MCP);
+    match kind {
+        Kind::Request | Kind::Notification => {
+            event.protocol = Some(Protocol::Acp);
+            event.method = line.method;
+            event.session = line.session;
+            event.params = line.params;
+            let carried = event.params.as_ref().filter(|_| is_mcp);
+            if let Some(carried) = carried
+                && let Ok(carried) = serde_json::from_str::<Carried>(carried.get())
+            {
+                event.protocol = Some(Protocol::Mcp);
+                event.method = Some(carried.method);
+                event.params = carried.params;
+            }
+            event.params = event.params.or_else(null);
+            if kind == Kind::Notification {
+                event.id = None;
+            } else {
+                event.id.as_ref()?;
+            }
+        }
+        Kind::Response => {
+            event.id.as_ref()?;
+            event.payload = line.result.or(line.error);
+            event.error_domain = is_error.then_some(Protocol::Acp);
+            let carried = event.payload.as_ref().filter(|_| is_mcp && !is_error);
+            if let Some(carried) = carried
+                && let Ok(outcome) = serde_json::from_str::<Outcome>(carried.get())
+            {
+                event.error_domain = outcome.error.as_ref().map(|_| Protocol::Mcp);
+                event.payload = outcome.error.or(outcome.result).or(event.payload);
+            }
+            event.payload = event.payload.or_else(null);
+            event.is_error = Some(event.error_domain.is_some());
+        }
+    }
+    Some(event)
+}
+
+/// Makes events that are read into lines.
+///
+/// Each hop of a request has an id of its own there. A request that leaves a proxy is taken for the first that came to
+/// it, in the same method and session, and did not leave it yet.
+#[derive(Debug, Default)]
+pub(crate) struct Incoming {
+    requests: u64,
+    /// By who asked, and its id.
+    asked: HashMap<(String, String), Asked>,
+    /// By the proxy that they came to, with the method and the session: the requests that did not leave it yet.
+    arrived: HashMap<(String, String, Option<String>), VecDeque<u64>>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    number: u64,
+    method: String,
+    session: Option<String>,
+}
+
+impl Incoming {
+    /// The line for an event; an error if this is no event.
+    pub(crate) fn line(&mut self, text: &[u8]) -> serde_json::Result<Line> {
+        let event: Event = serde_json::from_slice(text)?;
+        let time = Duration::try_from_secs_f64(event.ts).ok();
+        let time = time.and_then(|time| UNIX_EPOCH.checked_add(time));
+        let mut line = Line {
+            // It says how long after its beginning something happened, and not when it began.
+            time: time.map_or_else(String::new, |time| {
+                humantime::format_rfc3339_micros(time).to_string()
+            }),
+            connection: CONNECTION.to_owned(),
+            from: Some(part(&event.from)),
+            to: Some(part(&event.to)),
+            kind: Some(event.r#type),
+            ..Line::default()
+        };
+        let id = event
+            .id
+            .as_ref()
+            .map_or_else(String::new, |id| id.get().to_owned());
+        match event.r#type {
+            Kind::Request | Kind::Notification => {
+                let missing = || serde_json::Error::missing_field("method");
+                let method = event.method.ok_or_else(missing)?;
+                let session = event.session.or_else(|| session(event.params.as_deref()));
+                if event.r#type == Kind::Request {
+                    let key = |place: &str| (place.to_owned(), method.clone(), session.clone());
+                    let number = self.number(&key(&event.from));
+                    let waiting = self.arrived.entry(key(&event.to)).or_default();
+                    waiting.push_back(number);
+                    let asked = Asked {
+                        number,
+                        method: method.clone(),
+                        session: session.clone(),
+                    };
+                    self.asked.insert((event.from, id), asked);
+                    line.request = Some(number);
+                    line.id = event.id;
+                }
+                line.method = Some(method);
+                line.session = session;
+                line.params = event.params;
+            }
+            Kind::Response => {
+                if let Some(asked) = self.asked.remove(&(event.to, id)) {
+                    line.request = Some(asked.number);
+                    line.method = Some(asked.method);
+                    line.session = asked.session;
+                }
+                line.id = event.id;
+                match event.is_error {
+                    Some(true) => line.error = event.payload,
+                    _ => line.result = event.payload,
+                }
+            }
+        }
+        Ok(line)
+    }
+
+    fn number(&mut self, from: &(String, String, Option<String>)) -> u64 {
+        let arrived = self.arrived.get_mut(from);
+        if let Some(number) = arrived.and_then(VecDeque::pop_front) {
+            return number;
+        }
+        self.requests += 1;
+        self.requests
+    }
+}
+
+/// A part of the chain, as we name it.
+fn part(component: &str) -> String {
+    match component {
+        "Client" => "client".to_owned(),
+        "Agent" => "agent".to_owned(),
+        other => match other
+            .strip_prefix("Proxy(")
+            .and_then(|rest| rest.strip_suffix(')'))
+        {
+            Some(place) => format!("proxy-{place}"),
+            None => other.to_owned(),
+        },
+    }
+}
+
+/// The session that parameters name.
+fn session(params: Option<&RawValue>) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        #[serde(rename = "sessionId")]
+        session: String,
+    }
+    let named = serde_json::from_str::<Named>(params?.get()).ok()?;
+    Some(named.session)
+}

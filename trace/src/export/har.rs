@@ -1,0 +1,152 @@
+//! An HTTP Archive in which a connection is a web socket: what the client says and gets are its frames.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Clock, seconds};
+use crate::{Kind, Line};
+
+/// The opcode of a frame of text.
+const TEXT: u8 = 1;
+
+/// One connection.
+#[derive(Default)]
+struct Connection {
+    /// When it began, in microseconds since 1970.
+    begun: u64,
+    last: u64,
+    frames: Vec<Frame>,
+    /// The requests and answers that are there: the trace has some twice, since the host made something else of them.
+    seen: HashSet<(bool, Kind, u64, Option<String>)>,
+}
+
+/// A message of the client's.
+#[derive(Serialize)]
+struct Frame {
+    r#type: &'static str,
+    time: f64,
+    opcode: u8,
+    data: String,
+}
+
+/// What a message was on the wire, but for its white space and the order of its members.
+#[derive(Serialize)]
+struct Message<'m> {
+    jsonrpc: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'m RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'m str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    params: Option<&'m RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'m RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'m RawValue>,
+}
+
+pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+    let mut clock = Clock::default();
+    let mut connections: IndexMap<String, Connection> = IndexMap::new();
+    for line in lines {
+        let now = clock.of(&line);
+        let connection = match connections.get_mut(&line.connection) {
+            Some(connection) => connection,
+            None => connections
+                .entry(line.connection.clone())
+                .or_insert(Connection {
+                    begun: now,
+                    ..Connection::default()
+                }),
+        };
+        connection.last = connection.last.max(now);
+        connection.take(&line, now);
+    }
+    let entries: Vec<_> = connections
+        .iter()
+        .map(|(name, connection)| entry(name, connection))
+        .collect();
+    let creator = json!({ "name": "acp-chain", "version": env!("CARGO_PKG_VERSION") });
+    let log = json!({ "version": "1.2", "creator": creator, "entries": entries });
+    serde_json::to_writer(&mut to, &json!({ "log": log }))?;
+    to.write_all(b"\n")?;
+    to.flush()
+}
+
+impl Connection {
+    fn take(&mut self, line: &Line, now: u64) {
+        let (is_sent, kind) = match line.crossed() {
+            Some(("client", _, kind)) => (true, kind),
+            Some((_, "client", kind)) => (false, kind),
+            _ => return,
+        };
+        if let Some(request) = line.request {
+            let method = line.method.clone().filter(|_| kind != Kind::Response);
+            if !self.seen.insert((is_sent, kind, request, method)) {
+                return;
+            }
+        }
+        let message = Message {
+            jsonrpc: "2.0",
+            id: line.id.as_deref().filter(|_| kind != Kind::Notification),
+            method: line.method.as_deref().filter(|_| kind != Kind::Response),
+            params: line.params.as_deref(),
+            result: line.result.as_deref(),
+            error: line.error.as_deref(),
+        };
+        let Ok(data) = serde_json::to_string(&message) else {
+            return;
+        };
+        self.frames.push(Frame {
+            r#type: if is_sent { "send" } else { "receive" },
+            time: seconds(now),
+            opcode: TEXT,
+            data,
+        });
+    }
+}
+
+fn entry(name: &str, connection: &Connection) -> serde_json::Value {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of one connection")]
+    let took = connection.last.saturating_sub(connection.begun) as f64 / 1e3;
+    let begun = std::time::UNIX_EPOCH
+        .checked_add(std::time::Duration::from_micros(connection.begun))
+        .map(|time| humantime::format_rfc3339_micros(time).to_string());
+    // What is random letters where we wrote it may be anything.
+    let letters = |c: &char| c.is_ascii_alphanumeric();
+    let path: String = name.chars().filter(letters).collect();
+    json!({
+        "startedDateTime": begun,
+        "time": took,
+        "request": {
+            "method": "GET",
+            "url": format!("ws://acp-chain/{path}"),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": [],
+            "queryString": [],
+            "headersSize": -1,
+            "bodySize": -1,
+        },
+        "response": {
+            "status": 101,
+            "statusText": "Switching Protocols",
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": [],
+            "content": { "size": 0, "mimeType": "x-unknown" },
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": -1,
+        },
+        "cache": {},
+        "timings": { "send": 0, "wait": 0, "receive": took },
+        "_resourceType": "websocket",
+        "_webSocketMessages": connection.frames,
+    })
+}
