@@ -84,7 +84,7 @@ enum Command {
     Book,
     /// Do what the tutorial says, as on a machine without toolchains, and say how long it took.
     Tutorial,
-    /// Make the rules of `redact` anew, from the catalogue that they are taken from.
+    /// Make the rules of `secrets/` anew, from the catalogue that they are taken from.
     Rules,
     /// Make the types of the interface for TypeScript anew, from the WIT.
     Types,

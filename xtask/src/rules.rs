@@ -1,4 +1,4 @@
-//! `cargo xtask rules`: the rules of the proxy `redact`, from the catalogue of Betterleaks.
+//! `cargo xtask rules`: the rules of `secrets`, from the catalogue of Betterleaks.
 //!
 //! The catalogue is taken from the crate `kingfisher-rules`, which carries it word for word. Nothing
 //! of that crate is compiled: its engine is native code. What is made is checked in.
@@ -6,7 +6,7 @@
 mod catalogue;
 mod corrections;
 mod filter;
-#[path = "../../guests/redact/src/needles.rs"]
+#[path = "../../secrets/src/needles.rs"]
 mod needles;
 mod shape;
 mod write;
@@ -83,12 +83,15 @@ pub fn make(workspace: &Workspace) -> Result<()> {
         rules.len()
     );
 
-    let guest = workspace.path("guests/redact");
+    let secrets = workspace.path("secrets");
     fs::write(
-        guest.join("src/rules/betterleaks.rs"),
+        secrets.join("src/rules/betterleaks.rs"),
         write::table(&rules, &filter, &source, license),
     )?;
-    fs::write(guest.join("RULES.md"), write::page(&rules, &left, &source))?;
+    fs::write(
+        secrets.join("RULES.md"),
+        write::page(&rules, &left, &source),
+    )?;
     println!("{} rules, {} left out", rules.len(), left.len());
     Ok(())
 }

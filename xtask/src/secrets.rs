@@ -280,7 +280,14 @@ fn by_engine(
 /// What becomes of the texts, and the names of what is found.
 fn by_us(workspace: &Workspace, texts: &[String]) -> Result<Vec<(String, Vec<String>)>> {
     let mut look = cargo()
-        .args(["run", "--quiet", "--package", "redact", "--example", "look"])
+        .args([
+            "run",
+            "--quiet",
+            "--package",
+            "acp-chain-secrets",
+            "--example",
+            "look",
+        ])
         .current_dir(workspace.path(""))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -290,7 +297,7 @@ fn by_us(workspace: &Workspace, texts: &[String]) -> Result<Vec<(String, Vec<Str
     let output = look.wait_with_output()?;
     ensure!(
         output.status.success(),
-        "the example `look` of redact failed"
+        "the example `look` of acp-chain-secrets failed"
     );
     Ok(serde_json::from_slice(&output.stdout)?)
 }

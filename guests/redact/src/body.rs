@@ -4,10 +4,7 @@
 use std::ops::Range;
 
 use acp_chain_proxy::{Action, Edit, Json, Spelt, Step, Strings};
-
-use crate::coding::Coding;
-use crate::detector::Detector;
-use crate::effort::Effort;
+use acp_chain_secrets::{Coding, Detector, Effort};
 
 /// Members that the protocol reads: names of kinds, places, and data that is not text. Members
 /// whose name ends in `Id` are ids.

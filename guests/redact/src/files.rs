@@ -12,8 +12,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
 use acp_chain_proxy::{Head, MessageId};
+use acp_chain_secrets::Redacted;
 
-use crate::detector::Redacted;
 use markers::markers;
 pub(crate) use restore::Unclear;
 

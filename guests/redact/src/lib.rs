@@ -3,19 +3,9 @@
 //! See the README for what is covered and what is not.
 
 mod body;
-mod coding;
 mod config;
-mod detector;
-mod effort;
 mod files;
-mod judge;
-mod machine;
-mod needles;
-#[cfg(test)]
-mod oracle;
-mod rules;
 mod streams;
-mod text;
 mod update;
 mod whole;
 
@@ -26,12 +16,11 @@ use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Notification,
     Peer, Proxy, Request, Response, Result, Subscription, Version, export, log, save,
 };
+use acp_chain_secrets::{Detector, Effort};
 use serde::{Deserialize, Serialize};
 
 use body::Findings;
 use config::Config;
-use detector::Detector;
-use effort::Effort;
 use files::{Files, Unclear};
 use streams::Streams;
 use update::Update;
@@ -329,19 +318,6 @@ fn refuse(session: &str, path: &str, unclear: &Unclear) -> Action {
 
 /// How much of a path the user is shown, in characters.
 const LONGEST_PATH: usize = 200;
-
-/// What becomes of texts by the default rules, and the names of what is found in each.
-pub fn look(texts: &[String]) -> std::result::Result<Vec<(String, Vec<&'static str>)>, String> {
-    let detector = Config::default().detector()?;
-    let look = |text: &String| {
-        let redacted = detector.redact(text, &mut Effort::default())?;
-        Ok(redacted.map_or_else(
-            || (text.clone(), Vec::new()),
-            |redacted| (redacted.text, redacted.names),
-        ))
-    };
-    texts.iter().map(look).collect()
-}
 
 /// The code of JSON-RPC's invalid params.
 const INVALID_PARAMS: i32 = -32602;

@@ -13,11 +13,8 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use acp_chain_proxy::{Json, Peer};
+use acp_chain_secrets::{Coding, Detector, End, Tail, UNCLEAR};
 use serde::{Deserialize, Serialize};
-
-use crate::coding::Coding;
-use crate::detector::{Detector, Tail, UNCLEAR};
-use crate::text::End;
 
 /// What is kept of all sessions together, in bytes. Saved it is a few times as long at worst, and
 /// below what the host keeps for a proxy.

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use acp_chain_proxy::{Spelt, Step, Strings};
+use acp_chain_secrets::{Coding, Detector, Effort};
 
 use crate::body::{self, Findings};
-use crate::coding::Coding;
-use crate::detector::Detector;
-use crate::effort::Effort;
 use crate::streams;
 
 /// Where the text of a chunk is: a chunk of a message holds a block of content, one of a tool call

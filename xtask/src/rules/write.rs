@@ -96,8 +96,8 @@ fn raw(text: &str) -> String {
 /// The page.
 pub fn page(rules: &[Named], left: &[(String, String)], source: &str) -> String {
     let mut text = format!(
-        "# The rules of redact\n\nMade by `cargo xtask rules` from {source}; not to be edited. What \
-         is of our own is in the [README](README.md).\n\n| name | what it finds |\n|---|---|\n"
+        "# The rules for secrets\n\nMade by `cargo xtask rules` from {source}; not to be edited. What \
+         is of our own is in the README of [redact](../guests/redact/README.md).\n\n| name | what it finds |\n|---|---|\n"
     );
     for Named { shape, description } in rules {
         let sentence = description

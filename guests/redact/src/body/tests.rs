@@ -1,10 +1,10 @@
+use acp_chain_secrets::pattern;
 use serde_json::json;
 
 use super::*;
-use crate::rules::Rule;
 
 fn detector() -> Detector {
-    Detector::new([Rule::custom("x", "SECRET", &["secret"])]).expect("right")
+    Detector::new([pattern("x", "SECRET").expect("right")]).expect("right")
 }
 
 fn redacted(body: &str) -> Option<String> {

@@ -1,10 +1,9 @@
 //! What stands for secrets in a text.
 
+use acp_chain_secrets::MARKER;
 use std::ops::Range;
 
 use memchr::memmem;
-
-use crate::detector::MARKER;
 
 /// No name of a rule is longer that stands in a marker.
 const LONGEST_NAME: usize = 256;

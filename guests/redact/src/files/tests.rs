@@ -1,12 +1,10 @@
+use acp_chain_secrets::{Detector, Effort, pattern};
 use proptest::prelude::*;
 
 use super::*;
-use crate::detector::Detector;
-use crate::effort::Effort;
-use crate::rules::Rule;
 
 fn detector() -> Detector {
-    Detector::new([Rule::custom("acme", "acme-[0-9]{4}", &[])]).expect("right")
+    Detector::new([pattern("acme", "acme-[0-9]{4}").expect("right")]).expect("right")
 }
 
 /// The agent reads a file; what it gets.

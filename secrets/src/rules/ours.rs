@@ -50,8 +50,8 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// On if `assignments = true`: whatever is assigned to a name that sounds like a secret.
-pub(crate) static ASSIGNMENT: Rule = Rule {
+/// Not one of the defaults, for it finds much that is none: whatever is assigned to a name that sounds like a secret.
+pub static ASSIGNMENT: Rule = Rule {
     name: "assignment",
     needles: &["api_key", "apikey", "passwd", "password", "secret", "token"],
     before: r"(?i:api_?key|passwd|password|secret|token)[\w-]{0,20}",

@@ -16,8 +16,10 @@ pub(crate) enum Next {
 
 /// Whether more text may follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum End {
+pub enum End {
+    /// It may.
     Open,
+    /// None does.
     Here,
 }
 

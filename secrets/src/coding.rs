@@ -19,14 +19,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 /// How a text stands in a string.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) enum Coding {
+pub enum Coding {
+    /// As it is.
     Text,
+    /// As Base64.
     Base64,
 }
 
 impl Coding {
     /// The text in a string; none if it cannot be read.
-    pub(crate) fn decoded(self, string: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    #[must_use]
+    pub fn decoded(self, string: Cow<'_, str>) -> Option<Cow<'_, str>> {
         match self {
             Self::Text => Some(string),
             Self::Base64 => {
@@ -38,7 +41,8 @@ impl Coding {
     }
 
     /// The string for a text.
-    pub(crate) fn encoded(self, text: &str) -> Cow<'_, str> {
+    #[must_use]
+    pub fn encoded(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Text => text.into(),
             Self::Base64 => {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::beginnings::{Beginning, Beginnings, State};
-use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, UNCLEAR};
+use super::{Detector, Kind, Mark, Needed, Place, Redacted, Search, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
@@ -222,16 +222,14 @@ impl Scan {
     }
 
     /// The decided part of the text without what was found.
-    pub(super) fn redacted(&self, text: &str, from: usize) -> Redacted {
+    pub(super) fn redacted(&self, text: &str, from: usize, mark: &mut Mark) -> Redacted {
         let mut out = String::with_capacity(self.decided - from);
         let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
         for Span { range, name, .. } in &self.spans {
             out.push_str(&text[copied..range.start]);
             let start = out.len();
             if let Some(name) = *name {
-                for part in [MARKER, name, "]"] {
-                    out.push_str(part);
-                }
+                out.push_str(&mark(name, &text[range.clone()]));
                 names.push(name);
             }
             copied = range.end;

@@ -28,9 +28,10 @@ use beginnings::Beginnings;
 use scan::Scan;
 
 /// What stands for text that was not looked at.
-pub(crate) const UNCLEAR: &str = "unclear";
+pub const UNCLEAR: &str = "unclear";
 
-pub(crate) struct Detector {
+/// Finds what its rules describe.
+pub struct Detector {
     kinds: Vec<Kind>,
     /// The rules without needles, and the bytes that they may begin with.
     anywhere: Vec<(usize, Box<[bool; 256]>)>,
@@ -62,7 +63,7 @@ struct Kind {
 
 /// The end of a text that is still to be decided.
 #[derive(Default, Deserialize, Serialize)]
-pub(crate) struct Tail {
+pub struct Tail {
     /// With a little of what came before it.
     text: String,
     /// Where it begins.
@@ -71,33 +72,48 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether all is decided.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.from == self.text.len()
     }
 
-    pub(crate) fn len(&self) -> usize {
+    /// How much is to be decided, in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.text.len() - self.from
     }
 }
 
+/// Makes what stands for a secret of the kind with this name; the secret is the text behind it.
+pub type Mark<'m> = dyn FnMut(&'static str, &str) -> String + 'm;
+
 /// A text without its secrets.
-pub(crate) struct Redacted {
-    pub(crate) text: String,
+#[derive(Debug)]
+pub struct Redacted {
+    /// What is left of it, with markers.
+    pub text: String,
     /// What kinds of secret it had.
-    pub(crate) names: Vec<&'static str>,
+    pub names: Vec<&'static str>,
     /// Where each of them was, in order.
-    pub(crate) places: Vec<Place>,
+    pub places: Vec<Place>,
 }
 
 /// Where a secret was in a text, and what is shown in its place where.
-pub(crate) struct Place {
-    pub(crate) hidden: Range<usize>,
-    pub(crate) shown: Range<usize>,
+#[derive(Debug)]
+pub struct Place {
+    /// Where it was.
+    pub hidden: Range<usize>,
+    /// Where its marker is.
+    pub shown: Range<usize>,
 }
 
 impl Detector {
     /// Finds what these rules describe. Of two that match the same, the first one counts.
-    pub(crate) fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Result<Self, String> {
+    ///
+    /// # Errors
+    /// If a rule takes more memory than it may.
+    pub fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Result<Self, String> {
         let kinds: Vec<Kind> = rules
             .into_iter()
             .map(|rule| Kind {
@@ -127,35 +143,60 @@ impl Detector {
     }
 
     /// What stands for a secret of this kind.
-    pub(crate) fn marker(name: &str) -> String {
+    #[must_use]
+    pub fn marker(name: &str) -> String {
         format!("{MARKER}{name}]")
     }
 
     /// A whole text without its secrets; none if it has none.
-    pub(crate) fn redact(
+    ///
+    /// # Errors
+    /// If a rule takes more memory than it may.
+    pub fn redact(&self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
+        self.redact_by(text, effort, &mut |name, _| Self::marker(name))
+    }
+
+    /// The same with other markers.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn redact_by(
         &self,
         text: &str,
         effort: &mut Effort,
+        mark: &mut Mark,
     ) -> Result<Option<Redacted>, String> {
         let scan = Scan::of(self, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
-        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0)))
+        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0, mark)))
     }
 
     /// Adds a piece to a text. Returns what is decided by it, without the secrets, or none if that is
     /// the piece itself; the rest stays in the tail, which is empty where the text ends.
-    pub(crate) fn next(
+    ///
+    /// # Errors
+    /// If a rule takes more memory than it may.
+    pub fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<Option<String>, String> {
+        self.next_by(tail, piece, end, &mut |name, _| Self::marker(name))
+    }
+
+    /// The same with other markers.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn next_by(
         &self,
         tail: &mut Tail,
         piece: &str,
         end: End,
+        mark: &mut Mark,
     ) -> Result<Option<String>, String> {
         let is_first = tail.is_empty();
         let mut text = mem::take(&mut tail.text);
         text.push_str(piece);
         let scan = Scan::of(self, &text, tail.from, tail.effort, end)?;
         let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
-        let out = (!is_whole).then(|| scan.redacted(&text, tail.from).text);
+        let out = (!is_whole).then(|| scan.redacted(&text, tail.from, mark).text);
         tail.effort = scan.effort;
         let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
         tail.text = text.split_off(context);
@@ -208,4 +249,4 @@ impl Kind {
 }
 
 /// What every marker begins with.
-pub(crate) const MARKER: &str = "[redacted: ";
+pub const MARKER: &str = "[redacted: ";

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a text may cost.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-pub(crate) struct Effort {
+pub struct Effort {
     /// For the rules, which have needles. Below zero what was looked at too much is paid back.
     rules: i32,
     /// For patterns of the user's that have to be tried everywhere.

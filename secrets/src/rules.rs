@@ -3,12 +3,12 @@
 mod betterleaks;
 mod ours;
 
-pub(crate) use ours::ASSIGNMENT;
+pub use ours::ASSIGNMENT;
 
 /// One kind of secret. All regexes are of bytes, and of ASCII.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself")]
-pub(crate) struct Rule<'r> {
+pub struct Rule<'r> {
     pub(crate) name: &'r str,
     /// Every match begins with one of these, whatever its case. If there are none, the rule is tried
     /// everywhere.
@@ -76,6 +76,12 @@ const ASSIGNED: &str =
 const END: &str = r#"(?:['"\x60\s;,&)<>\]}|]|\.(?:\s|$)|$)"#;
 
 impl<'r> Rule<'r> {
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &'r str {
+        self.name
+    }
+
     /// A pattern of the user's.
     pub(crate) const fn custom(name: &'r str, regex: &'r str, needles: &'r [&'r str]) -> Self {
         let (secret, after, custom) = (regex, After::Anything, true);
@@ -129,7 +135,7 @@ impl<'r> Rule<'r> {
 
 /// The rules that are on unless the configuration names them. Of two that match the same, the first
 /// one counts.
-pub(crate) fn defaults() -> impl Iterator<Item = &'static Rule<'static>> {
+pub fn defaults() -> impl Iterator<Item = &'static Rule<'static>> {
     betterleaks::RULES.iter().chain(ours::RULES)
 }
 

@@ -1,0 +1,21 @@
+//! Takes a JSON array of texts on standard input, and writes what becomes of each by the default
+//! rules: its text, and the names of what was found. `cargo xtask secrets` measures with it.
+
+use std::io::{Error, read_to_string, stdin, stdout};
+
+use acp_chain_secrets::{Detector, Effort, defaults};
+
+fn main() -> Result<(), Error> {
+    let texts: Vec<String> = serde_json::from_str(&read_to_string(stdin())?)?;
+    let detector = Detector::new(defaults().copied()).map_err(Error::other)?;
+    let look = |text: &String| {
+        let redacted = detector.redact(text, &mut Effort::default())?;
+        Ok(redacted.map_or_else(
+            || (text.clone(), Vec::new()),
+            |redacted| (redacted.text, redacted.names),
+        ))
+    };
+    let looked: Result<Vec<_>, String> = texts.iter().map(look).collect();
+    serde_json::to_writer(stdout(), &looked.map_err(Error::other)?)?;
+    Ok(())
+}

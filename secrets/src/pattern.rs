@@ -1,0 +1,35 @@
+//! A regex of the user's as a rule.
+
+use regex_automata::util::syntax;
+
+use crate::machine::{self, Machine};
+use crate::needles;
+use crate::rules::Rule;
+
+/// A rule of the user's, who alone knows what is a secret. It is there as long as the program runs.
+///
+/// # Errors
+/// If it cannot be one: it is named, with what is wrong about it.
+pub fn pattern(name: &str, regex: &str) -> Result<Rule<'static>, String> {
+    let wrong = |why: &str| Err(format!("the regex of the pattern `{name}` {why}"));
+    if name.is_empty() || name.contains(['[', ']', '\n']) {
+        return Err(format!(
+            "a pattern cannot have the name `{name}`: it is shown in brackets"
+        ));
+    }
+    let hir = match syntax::parse_with(regex, &machine::bytes()) {
+        Ok(hir) => hir,
+        Err(error) => return wrong(&format!("is not right: {error}")),
+    };
+    if hir.properties().minimum_len() == Some(0) {
+        return wrong("matches the empty text; let it ask for at least one character");
+    }
+    let needles = needles::of(&hir).unwrap_or_default().into_iter();
+    let needles: Vec<&'static str> = needles.map(|needle| &*needle.leak()).collect();
+    let leaked = |text: &str| -> &'static str { text.to_owned().leak() };
+    let rule = Rule::custom(leaked(name), leaked(regex), needles.leak());
+    match Machine::new(&rule) {
+        Ok(_) => Ok(rule),
+        Err(error) => wrong(&error),
+    }
+}
