@@ -83,10 +83,24 @@ impl Tail {
     pub fn len(&self) -> usize {
         self.text.len() - self.from
     }
+
+    /// What is decided of a text is gone, but for what the rest needs.
+    fn advance(&mut self, mut text: String, scan: &Scan) {
+        self.effort = scan.effort;
+        let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
+        self.text = text.split_off(context);
+        self.from = scan.decided - context;
+    }
 }
 
-/// Makes what stands for a secret of the kind with this name; the secret is the text behind it.
-pub type Mark<'m> = dyn FnMut(&'static str, &str) -> String + 'm;
+/// Where a secret is in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secret {
+    /// Where it stands.
+    pub range: Range<usize>,
+    /// Its kind, or [`UNCLEAR`]; none if it goes on from what was taken out before.
+    pub name: Option<&'static str>,
+}
 
 /// A text without its secrets.
 #[derive(Debug)]
@@ -153,22 +167,19 @@ impl Detector {
     /// # Errors
     /// If a rule takes more memory than it may.
     pub fn redact(&self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
-        self.redact_by(text, effort, &mut |name, _| Self::marker(name))
-    }
-
-    /// The same with other markers.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn redact_by(
-        &self,
-        text: &str,
-        effort: &mut Effort,
-        mark: &mut Mark,
-    ) -> Result<Option<Redacted>, String> {
         let scan = Scan::of(self, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
-        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0, mark)))
+        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0)))
+    }
+
+    /// Where secrets are in a whole text.
+    ///
+    /// # Errors
+    /// If a rule takes more memory than it may.
+    pub fn find(&self, text: &str, effort: &mut Effort) -> Result<Vec<Secret>, String> {
+        let scan = Scan::of(self, text, 0, *effort, End::Here)?;
+        *effort = scan.effort;
+        Ok(scan.secrets(0))
     }
 
     /// Adds a piece to a text. Returns what is decided by it, without the secrets, or none if that is
@@ -177,31 +188,36 @@ impl Detector {
     /// # Errors
     /// If a rule takes more memory than it may.
     pub fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<Option<String>, String> {
-        self.next_by(tail, piece, end, &mut |name, _| Self::marker(name))
+        let is_first = tail.is_empty();
+        let (scan, text) = self.scan(tail, piece, end)?;
+        let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
+        let out = (!is_whole).then(|| scan.redacted(&text, tail.from).text);
+        tail.advance(text, &scan);
+        Ok(out)
     }
 
-    /// The same with other markers.
+    /// The same for one who keeps the text: how much of the tail and the piece is decided by it, in bytes, and where
+    /// secrets are in that.
     ///
     /// # Errors
-    /// As above.
-    pub fn next_by(
+    /// If a rule takes more memory than it may.
+    pub fn find_next(
         &self,
         tail: &mut Tail,
         piece: &str,
         end: End,
-        mark: &mut Mark,
-    ) -> Result<Option<String>, String> {
-        let is_first = tail.is_empty();
+    ) -> Result<(usize, Vec<Secret>), String> {
+        let (scan, text) = self.scan(tail, piece, end)?;
+        let found = (scan.decided - tail.from, scan.secrets(tail.from));
+        tail.advance(text, &scan);
+        Ok(found)
+    }
+
+    fn scan(&self, tail: &mut Tail, piece: &str, end: End) -> Result<(Scan, String), String> {
         let mut text = mem::take(&mut tail.text);
         text.push_str(piece);
         let scan = Scan::of(self, &text, tail.from, tail.effort, end)?;
-        let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
-        let out = (!is_whole).then(|| scan.redacted(&text, tail.from, mark).text);
-        tail.effort = scan.effort;
-        let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
-        tail.text = text.split_off(context);
-        tail.from = scan.decided - context;
-        Ok(out)
+        Ok((scan, text))
     }
 }
 

@@ -31,7 +31,7 @@ mod rules;
 mod text;
 
 pub use coding::Coding;
-pub use detector::{Detector, MARKER, Mark, Place, Redacted, Tail, UNCLEAR};
+pub use detector::{Detector, MARKER, Place, Redacted, Secret, Tail, UNCLEAR};
 pub use effort::Effort;
 pub use pattern::pattern;
 pub use rules::{ASSIGNMENT, Rule, defaults};

@@ -39,6 +39,10 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<String>>,
 
+    /// Whether markers stand for the secrets in what follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masked: Option<bool>,
+
     /// The bytes of the message, its envelope included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,

@@ -15,7 +15,8 @@ pub trait Sink: Send {
     /// When nothing can be taken any more.
     fn write(&mut self, lines: &[Line]) -> io::Result<()>;
 
-    /// Somebody waits for all that was taken to be where it goes, or the connection is over.
+    /// Somebody waits for all that was taken to be where it goes, nothing more has come for a while, or the connection is
+    /// over.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
-use super::trace::{self, Target};
+use super::trace::{self, Target, Traced};
 use super::{folders, open, words};
 use crate::chain::{self, Chain, Exit, Role, Settings, StartError};
 use crate::limits::LINE;
@@ -53,7 +53,7 @@ pub struct Run {
     pub target: Target,
     /// Where the trace is written, once that is known.
     #[arg(skip)]
-    pub trace: Option<PathBuf>,
+    pub traced: Option<Traced>,
     #[command(flatten)]
     pub agent: AgentArgs,
     /// More arguments for the manifest's agent. Editors append them, and open a terminal, to let the user
@@ -83,8 +83,8 @@ impl Run {
     }
 
     async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
-        self.trace = self.target.path();
-        let trace = trace::open_target(self.trace.as_deref())?;
+        self.traced = self.target.traced();
+        let trace = trace::open_target(self.traced.as_ref())?;
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let client = Transport::lines(
             stdio::input().map_err(unusable)?,
@@ -234,7 +234,7 @@ impl Run {
         let asked = Asked {
             project: project.as_deref(),
             logging: &self.logging,
-            trace: self.trace.as_deref(),
+            traced: self.traced.as_ref(),
         };
         let beside = Named::new(self.command(manifest).ok(), None);
         let beside = match manifest {
@@ -250,9 +250,9 @@ impl Run {
     /// Opens the directories of all proxies, in the manifest's order.
     fn open(&self, manifest: &Manifest, log: Option<&Path>) -> Result<Vec<Directories>, String> {
         let directories = open(manifest)?;
-        let trace = self.trace.as_deref().map(trace::files);
+        let traced = self.traced.as_ref().map(Traced::files);
         let files = log.into_iter().map(Path::to_owned);
-        let files: Vec<_> = files.chain(trace.into_iter().flatten()).collect();
+        let files: Vec<_> = files.chain(traced.into_iter().flatten()).collect();
         let files = files.iter().map(PathBuf::as_path);
         let named = Named::new(self.command(Some(manifest)).ok(), files);
         relied_on::check(manifest, &directories, &named)?;

@@ -35,6 +35,8 @@ pub struct User {
     pub agents: Option<String>,
     /// Where runs write their trace, if nothing else is said.
     pub trace: Option<PathBuf>,
+    /// Whether traces hold all that is said as it is, secrets included.
+    pub trace_bodies: bool,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
 }
@@ -107,6 +109,8 @@ struct File {
     #[serde(default)]
     agents: AgentsTable,
     trace: Option<PathBuf>,
+    #[serde(default)]
+    trace_bodies: bool,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -123,6 +127,7 @@ impl Default for User {
             signers: Vec::new(),
             agents: None,
             trace: None,
+            trace_bodies: false,
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -173,6 +178,7 @@ impl User {
             signers,
             agents: file.agents.registry,
             trace: file.trace.map(|trace| beside(path, &trace)),
+            trace_bodies: file.trace_bodies,
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::beginnings::{Beginning, Beginnings, State};
-use super::{Detector, Kind, Mark, Needed, Place, Redacted, Search, UNCLEAR};
+use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
@@ -221,15 +221,26 @@ impl Scan {
         self.spans.is_empty()
     }
 
+    /// What was found, counted from this place.
+    pub(super) fn secrets(&self, from: usize) -> Vec<Secret> {
+        let secret = |span: &Span| Secret {
+            range: span.range.start - from..span.range.end - from,
+            name: span.name,
+        };
+        self.spans.iter().map(secret).collect()
+    }
+
     /// The decided part of the text without what was found.
-    pub(super) fn redacted(&self, text: &str, from: usize, mark: &mut Mark) -> Redacted {
+    pub(super) fn redacted(&self, text: &str, from: usize) -> Redacted {
         let mut out = String::with_capacity(self.decided - from);
         let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
         for Span { range, name, .. } in &self.spans {
             out.push_str(&text[copied..range.start]);
             let start = out.len();
             if let Some(name) = *name {
-                out.push_str(&mark(name, &text[range.clone()]));
+                for part in [MARKER, name, "]"] {
+                    out.push_str(part);
+                }
                 names.push(name);
             }
             copied = range.end;

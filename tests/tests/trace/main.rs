@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod broken;
 mod command;
+mod exported;
+mod masked;
 mod written;
 
 use std::ffi::OsStr;

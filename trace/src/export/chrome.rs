@@ -57,8 +57,8 @@ struct Connection {
     title: String,
     parts: IndexSet<String>,
     spans: Vec<Span>,
-    /// Requests without an answer, by their number and who asked: their span, which is not over.
-    open: HashMap<(u64, String), usize>,
+    /// Requests without an answer, by their number: who asked on each hop, the first first, with a span that is not over.
+    open: HashMap<u64, Vec<(String, usize)>>,
     /// Flows of requests and their answers.
     flows: HashMap<(u64, bool), usize>,
     /// Flows of notifications that came to a part, and of those that it lets go on.
@@ -181,9 +181,10 @@ impl Connection {
         };
         let args = args(line);
         let method = line.method.clone().unwrap_or_default();
-        if let (Some(number), Kind::Request) = (line.request, kind) {
-            let asked = (number, from.to_owned());
-            self.open.entry(asked).or_insert(self.spans.len());
+        if let (Some(number), Kind::Request) = (line.request, kind)
+            // What the host makes something else of crosses once more.
+            && self.ask(number, from)
+        {
             self.spans.push(Span {
                 part: sender,
                 name: format!("{method} → {to}"),
@@ -194,10 +195,8 @@ impl Connection {
                 args: args.clone(),
             });
         }
-        if let (Some(number), Kind::Response) = (line.request, kind)
-            && let Some(asked) = self.open.remove(&(number, to.to_owned()))
-        {
-            self.spans[asked].to = now;
+        if let (Some(number), Kind::Response) = (line.request, kind) {
+            self.answer(number, to, now);
         }
         self.spans.push(Span {
             part,
@@ -207,10 +206,38 @@ impl Connection {
             },
             what: "waiting",
             from: now.saturating_sub(line.waited.unwrap_or_default()),
-            to: now,
+            // A flow needs a span of some length.
+            to: now.saturating_add(u64::from(line.waited.unwrap_or_default() == 0)),
             flow: Some(flow),
             args,
         });
+    }
+
+    /// Whether this part asks for the first time. Then its span comes next.
+    fn ask(&mut self, number: u64, from: &str) -> bool {
+        let asked = self.open.entry(number).or_default();
+        let is_new = asked.iter().all(|(part, _)| part != from);
+        if is_new {
+            asked.push((from.to_owned(), self.spans.len()));
+        }
+        is_new
+    }
+
+    /// A part has its answer, and with that who asked first, so have all: it may have passed them by.
+    fn answer(&mut self, number: u64, to: &str, now: u64) {
+        let Some(asked) = self.open.get_mut(&number) else {
+            return;
+        };
+        let Some(place) = asked.iter().position(|(part, _)| part == to) else {
+            return;
+        };
+        let over = match place {
+            0 => std::mem::take(asked),
+            place => vec![asked.remove(place)],
+        };
+        for (_, span) in over {
+            self.spans[span].to = now.max(self.spans[span].from);
+        }
     }
 
     fn decided(&mut self, line: &Line, proxy: &str, decision: Decision, now: u64) {
@@ -247,7 +274,8 @@ impl Connection {
     }
 
     fn write<W: Write>(mut self, pid: usize, events: &mut Events<W>) -> io::Result<()> {
-        for asked in std::mem::take(&mut self.open).into_values() {
+        let open = std::mem::take(&mut self.open);
+        for (_, asked) in open.into_values().flatten() {
             let span = &mut self.spans[asked];
             span.to = self.last.max(span.from);
             span.args["unanswered"] = true.into();

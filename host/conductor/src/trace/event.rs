@@ -166,6 +166,7 @@ pub fn beginning(role: Role, proxies: Vec<String>) -> Line {
         program: Some(concat!("acp-chain ", env!("CARGO_PKG_VERSION")).to_owned()),
         role: Some(role),
         proxies: Some(proxies),
+        masked: Some(false),
         ..Line::default()
     }
 }

@@ -20,7 +20,7 @@ pub struct TraceFile {
     file: File,
     /// The line that says that the connection begins.
     heading: Vec<u8>,
-    /// Where what stood in it is kept. A file without one grows.
+    /// Where what stood in it is kept, if it can be cut.
     kept: Option<File>,
     /// Whether it can be cut: a terminal or a pipe has no length.
     is_regular: bool,
@@ -36,25 +36,14 @@ impl TraceFile {
     ///
     /// When they cannot be.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut opened = Self::open_endless(path)?;
-        if opened.is_regular {
-            opened.kept = Some(files::append_shared(&kept(path))?);
-        }
-        Ok(opened)
-    }
-
-    /// The same of a file that grows as long as it likes, for one who reads all of it.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be opened.
-    pub fn open_endless(path: &Path) -> io::Result<Self> {
         let file = files::append_shared(path)?;
+        let is_regular = file.metadata()?.is_file();
+        let kept = is_regular.then(|| files::append_shared(&kept(path)));
         Ok(Self {
-            is_regular: file.metadata()?.is_file(),
             file,
             heading: Vec::new(),
-            kept: None,
+            kept: kept.transpose()?,
+            is_regular,
             end: None,
         })
     }

@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `event` | what happened, and the line that is made of it |
+//! | `mask` | lines without secrets, for a sink |
 //! | `file` | the file: whole lines, whoever else writes to it, and no end of them |
 //!
 //! What always holds: nobody waits for the trace. What happened is handed to a thread, which makes lines of it and
@@ -10,9 +11,10 @@
 
 mod event;
 mod file;
+mod mask;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -22,6 +24,7 @@ use acp_chain_trace::{Line, Sink};
 pub use acp_chain_trace::{Decision, Role};
 pub(crate) use event::{About, Event};
 pub use file::TraceFile;
+pub use mask::Masked;
 
 use event::{beginning, stamp};
 
@@ -36,6 +39,9 @@ const BATCH: usize = 1 << 20;
 
 /// The pause after each write: who hands over what happens meanwhile need not wake the thread.
 const PAUSE: Duration = Duration::from_millis(2);
+
+/// When so long nothing has happened, nothing is kept back any more.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// How long is waited for what has happened to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -187,7 +193,7 @@ impl Writer {
             ..line
         };
         let mut lines = vec![beginning];
-        while let Ok(first) = self.entries.recv() {
+        while let Some(first) = self.next() {
             let (mut cost, mut waits, mut is_over) = (0, Vec::new(), false);
             let mut next = Some(first);
             while let Some(entry) = next.take() {
@@ -225,6 +231,17 @@ impl Writer {
                 return;
             }
             thread::sleep(PAUSE);
+        }
+    }
+
+    /// What comes next, however long that takes.
+    fn next(&mut self) -> Option<Entry> {
+        match self.entries.recv_timeout(QUIET) {
+            Err(RecvTimeoutError::Timeout) => {
+                self.write(&[], true);
+                self.entries.recv().ok()
+            }
+            next => next.ok(),
         }
     }
 

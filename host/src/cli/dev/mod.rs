@@ -28,7 +28,7 @@ use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
 use super::run::{check_grant, code_of, on_a_runtime, supervise, told};
-use super::trace::{self, Target};
+use super::trace::{self, Target, Traced};
 use super::typed::picture::Picture;
 use super::typed::streams;
 use crate::chain::{self, Chain, ChildIo, Role, Settings};
@@ -95,17 +95,17 @@ impl Dev {
 
     async fn serve(self, log: Option<PathBuf>) -> Result<u8, String> {
         let is_trial = self.agent.is_empty();
-        let path = self.target.path();
-        let traced = path.as_deref().map(trace::files);
-        let written = log.iter().chain(traced.iter().flatten());
+        let traced = self.target.traced();
+        let files = traced.as_ref().map(Traced::files);
+        let written = log.iter().chain(files.iter().flatten());
         let written: Vec<_> = written.map(PathBuf::as_path).collect();
         let agent = self.agent.command()?;
         let named = Named::new(agent.clone(), written.iter().copied());
         let developed = Developed::find(&self.project_dir, self.manifest.as_deref(), named)?;
-        let path = path.as_deref();
+        let traced = traced.as_ref();
         let (trace, picture) = match is_trial {
-            true => Picture::begin(path).map(|(trace, picture)| (Some(trace), Some(picture)))?,
-            false => (trace::open_target(path)?, None),
+            true => Picture::begin(traced).map(|(trace, picture)| (Some(trace), Some(picture)))?,
+            false => (trace::open_target(traced)?, None),
         };
         let sources = Sources::watch(&developed.folder, developed.manifest.as_deref(), &written)?;
         let (built, is_built) = watch::channel(None);

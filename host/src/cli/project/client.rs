@@ -16,6 +16,7 @@ use super::wire::{Begin, LINE, Lookup, Reply, Trusted, line};
 use crate::chain::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
 use crate::channel::{Failure, FailurePolicy};
 use crate::cli::relied_on::Named;
+use crate::cli::trace::Traced;
 use crate::native::{CommandLine, Dialect, Process, Startable};
 use crate::transport::{Frame, LineReader};
 use crate::untrusted::{MAX_QUOTE, quote};
@@ -48,7 +49,7 @@ pub struct Asked<'a> {
     pub project: Option<&'a Path>,
     /// Where the log and the trace go.
     pub logging: &'a [OsString],
-    pub trace: Option<&'a Path>,
+    pub traced: Option<&'a Traced>,
 }
 
 /// Finds the projects of one connection.
@@ -92,9 +93,14 @@ impl Finding {
                 env: Vec::new(),
             })
         };
+        let path = asked.traced.map(|traced| &*traced.path);
+        let mut chain = command("project-chain", "--trace", path)?;
+        if asked.traced.is_some_and(|traced| traced.bodies) {
+            chain.args.push("--trace-bodies".into());
+        }
         Ok(Self {
             locator: command(LOCATOR, "--project", asked.project)?,
-            chain: command("project-chain", "--trace", asked.trace)?,
+            chain,
             beside,
         })
     }

@@ -10,7 +10,8 @@ use super::opened::Opened;
 use super::wire::{Begin, first_line};
 use crate::chain::{self, Role, Settings, StartError};
 use crate::cli::plan::{Failed, Plan, failed};
-use crate::cli::{folders, run, trace};
+use crate::cli::trace::{self, Traced};
+use crate::cli::{folders, run};
 use crate::limits::LINE;
 use crate::mcp::bridge::BridgeKind;
 use crate::project::{Content, Keep, Standing, is_signed, vouched};
@@ -23,6 +24,9 @@ pub struct ProjectChain {
     /// Where each leg of each message is written
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Leave what is said there as it is
+    #[arg(long)]
+    trace_bodies: bool,
 }
 
 impl ProjectChain {
@@ -37,13 +41,16 @@ impl ProjectChain {
         let begin = first_line(&mut reader).await;
         let begin = begin.and_then(|line| serde_json::from_slice::<Begin>(&line).ok());
         let begin = begin.ok_or("`project-chain` is for acp-chain itself to start")?;
+        let bodies = self.trace_bodies;
+        let traced = self.trace.map(|path| Traced { path, bodies });
         let settings = Settings {
-            trace: trace::open_target(self.trace.as_deref())?,
+            trace: trace::open_target(traced.as_ref())?,
             log: log.clone(),
             ..Settings::default()
         };
-        let trace = self.trace.as_deref().map(trace::files);
-        let files: Vec<_> = log.into_iter().chain(trace.into_iter().flatten()).collect();
+        let traced = traced.as_ref().map(Traced::files);
+        let files = log.into_iter().chain(traced.into_iter().flatten());
+        let files: Vec<_> = files.collect();
         let mut broken: Option<Failed> = None;
         let mut start = async |role| {
             if let Some(failed) = &broken {

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use acp_chain_trace::{Line, Reader};
 
-pub use self::target::{Target, files, open as open_target};
+pub use self::target::{Target, Traced, open as open_target};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Subcommand)]

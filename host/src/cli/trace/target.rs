@@ -1,47 +1,72 @@
 //! Where a run writes its trace: what the command line says, else the environment, else the user's config.toml.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use clap::builder::FalseyValueParser;
 
 use crate::manifest::User;
-use crate::trace::{Trace, TraceFile};
+use crate::trace::{Masked, Trace, TraceFile};
 use crate::untrusted::Untrusted;
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Target {
     /// Append each message that crosses from one part of the chain to the next, and what each proxy
-    /// decides about it, to this file, one JSON object a line; an empty name is none. It will hold everything that is
-    /// said, secrets included
+    /// decides about it, to this file, one JSON object a line; an empty name is none. Markers stand for the secrets that
+    /// are found in what is said
     #[arg(long, value_name = "FILE", env = "ACP_CHAIN_TRACE")]
     trace: Option<OsString>,
+    /// Leave what is said in the trace as it is, secrets included
+    #[arg(long, env = "ACP_CHAIN_TRACE_BODIES", value_parser = FalseyValueParser::new())]
+    trace_bodies: bool,
+}
+
+/// The file of a trace, and what is in it.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    pub path: PathBuf,
+    /// Whether all that is said is there as it is.
+    pub bodies: bool,
 }
 
 impl Target {
     /// The file, if there is to be one.
-    pub fn path(&self) -> Option<PathBuf> {
-        match &self.trace {
+    pub fn traced(&self) -> Option<Traced> {
+        // What is wrong with the user's file is told with the chain.
+        let user = crate::cli::user().ok();
+        let bodies = self.trace_bodies || user.as_ref().is_some_and(|user| user.trace_bodies);
+        let path = match &self.trace {
             Some(name) => Some(name)
                 .filter(|name| !name.is_empty())
                 .map(PathBuf::from),
-            // What is wrong with the user's file is told with the chain.
-            None => crate::cli::user().ok().and_then(|user: User| user.trace),
-        }
+            None => user.and_then(|user: User| user.trace),
+        };
+        Some(Traced {
+            path: path?,
+            bodies,
+        })
+    }
+}
+
+impl Traced {
+    /// The files that it is written to: its own, and that which keeps what stood in it.
+    pub fn files(&self) -> [PathBuf; 2] {
+        [self.path.clone(), acp_chain_trace::kept(&self.path)]
     }
 }
 
 /// Opens the file for the trace, if there is to be one.
-pub fn open(path: Option<&Path>) -> Result<Option<Trace>, String> {
-    let Some(path) = path else {
+pub fn open(traced: Option<&Traced>) -> Result<Option<Trace>, String> {
+    let Some(Traced { path, bodies }) = traced else {
         return Ok(None);
     };
     let file = TraceFile::open(path).map_err(|error| {
         let path = Untrusted::new(path.display());
         format!("the trace file {path} cannot be opened: {error}")
     })?;
-    Ok(Some(Trace::default().to(file)))
-}
-
-/// The files that a trace is written to: its own, and that which keeps what stood in it.
-pub fn files(trace: &Path) -> [PathBuf; 2] {
-    [trace.to_owned(), acp_chain_trace::kept(trace)]
+    let trace = Trace::default();
+    Ok(Some(match bodies {
+        true => trace.to(file),
+        false => trace.to(Masked::new(file)),
+    }))
 }

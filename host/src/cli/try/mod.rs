@@ -82,8 +82,8 @@ impl Try {
         // All that takes rights comes before the chain, which gives them up.
         let interrupts = Interrupts::listen()
             .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
-        self.run.trace = self.run.target.path();
-        let (trace, picture) = Picture::begin(self.run.trace.as_deref())?;
+        self.run.traced = self.run.target.traced();
+        let (trace, picture) = Picture::begin(self.run.traced.as_ref())?;
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);
         let transport = Transport::lines(reader, writer, LINE);

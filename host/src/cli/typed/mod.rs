@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `wire` | JSON-RPC, a line a message |
 //! | `prompts` | the lines that are typed |
-//! | `picture` | what the chain made of messages, drawn from its trace |
+//! | `picture` | what the chain made of messages |
 
 pub mod picture;
 pub mod prompts;

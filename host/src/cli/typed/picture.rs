@@ -1,78 +1,75 @@
-//! What the chain made of messages. It is read from the trace, which is opened while there is the right to.
+//! What the chain made of messages, for who sits in front of it: kept in memory, with all that is said.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use acp_chain_picture::{Leg, legs};
+use acp_chain_trace::{Line, Sink};
 use console::Term;
-use tempfile::NamedTempFile;
 
-use crate::trace::{Flush, Trace, TraceFile};
-use crate::untrusted::Untrusted;
+use crate::cli::trace::{Traced, open_target};
+use crate::trace::{Flush, Trace};
 
 /// How wide the picture is where there is no terminal, in columns.
 const WIDTH: usize = 110;
 
+/// How much may come between two looks, in bytes.
+const LONGEST: usize = 128 << 20;
+
 /// What comes to a trace.
 pub struct Picture {
-    trace: File,
     written: Flush,
-    /// How much stands there that is of others, or was seen.
-    offset: u64,
+    seen: Arc<Mutex<Seen>>,
 }
 
+/// What crossed since the last look, as lines of a trace.
+#[derive(Default)]
+struct Seen {
+    lines: String,
+    left_out: u64,
+}
+
+struct Memory(Arc<Mutex<Seen>>);
+
 impl Picture {
-    /// Begins a trace, and what sees it: in this file, or in one that is gone when both are.
-    pub fn begin(path: Option<&Path>) -> Result<(Trace, Self), String> {
-        let begun = match path {
-            Some(path) => TraceFile::open(path).and_then(|trace| Self::of(trace, path)),
-            // Its name is gone at once: it has all that is said.
-            None => NamedTempFile::new().and_then(|file| {
-                let trace = TraceFile::open_endless(file.path())?;
-                Self::of(trace, file.path())
-            }),
-        };
-        begun.map_err(|error| match path {
-            Some(path) => {
-                let path = Untrusted::new(path.display());
-                format!("the trace file {path} cannot be opened: {error}")
-            }
-            None => format!("there is no place for a trace: {error}"),
-        })
+    /// Begins a trace, also into a file if there is to be one, and what sees it.
+    pub fn begin(traced: Option<&Traced>) -> Result<(Trace, Self), String> {
+        let seen = Arc::new(Mutex::default());
+        let trace = open_target(traced)?.unwrap_or_default();
+        let trace = trace.to(Memory(Arc::clone(&seen)));
+        let written = trace.flush();
+        Ok((trace, Self { written, seen }))
     }
 
-    fn of(opened: TraceFile, path: &Path) -> io::Result<(Trace, Self)> {
-        let opened = Trace::default().to(opened);
-        let written = opened.flush();
-        let trace = File::open(path)?;
-        let offset = trace.metadata()?.len();
-        let picture = Self {
-            trace,
-            written,
-            offset,
-        };
-        Ok((opened, picture))
-    }
-
-    /// What has come since the last time, as far as its lines are whole.
+    /// What has come since the last time.
     pub fn next(&mut self) -> Result<Vec<Leg>, String> {
-        let wrong = |error: &dyn std::fmt::Display| format!("the trace: {error}");
-        let mut bytes = Vec::new();
         self.written.wait();
-        let length = self.trace.metadata().map_err(|error| wrong(&error))?.len();
-        if length < self.offset {
-            // It has begun anew.
-            self.offset = 0;
+        let seen = std::mem::take(&mut *lock(&self.seen));
+        if seen.left_out > 0 {
+            let (count, most) = (seen.left_out, LONGEST >> 20);
+            tracing::warn!("{count} messages are not shown: they came behind {most} MiB of others");
         }
-        let read = self.trace.seek(SeekFrom::Start(self.offset));
-        let read = read.and_then(|_| self.trace.read_to_end(&mut bytes));
-        read.map_err(|error| wrong(&error))?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
-        bytes.truncate(whole.map_or(0, |end| end + 1));
-        self.offset += bytes.len() as u64;
-        legs(&String::from_utf8_lossy(&bytes)).map_err(|error| wrong(&error))
+        legs(&seen.lines).map_err(|error| format!("the trace: {error}"))
     }
+}
+
+impl Sink for Memory {
+    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut seen = lock(&self.0);
+        for line in lines.iter().filter(|line| line.crossed().is_some()) {
+            if seen.lines.len() > LONGEST {
+                seen.left_out += 1;
+                continue;
+            }
+            seen.lines.push_str(&serde_json::to_string(line)?);
+            seen.lines.push('\n');
+        }
+        Ok(())
+    }
+}
+
+fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How wide it may be.

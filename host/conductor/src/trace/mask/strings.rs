@@ -1,0 +1,154 @@
+//! The strings of a JSON text, and where they stand. The text is JSON: what makes a line has checked it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::Deserializer;
+use serde::de::Visitor;
+
+/// A step from a value to a part of it.
+pub enum Step<'j> {
+    /// The member of this name.
+    Member(Cow<'j, str>),
+    /// An element.
+    Item,
+}
+
+/// A string.
+pub struct Found<'s, 'j> {
+    /// The way to it; to the name of a member, that to the member.
+    pub path: &'s [Step<'j>],
+    /// Where it stands, with its quotes.
+    pub range: Range<usize>,
+    /// What it says.
+    pub text: Cow<'j, str>,
+    /// Whether it is the name of a member.
+    pub is_name: bool,
+}
+
+/// Shows each string, names of members too, in the order in which they stand.
+pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
+    let bytes = json.as_bytes();
+    let mut path: Vec<Step> = Vec::new();
+    let (mut at, mut is_name) = (0, false);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let (end, is_escaped) = end(bytes, at + 1);
+                let range = at..end;
+                let text = text(&json[range.clone()], is_escaped);
+                at = end;
+                if is_name && let Some(last) = path.last_mut() {
+                    *last = Step::Member(text.clone());
+                }
+                show(Found {
+                    path: &path,
+                    range,
+                    text,
+                    is_name,
+                });
+                is_name = false;
+                continue;
+            }
+            b'{' => {
+                path.push(Step::Member("".into()));
+                is_name = true;
+            }
+            b'[' => path.push(Step::Item),
+            b'}' | b']' => {
+                path.pop();
+                is_name = false;
+            }
+            b',' => is_name = matches!(path.last(), Some(Step::Member(_))),
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+/// Where a string ends whose quote is before this place, and whether it has escapes.
+fn end(json: &[u8], mut at: usize) -> (usize, bool) {
+    let mut is_escaped = false;
+    while let Some(found) = json
+        .get(at..)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+    {
+        at += found + 1;
+        if json[at - 1] == b'"' {
+            return (at, is_escaped);
+        }
+        is_escaped = true;
+        at += 1;
+    }
+    (json.len(), is_escaped)
+}
+
+/// What a string says. Half of a surrogate pair, which no text has, is replaced.
+fn text(quoted: &str, is_escaped: bool) -> Cow<'_, str> {
+    match is_escaped {
+        false => quoted.trim_matches('"').into(),
+        true => {
+            // Only as bytes can it have such halves.
+            let read = serde_json::Deserializer::from_str(quoted).deserialize_bytes(Text);
+            read.unwrap_or_default().into()
+        }
+    }
+}
+
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = String;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<String, E> {
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    }
+}
+
+/// Whether a way leads through members of these names alone.
+pub fn leads(path: &[Step], names: &[&str]) -> bool {
+    path.len() == names.len()
+        && path.iter().zip(names).all(|(step, name)| match step {
+            Step::Member(member) => member == name,
+            Step::Item => false,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_shown_with_their_way_and_as_they_are_meant() {
+        let json = r#"{"a" : ["x\n", {"b":"\ud800y"}, 1.5e3], "c\u0064":null,"":"\"" }"#;
+        let mut shown = Vec::new();
+        each(json, |found| {
+            let path = found.path.iter().map(|step| match step {
+                Step::Member(name) => &**name,
+                Step::Item => "[]",
+            });
+            let path = path.collect::<Vec<_>>().join("/");
+            shown.push((path, found.text.into_owned(), found.is_name));
+            serde_json::from_str::<serde_json::Value>(&json[found.range]).ok();
+        });
+        let expected = [
+            ("a", "a", true),
+            ("a/[]", "x\n", false),
+            ("a/[]/b", "b", true),
+            ("a/[]/b", "\u{fffd}\u{fffd}\u{fffd}y", false),
+            ("cd", "cd", true),
+            ("", "", true),
+            ("", "\"", false),
+        ];
+        let expected = expected.map(|(path, text, is_name)| (path.into(), text.into(), is_name));
+        assert_eq!(shown, expected);
+    }
+}

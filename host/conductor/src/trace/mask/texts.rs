@@ -1,0 +1,231 @@
+//! Texts that come in pieces, each on a hop of its own. What is decided of one depends on the text alone, and not on how
+//! it was cut.
+
+use std::collections::{HashMap, VecDeque};
+use std::iter;
+
+use acp_chain_secrets::{End, Secret, Tail};
+use acp_chain_trace::Line;
+
+use super::body::Chunk;
+use super::markers::{Edit, Markers, unclear};
+
+/// So many texts may go on at once.
+const MANY: usize = 256;
+
+/// Where a text passes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hop {
+    from: String,
+    to: String,
+    session: Option<String>,
+}
+
+/// What becomes of a line.
+pub struct Decided {
+    pub line: u64,
+    /// Changes to the text of its chunk.
+    pub edits: Vec<Edit>,
+    /// Whether it is all that becomes of it.
+    pub is_last: bool,
+}
+
+#[derive(Default)]
+pub struct Texts {
+    going: HashMap<Hop, Text>,
+    parts: Vec<String>,
+}
+
+#[derive(Default)]
+struct Text {
+    identity: String,
+    tail: Tail,
+    /// The pieces that are not decided, or not all of each.
+    pieces: VecDeque<Piece>,
+    /// How much of the text came before the first piece.
+    passed: usize,
+    /// How much of it is decided.
+    decided: usize,
+}
+
+struct Piece {
+    line: u64,
+    text: String,
+}
+
+impl Hop {
+    pub fn of(line: &Line) -> Option<Self> {
+        let (from, to, _) = line.crossed()?;
+        Some(Self {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            session: line.session.clone(),
+        })
+    }
+}
+
+impl Texts {
+    pub fn are_many(&self) -> bool {
+        self.going.len() > MANY
+    }
+
+    /// A connection begins, with the parts of its chain in their order.
+    pub fn begin(&mut self, proxies: &[String]) {
+        let proxies = proxies.iter().map(|proxy| &**proxy);
+        let parts = iter::once("client").chain(proxies).chain(["agent"]);
+        self.parts = parts.map(str::to_owned).collect();
+    }
+
+    /// The texts that are over when something passes a hop that is no piece of the text with this identity: whoever says
+    /// something else has said all of it. What passes several parts at once ends the texts between them.
+    pub fn over(&self, hop: &Hop, identity: Option<&str>) -> Vec<Hop> {
+        let way = self.way(hop);
+        let texts = self.going.iter().filter(|(other, text)| {
+            let is_other = other.session == hop.session && identity != Some(&*text.identity);
+            let is_within = || match (way, self.way(other)) {
+                (Some((from, to)), Some((start, end))) => {
+                    // In the same direction.
+                    (from >= start && start > end && end >= to)
+                        || (from <= start && start < end && end <= to)
+                }
+                _ => false,
+            };
+            is_other && (*other == hop || is_within())
+        });
+        texts.map(|(hop, _)| hop.clone()).collect()
+    }
+
+    /// The places of both ends of a hop. The proxies of projects have none.
+    fn way(&self, hop: &Hop) -> Option<(usize, usize)> {
+        let place = |name: &str| self.parts.iter().position(|part| part == name);
+        Some((place(&hop.from)?, place(&hop.to)?))
+    }
+
+    /// Adds the piece of a line to the text of a hop.
+    pub fn next(
+        &mut self,
+        hop: Hop,
+        line: u64,
+        chunk: &Chunk,
+        markers: &mut Markers,
+    ) -> Vec<Decided> {
+        let text = self.going.entry(hop).or_default();
+        text.identity.clone_from(&chunk.identity);
+        text.pieces.push_back(Piece {
+            line,
+            text: chunk.text.clone(),
+        });
+        text.look(&chunk.text, End::Open, markers)
+    }
+
+    /// A text is over.
+    pub fn end(&mut self, hop: &Hop, markers: &mut Markers) -> Vec<Decided> {
+        let text = self.going.remove(hop);
+        text.map_or_else(Vec::new, |mut text| text.look("", End::Here, markers))
+    }
+
+    /// Markers stand for all that is not decided. The texts go on: a secret that has begun is found in what follows.
+    pub fn give_up(&mut self) -> Vec<Decided> {
+        let mut decided = Vec::new();
+        let is_many = self.are_many();
+        for text in self.going.values_mut() {
+            decided.extend(text.give_up());
+        }
+        if is_many {
+            self.going.clear();
+        }
+        decided
+    }
+}
+
+impl Text {
+    fn look(&mut self, piece: &str, end: End, markers: &mut Markers) -> Vec<Decided> {
+        let found = match markers.detector() {
+            Some(detector) => detector.find_next(&mut self.tail, piece, end),
+            None => Err(String::new()),
+        };
+        let Ok((length, secrets)) = found else {
+            self.tail = Tail::default();
+            let decided = self.give_up();
+            self.decided = self.passed;
+            return decided;
+        };
+        let from = self.decided;
+        let mut decided = Vec::new();
+        for Secret { range, name } in secrets {
+            let (start, end) = (from + range.start, from + range.end);
+            let secret = self.between(start, end);
+            let marker = name.map_or_else(String::new, |name| markers.mark(name, &secret));
+            self.cover(start, end, marker, &mut decided);
+        }
+        self.decided = from + length;
+        self.release(&mut decided);
+        decided
+    }
+
+    /// What stands here of the text, as far as it is still there.
+    fn between(&self, start: usize, end: usize) -> String {
+        let (mut at, mut out) = (self.passed, String::new());
+        for Piece { text, .. } in &self.pieces {
+            let from = start.saturating_sub(at).min(text.len());
+            let to = end.saturating_sub(at).min(text.len());
+            out.push_str(&text[from..to]);
+            at += text.len();
+        }
+        out
+    }
+
+    /// A marker stands for this part. The pieces behind the first that has a part of it lose theirs.
+    fn cover(&self, start: usize, end: usize, mut marker: String, decided: &mut Vec<Decided>) {
+        let mut at = self.passed;
+        for Piece { line, text } in &self.pieces {
+            let from = start.saturating_sub(at).min(text.len());
+            let to = end.saturating_sub(at).min(text.len());
+            if from < to {
+                decided.push(Decided {
+                    line: *line,
+                    edits: vec![(from..to, std::mem::take(&mut marker))],
+                    is_last: false,
+                });
+            }
+            at += text.len();
+        }
+    }
+
+    /// Lets go of the pieces that are decided.
+    fn release(&mut self, decided: &mut Vec<Decided>) {
+        while let Some(piece) = self.pieces.front()
+            && self.passed + piece.text.len() <= self.decided
+        {
+            decided.push(Decided {
+                line: piece.line,
+                edits: Vec::new(),
+                is_last: true,
+            });
+            self.passed += piece.text.len();
+            self.pieces.pop_front();
+        }
+    }
+
+    fn give_up(&mut self) -> Vec<Decided> {
+        let mut decided = Vec::new();
+        let end = self.passed
+            + self
+                .pieces
+                .iter()
+                .map(|piece| piece.text.len())
+                .sum::<usize>();
+        if self.decided < end {
+            self.cover(self.decided.max(self.passed), end, unclear(), &mut decided);
+        }
+        for piece in self.pieces.drain(..) {
+            self.passed += piece.text.len();
+            decided.push(Decided {
+                line: piece.line,
+                edits: Vec::new(),
+                is_last: true,
+            });
+        }
+        decided
+    }
+}
