@@ -205,6 +205,7 @@ fn all() -> Vec<Subject> {
         Subject::new(Family::Empty, 0),
     ];
     all.extend(family(Family::Forwarding, &COUNTS));
+    all.push(Subject::new(Family::Traced, 3));
     all.extend(family(Family::WithoutBody, &many));
     all.extend(family(Family::Elsewhere, &many));
     all.push(Subject::new(Family::Few, MANY));
@@ -223,7 +224,7 @@ impl Subject {
     fn is_started(&self) -> bool {
         !matches!(
             self.family,
-            Family::WithoutBody | Family::Elsewhere | Family::Sessions
+            Family::WithoutBody | Family::Elsewhere | Family::Sessions | Family::Traced
         )
     }
 
@@ -240,7 +241,11 @@ impl Subject {
     /// Whether large messages are.
     fn is_driven_hard(&self) -> bool {
         match self.family {
-            Family::Few | Family::Sessions | Family::Projects | Family::Elsewhere => false,
+            Family::Few
+            | Family::Sessions
+            | Family::Projects
+            | Family::Elsewhere
+            | Family::Traced => false,
             Family::Reference => [0, 3].contains(&self.proxies),
             _ => self.is_driven(),
         }

@@ -125,6 +125,12 @@ impl Targets<'_> {
             let each = self.each(family, sizes, of);
             self.most(what, (each, Some(measured)), limit, "µs");
         }
+        let of = |family| self.report.of(family, 3).and_then(trip);
+        let traced = minus(of(Family::Traced), of(Family::Forwarding));
+        // There and back, each time on the hops to three proxies and to the end.
+        let hop = traced.map(|more| more / 8.0);
+        let what = "a trace, masked: a message longer on each hop by".to_owned();
+        self.most(what, (hop, Some(ROUND_TRIPS)), 2.0, "µs");
     }
 
     fn starts(&mut self) {

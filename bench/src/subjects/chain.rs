@@ -18,6 +18,8 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
         let mut command = process::command(&places.program);
         command
             .env_remove("ACP_CHAIN_LOG")
+            .env_remove("ACP_CHAIN_TRACE")
+            .env_remove("ACP_CHAIN_TRACE_BODIES")
             .env("XDG_CONFIG_HOME", folder("config"))
             .env("XDG_DATA_HOME", folder("data"))
             .env("XDG_STATE_HOME", folder("state"))
@@ -32,6 +34,9 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
         let path = places.scratch.join(name);
         fs::write(&path, manifest(subject, &places.components)?)?;
         command.arg("--manifest").arg(path);
+    }
+    if subject.family == Family::Traced {
+        command.arg("--trace").arg(folder("trace.ndjson"));
     }
     command.arg("--").arg(&places.agent);
     Ok(command)

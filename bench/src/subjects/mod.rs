@@ -49,6 +49,8 @@ pub enum Family {
     Forwarding,
     /// The same, without bodies.
     WithoutBody,
+    /// Proxies that forward, with a trace in a file, in which secrets are masked.
+    Traced,
     /// Proxies that did not subscribe to what passes.
     Elsewhere,
     /// Many proxies of which three forward, the others did not subscribe.
@@ -180,6 +182,7 @@ impl fmt::Display for Subject {
             Family::Relay => f.write_str("relay"),
             Family::Empty => f.write_str("acp-chain, no proxies"),
             Family::Forwarding => write!(f, "acp-chain, {proxies} forwarding"),
+            Family::Traced => write!(f, "acp-chain, {proxies} forwarding, traced"),
             Family::WithoutBody => write!(f, "acp-chain, {proxies} without body"),
             Family::Elsewhere => write!(f, "acp-chain, {proxies} not subscribed"),
             Family::Few => write!(f, "acp-chain, {proxies}, of which {FEW} forward"),
