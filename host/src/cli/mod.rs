@@ -78,12 +78,12 @@ Exit codes, unless the help of a command has its own:
   2  the command line is wrong
 
 Environment:
-  ACP_CHAIN_LOG    what to log, where the command line does not say it
-  ACP_CHAIN_TRACE  the trace of `run`, `try` and `dev`, where the command line names none
+  ACP_CHAIN_LOG           what to log, where the command line does not say it
+  ACP_CHAIN_TRACE         the trace of `run`, `try` and `dev`, where the command line names none
   ACP_CHAIN_TRACE_BODIES  if it is 1, secrets stay in that trace
-  NO_COLOR         no colours, whatever it is set to
-  CLICOLOR_FORCE   colours where there is no terminal too, unless it is 0
-  CLICOLOR         no colours, if it is 0"
+  NO_COLOR                no colours, whatever it is set to
+  CLICOLOR_FORCE          colours where there is no terminal too, unless it is 0
+  CLICOLOR                no colours, if it is 0"
 )]
 struct Cli {
     /// What to log, e.g. `debug` or `acp_chain=trace`; without it, `info`

@@ -48,7 +48,10 @@ async fn a_host_that_is_killed_leaves_a_trace_to_which_another_can_write() {
     let trace = folder.path().join("trace");
     let mut client = traced(&manifest, &trace);
     client.initialize().await;
-    client.turn("hi").await;
+    // The writer may take longer than a turn to begin.
+    while fs::metadata(&trace).unwrap().len() == 0 {
+        client.turn("hi").await;
+    }
     client.kill().await.unwrap();
     turn(&manifest, &trace, "hi").await;
     let (lines, cut) = lines(&trace);

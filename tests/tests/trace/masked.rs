@@ -8,7 +8,7 @@ use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 
-use super::{AGENT, lines, stage};
+use super::{AGENT, lines};
 
 /// Put together at run time, so that no scanner of this source takes it for a real one.
 fn secret() -> String {
@@ -17,7 +17,9 @@ fn secret() -> String {
 
 /// A turn in which the secret is said, with these options and this in the environment. Gives the trace.
 async fn trace(options: &[&OsStr], environment: &[(&str, &Path)]) -> (tempfile::TempDir, String) {
-    let (folder, manifest) = stage();
+    let folder = tempfile::tempdir().unwrap();
+    let proxies = [("first", &*host::component("pass"), "")];
+    let manifest = host::manifest(folder.path(), &proxies).unwrap();
     let trace = folder.path().join("trace");
     let named: [&OsStr; 4] = [
         "--manifest".as_ref(),
