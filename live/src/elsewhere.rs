@@ -1,0 +1,90 @@
+//! Systems on which chains cannot be watched yet. Nothing here is ever made.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use acp_chain_trace::{Line, Sink};
+
+/// What comes from a chain.
+pub type Stream = io::Empty;
+
+/// A socket that others of this user may connect to.
+#[derive(Debug)]
+pub struct Offer(Infallible);
+
+/// Where they come in.
+#[derive(Debug)]
+pub struct Door(Infallible);
+
+/// A chain that runs.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Its socket.
+    pub path: PathBuf,
+    /// The process that it runs in.
+    pub process: u32,
+}
+
+fn unsupported() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::Unsupported,
+        "chains cannot be watched on this system yet",
+    )
+}
+
+#[allow(missing_docs, reason = "they are those of Unix")]
+impl Offer {
+    pub fn open() -> io::Result<Self> {
+        Err(unsupported())
+    }
+
+    pub fn connection(&self) -> &str {
+        match self.0 {}
+    }
+
+    pub fn folder(&self) -> &Path {
+        match self.0 {}
+    }
+
+    pub fn heard(&self) -> Arc<AtomicUsize> {
+        match self.0 {}
+    }
+
+    pub fn door(&mut self) -> Option<Door> {
+        match self.0 {}
+    }
+}
+
+#[allow(missing_docs, reason = "they are those of Unix")]
+impl Door {
+    pub fn keep(self, _: impl Fn()) {
+        match self.0 {}
+    }
+}
+
+impl Sink for Offer {
+    fn write(&mut self, _: &[Line]) -> io::Result<()> {
+        match self.0 {}
+    }
+}
+
+impl Found {
+    /// Fails: there is nothing to connect to.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn connect(&self) -> io::Result<Stream> {
+        Err(unsupported())
+    }
+}
+
+/// Fails: there are none.
+///
+/// # Errors
+/// Always.
+pub fn chains() -> io::Result<Vec<Found>> {
+    Err(unsupported())
+}

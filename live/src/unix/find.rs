@@ -1,0 +1,100 @@
+//! The chains that run.
+
+use std::fs;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+use super::is_ours;
+use super::place::{self, NEW, SOCKET};
+
+/// A chain that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its socket.
+    pub path: PathBuf,
+    /// The process that it runs in.
+    pub process: u32,
+}
+
+impl Found {
+    /// Listens to it. What comes is lines of a trace, the heading first.
+    ///
+    /// # Errors
+    /// When it is gone, or somebody else's.
+    pub fn connect(&self) -> io::Result<UnixStream> {
+        let stream = UnixStream::connect(&self.path).inspect_err(|error| {
+            if error.kind() == io::ErrorKind::ConnectionRefused {
+                // Its number is another's now.
+                let _ = fs::remove_file(&self.path);
+            }
+        })?;
+        match is_ours(&stream)? {
+            true => Ok(stream),
+            false => Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "a program of another user listens there",
+            )),
+        }
+    }
+}
+
+/// All chains that run, in the order of their processes. What dead ones left behind is cleared away.
+///
+/// # Errors
+/// When a folder cannot be read that sockets may stand in.
+pub fn chains() -> io::Result<Vec<Found>> {
+    let mut found = Vec::new();
+    for folder in place::places() {
+        found.extend(in_folder(&folder)?);
+    }
+    found
+        .sort_by(|first, second| (first.process, &first.path).cmp(&(second.process, &second.path)));
+    Ok(found)
+}
+
+/// Those whose sockets stand in a folder.
+pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<Found>> {
+    if place::check(folder).is_err() {
+        // It is not there, or somebody else's.
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let Some((process, end)) = name.to_str().and_then(parts) else {
+            continue;
+        };
+        let path = folder.join(&name);
+        let is_there = exists(process) || end == SOCKET && is_answered(&path);
+        match (is_there, end) {
+            (true, SOCKET) => found.push(Found { path, process }),
+            (true, _) => {}
+            // Another who looks may be faster.
+            (false, _) => drop(fs::remove_file(&path)),
+        }
+    }
+    Ok(found)
+}
+
+/// The process in the name of a socket, and what the name ends with.
+fn parts(name: &str) -> Option<(u32, &'static str)> {
+    let ends = [SOCKET, NEW];
+    let end = ends.into_iter().find(|end| name.ends_with(end))?;
+    let (process, _) = name.split_once('-')?;
+    Some((process.parse().ok()?, end))
+}
+
+fn exists(process: u32) -> bool {
+    let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+    process.is_some_and(|process| !matches!(test_kill_process(process), Err(Errno::SRCH)))
+}
+
+/// Whether somebody listens, as one does whose processes we do not see.
+fn is_answered(path: &Path) -> bool {
+    let connected = UnixStream::connect(path);
+    !matches!(connected, Err(error) if error.kind() == io::ErrorKind::ConnectionRefused)
+}

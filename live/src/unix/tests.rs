@@ -1,0 +1,183 @@
+//! A chain and those who listen to it, in one process.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Lines};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use acp_chain_trace::{Line, Sink, State};
+
+use super::find::{Found, in_folder};
+use super::listeners::MOST;
+use super::offer::Offer;
+use super::place;
+
+/// A chain that runs, whose door says when somebody has joined.
+struct Chain {
+    offer: Offer,
+    heard: Arc<AtomicUsize>,
+    joined: mpsc::Receiver<()>,
+    door: thread::JoinHandle<()>,
+}
+
+impl Chain {
+    fn begin(folder: &Path) -> Self {
+        let mut offer = Offer::open_in(folder).unwrap();
+        let door = offer.door().unwrap();
+        let (joins, joined) = mpsc::channel();
+        Self {
+            heard: offer.heard(),
+            offer,
+            joined,
+            door: thread::spawn(move || door.keep(|| joins.send(()).unwrap())),
+        }
+    }
+
+    fn join(&self, found: &Found) -> Lines<BufReader<UnixStream>> {
+        let stream = found.connect().unwrap();
+        self.joined.recv().unwrap();
+        BufReader::new(stream).lines()
+    }
+
+    fn end(self) {
+        drop(self.offer);
+        self.door.join().unwrap();
+    }
+}
+
+fn heading() -> Line {
+    Line {
+        version: Some(1),
+        ..Line::default()
+    }
+}
+
+fn state(proxy: &str, state: State) -> Line {
+    Line {
+        proxy: Some(proxy.to_owned()),
+        state: Some(state),
+        ..Line::default()
+    }
+}
+
+fn method(name: &str) -> Line {
+    Line {
+        method: Some(name.to_owned()),
+        ..Line::default()
+    }
+}
+
+#[test]
+fn who_joins_late_gets_the_heading_and_the_last_state_of_each_proxy_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("own");
+    let mut chain = Chain::begin(&folder);
+    let lines = [
+        heading(),
+        state("a", State::Running),
+        state("b", State::Running),
+        method("nobody/hears"),
+        state("a", State::Failed),
+    ];
+    chain.offer.write(&lines).unwrap();
+    assert_eq!(chain.heard.load(Ordering::Relaxed), 0);
+    let found = in_folder(&folder).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].process, std::process::id());
+    let heard = chain.join(&found[0]);
+    assert_eq!(chain.heard.load(Ordering::Relaxed), 1);
+    chain.offer.write(&[method("heard")]).unwrap();
+    chain.end();
+    let heard: Vec<_> = heard.map(Result::unwrap).collect();
+    let expected = [
+        r#"{"version":1}"#,
+        r#"{"proxy":"a","state":"failed"}"#,
+        r#"{"proxy":"b","state":"running"}"#,
+        r#"{"method":"heard"}"#,
+    ];
+    assert_eq!(heard, expected);
+    assert!(in_folder(&folder).unwrap().is_empty());
+}
+
+#[test]
+fn who_does_not_read_loses_lines_and_is_told_and_others_lose_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("own");
+    let mut chain = Chain::begin(&folder);
+    chain.offer.write(&[heading()]).unwrap();
+    let found = in_folder(&folder).unwrap().remove(0);
+    let (mut slow, mut quick) = (chain.join(&found), chain.join(&found));
+    let count = 64;
+    let long = method(&"x".repeat(100_000));
+    assert!(quick.next().unwrap().unwrap().contains("version"));
+    for _ in 0..count {
+        chain.offer.write(std::slice::from_ref(&long)).unwrap();
+        assert!(quick.next().unwrap().unwrap().contains("xxx"));
+    }
+    assert!(slow.next().unwrap().unwrap().contains("version"));
+    let mut got = 0;
+    // The rest comes by the door; room again is told with the next line.
+    let dropped = loop {
+        let line = slow.next().unwrap().unwrap();
+        let line: Line = serde_json::from_str(&line).unwrap();
+        match line.dropped {
+            Some(dropped) => break dropped,
+            None if line.method.as_deref() == Some("more") => {}
+            None => got += 1,
+        }
+        chain.offer.write(&[method("more")]).unwrap();
+    };
+    assert!(dropped > 0 && got < count, "{got} came, {dropped} did not");
+    chain.end();
+}
+
+#[test]
+fn who_hangs_up_is_heard_no_more_and_too_many_are_turned_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("own");
+    let mut chain = Chain::begin(&folder);
+    chain.offer.write(&[heading()]).unwrap();
+    let found = in_folder(&folder).unwrap().remove(0);
+    let mut all: Vec<_> = (0..MOST).map(|_| chain.join(&found)).collect();
+    let turned_away = BufReader::new(found.connect().unwrap()).lines();
+    assert_eq!(turned_away.count(), 0);
+    all.clear();
+    // The door sees them go by itself.
+    while chain.heard.load(Ordering::Relaxed) > 0 {
+        thread::yield_now();
+    }
+    let mut again = chain.join(&found);
+    assert!(again.next().unwrap().unwrap().contains("version"));
+    chain.end();
+}
+
+#[test]
+fn what_the_dead_left_behind_is_cleared_away_and_what_is_not_ours_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("own");
+    place::make(&folder).unwrap();
+    // No process has so high a number.
+    for name in ["999999999-dead.sock", "999999999-dead.new", "1-other"] {
+        drop(UnixListener::bind(folder.join(name)).unwrap());
+    }
+    let _other_space = UnixListener::bind(folder.join("999999998-alive.sock")).unwrap();
+    let found = in_folder(&folder).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].process, 999_999_998);
+    let mut left: Vec<_> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["1-other", "999999998-alive.sock"]);
+    // Its number is another's now.
+    let reused = folder.join(format!("{}-dead.sock", std::process::id()));
+    drop(UnixListener::bind(&reused).unwrap());
+    let found = in_folder(&folder).unwrap();
+    let dead = found.iter().find(|found| found.path == reused).unwrap();
+    dead.connect().unwrap_err();
+    assert!(!reused.exists());
+}
