@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// A pseudo-terminal. A program has it as long as it runs; what started the program has to let go of it.
 #[derive(Debug)]
@@ -49,6 +50,38 @@ impl Terminal {
             .stdout(self.stream()?)
             .stderr(self.stream()?);
         Ok(())
+    }
+
+    /// Makes it this large.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn resize(&self, rows: u16, columns: u16) -> io::Result<()> {
+        let size = Winsize {
+            ws_row: rows,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        Ok(tcsetwinsize(&self.user, size)?)
+    }
+
+    /// Waits until it shows this. Gives all that it has shown.
+    ///
+    /// # Errors
+    /// If nobody has it any more.
+    pub fn shows(&mut self, words: &str) -> io::Result<String> {
+        let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
+        loop {
+            let text = String::from_utf8_lossy(&shown);
+            if text.contains(words) {
+                return Ok(text.into_owned());
+            }
+            match self.user.read(&mut bytes)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                count => shown.extend_from_slice(&bytes[..count]),
+            }
+        }
     }
 
     /// Types this.

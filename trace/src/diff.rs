@@ -77,7 +77,13 @@ impl Run {
                     .map_or(String::new(), |why| format!(": {why}"));
                 format!("{proxy}: {} {method}{why}", decision.as_str())
             }
-            (None, None) => return,
+            // When it starts and ends, and how much memory it has, is as with times.
+            (None, None) => match (&line.proxy, line.state, &line.why) {
+                (Some(proxy), Some(state), Some(why)) => {
+                    format!("{proxy}: {} {why}", state.as_str())
+                }
+                _ => return,
+            },
         };
         let session = match &line.session {
             Some(session) => {
@@ -238,6 +244,23 @@ mod tests {
         };
         assert!(only(Side::First).contains("\"HI\"") && only(Side::Second).contains("\"ho\""));
         assert!(only(Side::Both).starts_with("client → p: request session/prompt"));
+    }
+
+    #[test]
+    fn what_a_proxy_broke_of_is_a_difference_and_its_memory_is_none() {
+        let states = r#"
+{"connection":"x","proxy":"p","state":"running","restarts":0,"memory":1}
+{"connection":"x","proxy":"p","state":"running","restarts":0,"memory":2}
+"#;
+        let broke = r#"{"connection":"x","proxy":"p","state":"failed","why":"it broke"}"#;
+        let with = |more: &str| run(&format!("{FIRST}{more}"));
+        assert!(diff(&run(FIRST), &with(states)).is_empty());
+        let differences = diff(&with(states), &with(broke));
+        let steps = &differences[0].steps;
+        assert!(
+            steps.contains(&(Side::Second, "p: failed it broke".to_owned())),
+            "{steps:?}"
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use crate::{Decision, Kind, Line};
+use crate::{Decision, Kind, Line, State};
 
 /// Something that went wrong. Its text has names from the trace as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,13 @@ pub enum Finding {
         /// The method of the message.
         method: String,
         /// Why not.
+        why: String,
+    },
+    /// A proxy broke, and no message was lost by it.
+    Broke {
+        /// The proxy.
+        proxy: String,
+        /// Why.
         why: String,
     },
     /// A proxy held a message for too long.
@@ -60,6 +67,7 @@ impl fmt::Display for Finding {
             Self::Failed { proxy, method, why } => {
                 write!(f, "the proxy `{proxy}` failed on {method}: {why}")
             }
+            Self::Broke { proxy, why } => write!(f, "the proxy `{proxy}` broke: {why}"),
             Self::Expired { proxy, method } => {
                 write!(f, "the proxy `{proxy}` held {method} for too long")
             }
@@ -92,8 +100,12 @@ impl fmt::Display for Finding {
 #[derive(Debug, Default)]
 pub struct Findings {
     found: BTreeMap<(usize, usize), Finding>,
+    /// How many were ever found.
+    count: usize,
     /// By connection and number, where each request was first seen, and of whom.
     open: HashMap<(String, u64), (usize, String, String)>,
+    /// By connection and proxy, where the last failure was told, as long as no decision tells the same.
+    broke: HashMap<(String, String), (usize, usize)>,
 }
 
 impl Findings {
@@ -120,6 +132,7 @@ impl Findings {
             }
         }
         let proxy = || line.proxy.clone().unwrap_or_default();
+        self.take_state(number, line);
         let finding = match line.decision {
             Some(Decision::Fail) => Finding::Failed {
                 proxy: proxy(),
@@ -148,6 +161,23 @@ impl Findings {
         self.add(number, finding);
     }
 
+    /// What a proxy had when it broke is decided about behind that, for the same reason.
+    fn take_state(&mut self, number: usize, line: &Line) {
+        let Some(proxy) = &line.proxy else { return };
+        let key = || (line.connection.clone(), proxy.clone());
+        let why = line.why.clone().unwrap_or_default();
+        if line.state == Some(State::Failed) {
+            let proxy = proxy.clone();
+            let at = self.add(number, Finding::Broke { proxy, why });
+            self.broke.insert(key(), at);
+        } else if line.decision == Some(Decision::Fail)
+            && let Some(at) = self.broke.get(&key())
+            && matches!(self.found.get(at), Some(Finding::Broke { why: broke, .. }) if *broke == why)
+        {
+            self.found.remove(at);
+        }
+    }
+
     /// All that was found, in the order of the lines that it is about.
     #[must_use]
     pub fn all(mut self) -> Vec<(usize, Finding)> {
@@ -165,9 +195,11 @@ impl Findings {
             .collect()
     }
 
-    fn add(&mut self, number: usize, finding: Finding) {
-        let order = self.found.len();
-        self.found.insert((number, order), finding);
+    fn add(&mut self, number: usize, finding: Finding) -> (usize, usize) {
+        let at = (number, self.count);
+        self.count += 1;
+        self.found.insert(at, finding);
+        at
     }
 }
 
@@ -211,6 +243,11 @@ mod tests {
 {"proxy":"p","decision":"expire","method":"n"}
 {"proxy":"p","denied":2,"invalid":0,"full":1}
 {"dropped":3}
+{"connection":"a","proxy":"q","state":"failed","restarts":0,"why":"it broke"}
+{"connection":"a","proxy":"q","decision":"fail","method":"n","why":"it broke"}
+{"connection":"a","proxy":"q","state":"running","restarts":1}
+{"connection":"a","proxy":"q","state":"failed","restarts":1,"why":"it broke again"}
+{"connection":"a","proxy":"q","state":"ended","restarts":1,"why":"it broke again"}
 "#;
         let expected = [
             "1: m of client (request 1) has no answer",
@@ -218,6 +255,8 @@ mod tests {
             "5: the proxy `p` held n for too long",
             "6: the proxy `p` made 2 calls that its powers do not cover, 1 calls past a limit",
             "7: 3 lines are missing here, since they came faster than they could be written",
+            "9: the proxy `q` failed on n: it broke",
+            "11: the proxy `q` broke: it broke again",
         ];
         assert_eq!(found(trace), expected);
     }

@@ -38,6 +38,9 @@ pub struct Line {
     /// The ids of the proxies, the client's neighbour first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<String>>,
+    /// The name of the agent's program, if the chain has started one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 
     /// Whether markers stand for the secrets in what follows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,6 +214,19 @@ impl Decision {
             Self::Hold => "hold",
             Self::Fail => "fail",
             Self::Expire => "expire",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl State {
+    /// How it is written.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Failed => "failed",
+            Self::Ended => "ended",
             Self::Unknown => "unknown",
         }
     }

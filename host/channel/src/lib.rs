@@ -17,6 +17,7 @@ mod work;
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
 pub use failure::{Failure, FailurePolicy, Tally};
@@ -302,4 +303,9 @@ pub trait Source: Send {
     /// Starts a proxy whose messages are numbered from `first` on, with the state that an earlier
     /// one saved.
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting;
+
+    /// Where it is seen how much memory the proxy has that was started last, in bytes, if that is known.
+    fn memory(&self) -> Option<Arc<AtomicUsize>> {
+        None
+    }
 }

@@ -105,7 +105,10 @@ impl Conductor {
             Role::Agent => trace::Role::Agent,
             Role::Proxy(_) => trace::Role::Proxy,
         };
-        let trace = settings.trace.map(|trace| trace.begin(played, names));
+        let agent = chain.agent.as_ref();
+        let agent = agent.and_then(|agent| Some(agent.process.as_ref()?.name().to_owned()));
+        let begin = |trace: trace::Trace| trace.begin(played, names, agent);
+        let trace = settings.trace.map(begin);
         let mut router = Router::new(members, trace);
         router.set_bridge(settings.program, chain.supervisor, chain.bridge);
         router.set_log(settings.log);

@@ -178,6 +178,8 @@ pub struct Hop {
     /// Why it is to be ended as soon as it comes back.
     pub ending: Option<Failure>,
     pub breaker: Breaker,
+    /// How often it was started anew.
+    pub restarts: u64,
     /// Whether the user knows that it broke once.
     pub told: bool,
     /// What it says of itself.
@@ -279,6 +281,7 @@ impl Hop {
             life,
             versions: Versions::default(),
             ending: None,
+            restarts: 0,
             told: false,
             registration: Registration {
                 subscriptions: Vec::new(),

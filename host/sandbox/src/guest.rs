@@ -1,6 +1,7 @@
 //! A component with all that it takes to start it, as often as needed.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
 
@@ -63,5 +64,9 @@ impl Guest {
 impl Source for Guest {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
         Box::pin(Instance::start(self.clone(), first, saved))
+    }
+
+    fn memory(&self) -> Option<Arc<AtomicUsize>> {
+        Some(self.gauge.shared())
     }
 }

@@ -18,6 +18,11 @@ impl Gauge {
     pub fn memory(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// The same for whoever knows nothing of components.
+    pub(crate) fn shared(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.0)
+    }
 }
 
 #[derive(Debug)]

@@ -82,7 +82,7 @@ impl Check {
         };
         let mut given = directories.clone();
         given.extend(project.iter().flat_map(|opened| opened.directories.clone()));
-        let rights = give_up_rights(&given);
+        let rights = give_up_rights(&given, None);
         // Only one that was started says that it is a guard.
         let guards: Vec<_> = match self.start && project.is_some() {
             true => own.extract_if(.., |part| part.is_guard(&runtime)).collect(),

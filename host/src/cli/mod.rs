@@ -43,6 +43,7 @@ mod setup;
 mod test;
 #[cfg(test)]
 mod tests;
+mod top;
 mod trace;
 mod trail;
 mod r#try;
@@ -59,6 +60,7 @@ use clap::{Parser, Subcommand};
 use crate::extension::{Carried, Installed, Revoked, Store};
 use crate::manifest::{Make, Manifest, ManifestError, User};
 use crate::sandbox::{Directories, Engine, EngineError};
+use crate::system::directory::Directory;
 use crate::system::{Rights, files, rights, supervisor};
 
 /// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
@@ -81,6 +83,7 @@ Environment:
   ACP_CHAIN_LOG           what to log, where the command line does not say it
   ACP_CHAIN_TRACE         the trace of `run`, `try` and `dev`, where the command line names none
   ACP_CHAIN_TRACE_BODIES  if it is 1, secrets stay in that trace
+  ACP_CHAIN_LIVE          nobody can watch chains that run, if it is 0
   NO_COLOR                no colours, whatever it is set to
   CLICOLOR_FORCE          colours where there is no terminal too, unless it is 0
   CLICOLOR                no colours, if it is 0"
@@ -172,6 +175,8 @@ Exit codes:
   2  the command line is wrong, or a trace cannot be read"
     )]
     Trace(trace::Trace),
+    /// Watch the chains that run: what their proxies do, how long they take, and whether they fail
+    Top(top::Top),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
     /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
@@ -283,6 +288,7 @@ pub fn main() -> ExitCode {
         Command::Supervise => supervisor::main(),
         Command::Agent(agent) => told(agent.main()),
         Command::Trace(trace) => trace.main(),
+        Command::Top(top) => finish(top.main()),
         Command::Trust(trust) => told(trust.main()),
         Command::Setup(setup) => told(setup.main()),
         Command::FindProjects(find) => told(find.main()),
@@ -357,10 +363,11 @@ fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
 }
 
 /// Gives up our rights to all but what the proxies are given. What is loaded, compiled or started needs
-/// more, and has to be done before; code of proxies runs only after.
-fn give_up_rights(directories: &[Directories]) -> Rights {
+/// more, and has to be done before; code of proxies runs only after. What others listen at is removed from its folder in
+/// the end.
+fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Rights {
     let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
-    let given_up = rights::give_up(&kept);
+    let given_up = rights::give_up(&kept, live);
     tracing::info!("from now on acp-chain itself {given_up}");
     given_up
 }

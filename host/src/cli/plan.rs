@@ -13,6 +13,7 @@ use crate::mcp::bridge::BridgeKind;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::{Directories, Engine, EngineError, apart};
+use crate::system::directory::Directory;
 
 /// Why nothing runs, and what to exit with for it if nothing better happens.
 #[derive(Clone, Debug)]
@@ -159,9 +160,10 @@ fn load_by(
 }
 
 impl Loaded {
-    /// Gives up our rights, then lets components run. That is for good, also if it fails.
-    pub async fn start(self) -> Result<Chain, Failed> {
-        give_up_rights(&self.directories);
+    /// Gives up our rights, but that to remove sockets from this folder, then lets components run. That is for good,
+    /// also if it fails.
+    pub async fn start(self, live: Option<&Directory>) -> Result<Chain, Failed> {
+        give_up_rights(&self.directories, live);
         self.run().await
     }
 

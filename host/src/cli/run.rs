@@ -105,6 +105,7 @@ impl Run {
         stop: impl Future<Output = ()>,
         begun: impl Fn(&Chain),
     ) -> Result<u8, String> {
+        let live = trace.as_ref().and_then(trace::live_folder);
         let settings = Settings {
             trace,
             log: log.clone(),
@@ -121,7 +122,7 @@ impl Run {
             let early = supervisor.take().and_then(|early| early.join().ok());
             let supervisor = early.unwrap_or_else(|| supervise(&program))?;
             let loaded = plan.load(Some(supervisor)).await?;
-            let started = loaded.start().await.inspect(&begun);
+            let started = loaded.start(live.as_ref()).await.inspect(&begun);
             started.inspect_err(|failed| broken = Some(again(failed)))
         };
         let mut exit_code = 0;

@@ -37,6 +37,8 @@ pub struct User {
     pub trace: Option<PathBuf>,
     /// Whether traces hold all that is said as it is, secrets included.
     pub trace_bodies: bool,
+    /// Whether other programs of the user may watch chains that run.
+    pub live: bool,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
 }
@@ -111,6 +113,7 @@ struct File {
     trace: Option<PathBuf>,
     #[serde(default)]
     trace_bodies: bool,
+    live: Option<bool>,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -128,6 +131,7 @@ impl Default for User {
             agents: None,
             trace: None,
             trace_bodies: false,
+            live: true,
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -179,6 +183,7 @@ impl User {
             agents: file.agents.registry,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
+            live: file.live.unwrap_or(true),
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),
@@ -236,6 +241,12 @@ mod tests {
     fn only_the_user_lets_programs_be_proxies() {
         let native = |text| User::parse(text, Path::new("/c.toml")).unwrap().native;
         assert!(native("native = true\n") && !native("native = false\n") && !native(""));
+    }
+
+    #[test]
+    fn chains_may_be_watched_unless_the_user_says_otherwise() {
+        let live = |text| User::parse(text, Path::new("/c.toml")).unwrap().live;
+        assert!(live("") && live("live = true\n") && !live("live = false\n"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A child process that speaks ACP on its standard input and output.
 
 use std::io;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -75,6 +76,7 @@ impl SpawnError {
 /// A running process and all that it started.
 #[derive(Debug)]
 pub struct Process {
+    name: String,
     tree: Tree,
     stderr: Tail,
     drain: JoinHandle<()>,
@@ -98,6 +100,12 @@ impl Ended {
 }
 
 impl Process {
+    /// The name of its program, without the folder.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Starts a process; gives it with its standard input and output. A proxy has its id for a
     /// name, the agent none.
     pub fn start(
@@ -115,10 +123,14 @@ impl Process {
             stdout,
             stderr,
         } = started;
+        let name = Path::new(&command.program).file_name();
+        let name = name.unwrap_or(&command.program).to_string_lossy();
+        let name = name.into_owned();
         let command = command.program.display();
         tracing::info!("{who} `{command}` runs as process {}", tree.id());
         let tail = Tail::default();
         let process = Self {
+            name,
             tree,
             drain: tokio::spawn(tail.clone().drain(proxy.unwrap_or(part).to_owned(), stderr)),
             stderr: tail,

@@ -11,6 +11,7 @@ use crate::hop::Life;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::timers::Timer;
+use crate::trace::State;
 use acp_chain_channel::{Failure, MessageId};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
@@ -77,6 +78,7 @@ fn end_by_policy(
 pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, steps: &mut Steps) {
     report(core, index, failure);
     core.trace_tally(index);
+    core.trace_state(index, State::Failed, Some(&failure.to_string()));
     let hop = &mut core.hops[index];
     if let Life::Idle(part) = &mut hop.life {
         hop.next_number = part.allot();
@@ -149,10 +151,11 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
         };
         let name = &hop.name;
         tracing::error!(target: Failure::TARGET, "the proxy `{name}` is given up, and {fate}: {reason}");
-        hop.life = Life::Ended(reason);
         if hop.terms.on_failure.ends_open() && hop.has_begun {
             hop.subscribe(Vec::new());
         }
+        core.trace_state(index, State::Ended, Some(&reason));
+        core.hops[index].life = Life::Ended(reason);
     }
     core.make_ready(index);
 }

@@ -93,7 +93,7 @@ use super::native_peer::Order;
 use super::route::HopIndex;
 use crate::native::Dialect;
 use crate::native::Supervisor;
-use crate::trace::Recorder;
+use crate::trace::{Recorder, State};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
 use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
@@ -111,7 +111,10 @@ impl Router {
     /// A router with these proxies, the client's neighbour first.
     #[must_use]
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
-        let core = Core::new(proxies, trace);
+        let mut core = Core::new(proxies, trace);
+        for index in 0..core.hops.len() {
+            core.trace_state(index, State::Running, None);
+        }
         Self {
             mcp: Mcp::new(&core.kept),
             core,
@@ -316,6 +319,9 @@ impl Router {
         }
         for index in 0..self.core.hops.len() {
             self.core.trace_tally(index);
+            if !matches!(self.core.hops[index].life, Life::Ended(_)) {
+                self.core.trace_state(index, State::Ended, None);
+            }
         }
     }
 

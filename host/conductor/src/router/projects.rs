@@ -13,6 +13,7 @@ use crate::native_peer::Order;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::Timer;
+use crate::trace::State;
 use acp_chain_channel::Failure;
 use acp_chain_channel::limits::PROJECT_PROXIES;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
@@ -162,7 +163,7 @@ pub(super) fn join(
 fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
     let hop = Hop::of_project(member, project, &core.kept);
     let begun = core.sessions.at_join.clone();
-    match core.joined.take_place() {
+    let index = match core.joined.take_place() {
         Some(index) => {
             core.hops[index] = hop;
             core.sessions.begun[index] = begun;
@@ -173,7 +174,12 @@ fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
             core.sessions.begun.push(begun);
             core.hops.len() - 1
         }
+    };
+    // A program does not run before it has answered.
+    if core.hops[index].native().is_none() {
+        core.trace_state(index, State::Running, None);
     }
+    index
 }
 
 /// The proxies of projects leave that have no session any more, and nothing that is open.
@@ -181,6 +187,8 @@ fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
 pub(super) fn part(core: &mut Core) {
     let hops = &core.hops;
     for index in core.joined.take_free(|index| hops[index].is_at_rest()) {
+        core.trace_tally(index);
+        core.trace_state(index, State::Ended, None);
         let hop = std::mem::replace(&mut core.hops[index], Hop::gone(&core.kept));
         core.sessions.begun[index] = <_>::default();
         if hop.native().is_some() {

@@ -12,6 +12,7 @@ use crate::breaker::Breaker;
 use crate::hop::{Hop, Life, Runtime};
 use crate::route::HopIndex;
 use crate::timers::Timer;
+use crate::trace::State;
 use crate::versions::{self, Starting, Version, first_of, version_of};
 use crate::{Swap, Terms};
 use acp_chain_channel::limits::OLD_VERSIONS;
@@ -135,6 +136,8 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
     hop.versions.cut_short = Some(swap.cut_short);
     hop.dismiss();
     tracing::info!("{} has a new version at work", hop.title());
+    core.trace_state(index, State::Running, None);
+    let hop = &core.hops[index];
     let retired = &hop.versions.retired;
     if retired.iter().any(|one| one.version == old) {
         core.timers.set(until, Timer::Retire(index, old));

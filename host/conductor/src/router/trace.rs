@@ -4,18 +4,24 @@ use std::time::Instant;
 
 use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::Life;
+use crate::hop::{Life, Runtime};
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
-use crate::trace::{About, Decision, Event, HOST};
+use crate::trace::{About, Decision, Event, HOST, Recorder, State};
 use acp_chain_channel::{Action, Tally};
 use acp_chain_rpc::{Id, Kind};
 
 impl Core {
+    /// Whether anybody hears what happens.
+    #[inline]
+    fn is_heard(&self) -> bool {
+        self.trace.as_ref().is_some_and(Recorder::is_heard)
+    }
+
     /// A message begins to wait for a proxy.
     #[inline]
     pub(super) fn note_queued(&self, routed: &mut Routed) {
-        if self.trace.is_some() {
+        if self.is_heard() {
             routed.since = Some(Since::Queued(Instant::now()));
         }
     }
@@ -23,7 +29,7 @@ impl Core {
     /// A proxy is called with a message.
     #[inline]
     pub(super) fn note_called(&self, routed: &mut Routed) {
-        if self.trace.is_some() {
+        if self.is_heard() {
             routed.since = Some(Since::Called(Instant::now()));
         }
     }
@@ -31,14 +37,14 @@ impl Core {
     /// A message has come from one part to the next.
     #[inline]
     pub(super) fn trace(&mut self, routed: &Routed) {
-        if self.trace.is_some() {
+        if self.is_heard() {
             self.trace_leg(routed, routed.from, Some(routed.at));
         }
     }
 
     /// What somebody said, before the host makes something else of it.
     pub(super) fn trace_said(&mut self, routed: &Routed) {
-        if self.trace.is_some() {
+        if self.is_heard() {
             self.trace_leg(routed, routed.at, None);
         }
     }
@@ -67,7 +73,7 @@ impl Core {
 
     /// A request is withdrawn.
     pub(super) fn trace_cancel(&mut self, number: ExchangeId) {
-        if self.trace.is_none() {
+        if !self.is_heard() {
             return;
         }
         let Some(exchange) = self.exchanges.get(number) else {
@@ -104,7 +110,7 @@ impl Core {
     /// What a proxy decided about a message.
     #[inline]
     pub(super) fn trace_decision(&mut self, index: HopIndex, routed: &mut Routed, action: &Action) {
-        if self.trace.is_none() {
+        if !self.is_heard() {
             return;
         }
         let decision = match action {
@@ -123,14 +129,14 @@ impl Core {
 
     /// A proxy could not decide about a message.
     pub(super) fn trace_failure(&mut self, index: HopIndex, routed: &mut Routed, why: &str) {
-        if self.trace.is_some() {
+        if self.is_heard() {
             self.trace_decided(index, routed, Decision::Fail, Some(why));
         }
     }
 
     /// A proxy has held a message for too long.
     pub(super) fn trace_expiry(&mut self, index: HopIndex, routed: &mut Routed) {
-        if self.trace.is_some() {
+        if self.is_heard() {
             self.trace_decided(index, routed, Decision::Expire, None);
         }
     }
@@ -162,7 +168,7 @@ impl Core {
 
     /// What a proxy did so far that it had no right to.
     pub(super) fn trace_tally(&mut self, index: HopIndex) {
-        if self.trace.is_none() {
+        if !self.is_heard() {
             return;
         }
         let hop = &self.hops[index];
@@ -174,6 +180,26 @@ impl Core {
             let proxy = hop.name.clone();
             self.record(Event::Refused { proxy, tally });
         }
+    }
+
+    /// What has become of a proxy, also for who comes to listen later.
+    pub(super) fn trace_state(&mut self, index: HopIndex, state: State, why: Option<&str>) {
+        if self.trace.is_none() {
+            return;
+        }
+        let hop = &self.hops[index];
+        let memory = match &hop.runtime {
+            Runtime::Component(source) => source.memory(),
+            Runtime::Native(_) | Runtime::Gone => None,
+        };
+        let event = Event::Became {
+            proxy: hop.name.clone(),
+            state,
+            restarts: hop.restarts,
+            memory,
+            why: why.map(str::to_owned),
+        };
+        self.record(event);
     }
 
     fn record(&mut self, event: Event) {

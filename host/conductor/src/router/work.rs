@@ -12,6 +12,7 @@ use crate::hop::{Life, Runtime};
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
+use crate::trace::State;
 use crate::versions::Version;
 use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
 use acp_chain_rpc::{Error, Message, code};
@@ -132,6 +133,7 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
     let hop = &mut core.hops[index];
     if matches!(hop.life, Life::Down) {
         hop.life = Life::Busy;
+        hop.restarts += 1;
         tracing::info!("the proxy `{}` is started again", hop.name);
         match &hop.runtime {
             Runtime::Component(source) => {
@@ -160,6 +162,7 @@ fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, st
             let hop = &mut core.hops[index];
             hop.life = Life::Idle(part);
             hop.subscribe(registration.subscriptions);
+            core.trace_state(index, State::Running, None);
             core.make_ready(index);
             Mcp::component_restarted(index, steps);
             Mcp::provider_restarted(index, steps);

@@ -1,6 +1,7 @@
 //! What happened, as it is handed over: what costs little to keep. The line is made of it by who writes.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use humantime::format_rfc3339_micros;
@@ -8,7 +9,7 @@ use serde_json::value::RawValue;
 
 use acp_chain_channel::Tally;
 use acp_chain_rpc::{Id, Kind, Message};
-use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, VERSION};
+use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, State, VERSION};
 
 /// How many letters tell connections apart.
 const LETTERS: usize = 8;
@@ -61,6 +62,19 @@ pub enum Event {
         /// Why the host did.
         why: Option<String>,
     },
+    /// What has become of a proxy.
+    Became {
+        /// The id of the proxy.
+        proxy: String,
+        /// What.
+        state: State,
+        /// How often it was started anew so far.
+        restarts: u64,
+        /// Where it is seen how much memory it has.
+        memory: Option<Arc<AtomicUsize>>,
+        /// Why it failed.
+        why: Option<String>,
+    },
     /// What a proxy did so far that it had no right to.
     Refused {
         /// The id of the proxy.
@@ -76,7 +90,7 @@ impl Event {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
             Self::Decided { about, .. } => about.cost(),
-            Self::Refused { .. } => ENTRY,
+            Self::Became { .. } | Self::Refused { .. } => ENTRY,
         }
     }
 
@@ -125,6 +139,20 @@ impl Event {
                 why,
                 ..about.line()
             },
+            Self::Became {
+                proxy,
+                state,
+                restarts,
+                memory,
+                why,
+            } => Line {
+                memory: memory.as_deref().map(in_use),
+                proxy: Some(proxy),
+                state: Some(state),
+                restarts: Some(restarts),
+                why,
+                ..Line::default()
+            },
             Self::Refused { proxy, tally } => Line {
                 proxy: Some(proxy),
                 denied: Some(tally.denied),
@@ -153,22 +181,38 @@ impl About {
     }
 }
 
-/// The first line of a connection.
-pub fn beginning(role: Role, proxies: Vec<String>) -> Line {
+/// Random letters, which tell connections apart.
+pub fn letters() -> String {
     let mut random = [0; LETTERS];
     // Without chance, connections are not told apart, and all else is there.
     let _ = getrandom::fill(&mut random);
     let letter = |byte: &u8| char::from(b'a' + byte % 26);
+    random.iter().map(letter).collect()
+}
+
+/// The first line of a connection.
+pub fn beginning(
+    connection: String,
+    role: Role,
+    proxies: Vec<String>,
+    agent: Option<String>,
+) -> Line {
     Line {
         time: stamp(SystemTime::now()),
-        connection: random.iter().map(letter).collect(),
+        connection,
         version: Some(VERSION),
         program: Some(concat!("acp-chain ", env!("CARGO_PKG_VERSION")).to_owned()),
         role: Some(role),
         proxies: Some(proxies),
         masked: Some(false),
+        agent,
         ..Line::default()
     }
+}
+
+/// How much memory a proxy has, in bytes.
+pub fn in_use(memory: &AtomicUsize) -> u64 {
+    memory.load(Ordering::Relaxed) as u64
 }
 
 /// A time as it is written.

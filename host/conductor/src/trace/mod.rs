@@ -5,28 +5,35 @@
 //! | `event` | what happened, and the line that is made of it |
 //! | `mask` | lines without secrets, for a sink |
 //! | `file` | the file: whole lines, whoever else writes to it, and no end of them |
+//! | `memories` | how much memory the proxies have, as it changes |
 //!
 //! What always holds: nobody waits for the trace. What happened is handed to a thread, which makes lines of it and
-//! writes them; what does not fit into its queue is counted, and the count is written in its place.
+//! writes them; what does not fit into its queue is counted, and the count is written in its place. While there is no
+//! file and nobody [listens](acp_chain_live), a message costs no more than it takes to see that.
 
 mod event;
 mod file;
 mod mask;
+mod memories;
 
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use acp_chain_live::{Door, Offer};
 use acp_chain_trace::{Line, Sink};
 
-pub use acp_chain_trace::{Decision, Role};
+pub use acp_chain_trace::{Decision, Role, State};
 pub(crate) use event::{About, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
 
-use event::{beginning, stamp};
+use event::{beginning, letters, stamp};
+use memories::Memories;
 
 /// Who the host is in a trace.
 pub const HOST: &str = "acp-chain";
@@ -46,9 +53,14 @@ const QUIET: Duration = Duration::from_secs(1);
 /// How long is waited for what has happened to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often is looked how much memory the proxies have, while somebody listens.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// What is handed to the thread.
 enum Entry {
     Happened(SystemTime, usize, Event),
+    /// Somebody has come to listen.
+    Joined,
     /// All before it is to be written.
     Flush(SyncSender<()>),
     /// The same, and nothing comes behind it.
@@ -69,18 +81,36 @@ struct Shared {
 /// Where a trace will go. Files are opened while there is the right to, and the trace begins when that is given up:
 /// threads that run before would keep it.
 pub struct Trace {
-    sinks: Vec<Box<dyn Sink>>,
+    sinks: Vec<Kept>,
+    /// What is offered to who may listen.
+    offered: Option<Offered>,
+    /// How many hear what happens: sinks that always do, and who listens.
+    heard: Arc<AtomicUsize>,
     queue: Sender<Entry>,
     entries: Receiver<Entry>,
 }
 
+/// A sink, and whether it always hears.
+struct Kept {
+    sink: Box<dyn Sink>,
+    always: bool,
+}
+
+/// Where others come in to listen, and what tells this connection from others.
+struct Offered {
+    door: Option<Door>,
+    folder: PathBuf,
+    connection: String,
+}
+
 /// Hands over what happens.
 pub struct Recorder {
+    heard: Arc<AtomicUsize>,
     queue: Sender<Entry>,
     shared: Arc<Shared>,
 }
 
-/// Waits for what is handed over to be written.
+/// Waits for what is handed over to be given to all sinks.
 #[derive(Debug)]
 pub struct Flush(Sender<Entry>);
 
@@ -89,6 +119,8 @@ impl Default for Trace {
         let (queue, entries) = channel();
         Self {
             sinks: Vec::new(),
+            offered: None,
+            heard: Arc::default(),
             queue,
             entries,
         }
@@ -99,8 +131,36 @@ impl Trace {
     /// It goes here, too.
     #[must_use]
     pub fn to(mut self, sink: impl Sink + 'static) -> Self {
-        self.sinks.push(Box::new(sink));
+        self.heard.fetch_add(1, Ordering::Relaxed);
+        self.sinks.push(Kept {
+            sink: Box::new(sink),
+            always: true,
+        });
         self
+    }
+
+    /// It also goes to who listens at this socket, without secrets. There is one.
+    #[must_use]
+    pub fn offer(mut self, mut offer: Offer) -> Self {
+        let heard = offer.heard();
+        heard.fetch_add(self.heard.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.heard = heard;
+        self.offered = Some(Offered {
+            door: offer.door(),
+            folder: offer.folder().to_owned(),
+            connection: offer.connection().to_owned(),
+        });
+        self.sinks.push(Kept {
+            sink: Box::new(Masked::new(offer)),
+            always: false,
+        });
+        self
+    }
+
+    /// The folder in which something is to be removed in the end.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        Some(&self.offered.as_ref()?.folder)
     }
 
     /// For one who reads what is written.
@@ -109,21 +169,37 @@ impl Trace {
         Flush(self.queue.clone())
     }
 
-    /// A connection begins, of a chain in this role with these proxies.
+    /// A connection begins, of a chain in this role with these proxies, in front of this agent if it has one.
     #[must_use]
-    pub fn begin(self, role: Role, proxies: Vec<String>) -> Recorder {
+    pub fn begin(self, role: Role, proxies: Vec<String>, agent: Option<String>) -> Recorder {
         let shared = Arc::new(Shared::default());
         let writer = Writer {
             sinks: self.sinks,
+            heard: self.heard.clone(),
             entries: self.entries,
             shared: shared.clone(),
+            kept_back: None,
         };
-        let beginning = beginning(role, proxies);
+        let (door, connection) = match self.offered {
+            Some(offered) => (offered.door, offered.connection),
+            None => (None, letters()),
+        };
+        let beginning = beginning(connection, role, proxies, agent);
         let thread = thread::Builder::new().name("trace".to_owned());
         if let Err(error) = thread.spawn(move || writer.run(beginning)) {
             shared.fail(&error);
         }
+        if let Some(door) = door {
+            let queue = self.queue.clone();
+            let thread = thread::Builder::new().name("live".to_owned());
+            // At the end nobody waits for the word.
+            let keep = move || door.keep(|| drop(queue.send(Entry::Joined)));
+            if let Err(error) = thread.spawn(keep) {
+                tracing::warn!("nobody can listen to this chain: {error}");
+            }
+        }
         Recorder {
+            heard: self.heard,
             queue: self.queue,
             shared,
         }
@@ -131,6 +207,12 @@ impl Trace {
 }
 
 impl Recorder {
+    /// Whether anybody hears what happens. What becomes of proxies is handed over anyway, for who listens later.
+    #[inline]
+    pub(crate) fn is_heard(&self) -> bool {
+        self.heard.load(Ordering::Relaxed) > 0
+    }
+
     /// Something happened. What keeps a message costs what that does.
     pub(crate) fn record(&self, event: Event) {
         let cost = event.cost();
@@ -163,7 +245,7 @@ impl Drop for Recorder {
 }
 
 impl Flush {
-    /// Waits until all that has happened is written, but not for ever.
+    /// Waits until all sinks were given all that has happened, but not for ever.
     pub fn wait(&self) {
         wait(&self.0, Entry::Flush);
     }
@@ -178,9 +260,12 @@ fn wait(queue: &Sender<Entry>, what: impl FnOnce(SyncSender<()>) -> Entry) {
 
 /// What the thread has.
 struct Writer {
-    sinks: Vec<Box<dyn Sink>>,
+    sinks: Vec<Kept>,
+    heard: Arc<AtomicUsize>,
     entries: Receiver<Entry>,
     shared: Arc<Shared>,
+    /// Since when a sink may have kept something back.
+    kept_back: Option<Instant>,
 }
 
 impl Writer {
@@ -192,16 +277,22 @@ impl Writer {
             connection: connection.clone(),
             ..line
         };
+        let mut memories = Memories::default();
+        let mut looked = Instant::now();
         let mut lines = vec![beginning];
-        while let Some(first) = self.next() {
-            let (mut cost, mut waits, mut is_over) = (0, Vec::new(), false);
-            let mut next = Some(first);
+        while let Some(first) = self.wait(looked) {
+            let (mut cost, mut waits, mut is_over, mut looks) = (0, Vec::new(), false, false);
+            let mut next = first;
             while let Some(entry) = next.take() {
                 match entry {
                     Entry::Happened(time, size, event) => {
                         cost += size;
-                        lines.push(at(time, event.line()));
+                        memories.note(&event);
+                        let line = at(time, event.line());
+                        memories.written(&line);
+                        lines.push(line);
                     }
+                    Entry::Joined => looks = true,
                     Entry::Flush(done) => waits.push(done),
                     Entry::End(done) => {
                         waits.push(done);
@@ -221,43 +312,94 @@ impl Writer {
                 };
                 lines.push(at(SystemTime::now(), line));
             }
-            self.write(&lines, !waits.is_empty());
+            if looks || self.has_listeners() && looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                let changed = memories.changed();
+                lines.extend(changed.map(|line| at(SystemTime::now(), line)));
+            }
+            if cost > 0 {
+                self.kept_back = Some(Instant::now());
+            }
+            self.write(&lines);
             lines.clear();
             self.shared.waiting.fetch_sub(cost, Ordering::Relaxed);
+            if is_over {
+                self.flush();
+                // Sockets are removed before anybody goes on.
+                self.sinks.clear();
+            }
             for done in waits {
                 let _ = done.send(());
             }
-            if is_over || self.sinks.is_empty() {
+            if self.sinks.is_empty() {
                 return;
             }
             thread::sleep(PAUSE);
         }
     }
 
-    /// What comes next, however long that takes.
-    fn next(&mut self) -> Option<Entry> {
-        match self.entries.recv_timeout(QUIET) {
-            Err(RecvTimeoutError::Timeout) => {
-                self.write(&[], true);
-                self.entries.recv().ok()
+    /// What is there next; nothing when it is time to look, and no more at the end.
+    #[allow(clippy::option_option, reason = "the end, and nothing for now")]
+    fn wait(&mut self, looked: Instant) -> Option<Option<Entry>> {
+        loop {
+            let look = self.has_listeners().then(|| looked + LOOK);
+            let quiet = self.kept_back.map(|since| since + QUIET);
+            let Some(until) = look.into_iter().chain(quiet).min() else {
+                return self.entries.recv().ok().map(Some);
+            };
+            let now = Instant::now();
+            match self
+                .entries
+                .recv_timeout(until.saturating_duration_since(now))
+            {
+                Ok(entry) => return Some(Some(entry)),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if quiet == Some(until) => self.flush(),
+                Err(RecvTimeoutError::Timeout) => return Some(None),
             }
-            next => next.ok(),
         }
     }
 
-    fn write(&mut self, lines: &[Line], is_awaited: bool) {
-        self.sinks.retain_mut(|sink| {
-            let written = sink.write(lines).and_then(|()| match is_awaited {
-                true => sink.flush(),
-                false => Ok(()),
-            });
-            written.inspect_err(|error| self.shared.fail(error)).is_ok()
+    fn has_listeners(&self) -> bool {
+        let always = self.sinks.iter().filter(|kept| kept.always).count();
+        self.heard.load(Ordering::Relaxed) > always
+    }
+
+    fn write(&mut self, lines: &[Line]) {
+        let is_listened = self.has_listeners();
+        self.to_sinks(|Kept { sink, always }| {
+            if *always || is_listened {
+                return sink.write(lines);
+            }
+            // What who listens later is told first.
+            let is_kept = |line: &&Line| line.version.is_some() || line.state.is_some();
+            let kept: Vec<_> = lines.iter().filter(is_kept).cloned().collect();
+            sink.write(&kept)
+        });
+    }
+
+    /// Nothing is kept back any more.
+    fn flush(&mut self) {
+        self.kept_back = None;
+        self.to_sinks(|Kept { sink, .. }| sink.flush());
+    }
+
+    fn to_sinks(&mut self, mut act: impl FnMut(&mut Kept) -> io::Result<()>) {
+        self.sinks.retain_mut(|kept| {
+            let done = act(kept);
+            if let Err(error) = &done {
+                self.shared.fail(error);
+                if kept.always {
+                    self.heard.fetch_sub(1, Ordering::Relaxed);
+                }
+            }
+            done.is_ok()
         });
     }
 }
 
 impl Shared {
-    fn fail(&self, error: &std::io::Error) {
+    fn fail(&self, error: &io::Error) {
         tracing::error!("the trace cannot be written, and ends here: {error}");
         let failed = self.failed.lock();
         failed

@@ -43,8 +43,10 @@ impl ProjectChain {
         let begin = begin.ok_or("`project-chain` is for acp-chain itself to start")?;
         let bodies = self.trace_bodies;
         let traced = self.trace.map(|path| Traced { path, bodies });
+        let opened = trace::open_target(traced.as_ref())?;
+        let live = opened.as_ref().and_then(trace::live_folder);
         let settings = Settings {
-            trace: trace::open_target(traced.as_ref())?,
+            trace: opened,
             log: log.clone(),
             ..Settings::default()
         };
@@ -57,7 +59,7 @@ impl ProjectChain {
                 return Err(failed.clone());
             }
             let loaded = plan(role, &begin, &files)?.load(None).await?;
-            let started = loaded.start().await;
+            let started = loaded.start(live.as_ref()).await;
             // By then, rights are given up for good.
             started.inspect_err(|failed| broken = Some(failed.clone()))
         };

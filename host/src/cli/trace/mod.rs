@@ -6,7 +6,7 @@
 //! | `check` | what went wrong |
 //! | `diff` | what differs between two runs |
 //! | `export` | other formats |
-//! | `target` | where a run writes its trace |
+//! | `target` | where a run writes its trace, and who may listen to it |
 
 mod check;
 mod diff;
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use acp_chain_trace::{Line, Reader};
 
-pub use self::target::{Target, Traced, open as open_target};
+pub use self::target::{Target, Traced, live_folder, open as open_target};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Subcommand)]

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use acp_chain_trace::{Decision, Kind, Line};
+use acp_chain_trace::{Decision, Kind, Line, State};
 use console::{measure_text_width, style};
 
 use super::each;
+use crate::limits::Quantity;
 use crate::untrusted::Untrusted;
 
 /// Columns of the part of a line that says from where to where.
@@ -79,6 +80,8 @@ fn text(line: &Line) -> Option<String> {
         (route, message(line, kind))
     } else if let Some((proxy, decision)) = line.decided() {
         (name(proxy), decided(line, decision))
+    } else if let (Some(proxy), Some(state)) = (&line.proxy, line.state) {
+        (name(proxy), became(line, state))
     } else if line.version.is_some() {
         let program = line.program.as_deref().unwrap_or_default();
         let proxies = line.proxies.iter().flatten().map(|proxy| name(proxy));
@@ -138,6 +141,25 @@ fn decided(line: &Line, decision: Decision) -> String {
     });
     let took = [took(line.worked, "worked"), took(line.held, "held")].concat();
     format!("{decision}{request} {method}{took}{why}")
+}
+
+fn became(line: &Line, state: State) -> String {
+    let why = line.why.as_deref().map_or(String::new(), |why| {
+        format!(": {}", Untrusted::within(why, BODY))
+    });
+    let restarts = match line.restarts.unwrap_or_default() {
+        0 => String::new(),
+        count => format!(" [started anew {count} times]"),
+    };
+    let memory = line.memory.map_or(String::new(), |memory| {
+        format!(" [{} of memory]", Quantity::Size.show(memory))
+    });
+    let more = style([restarts, memory].concat()).dim();
+    let state = match line.why.is_some() {
+        true => style(state.as_str()).red(),
+        false => style(state.as_str()).green(),
+    };
+    format!("{state}{more}{why}")
 }
 
 fn took(micros: Option<u64>, what: &str) -> String {

@@ -1,13 +1,20 @@
-//! Where a run writes its trace: what the command line says, else the environment, else the user's config.toml.
+//! Where a run writes its trace, and whether others may listen to it: what the command line says, else the environment,
+//! else the user's config.toml.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 
+use acp_chain_live::Offer;
 use clap::builder::FalseyValueParser;
 
 use crate::manifest::User;
+use crate::system::directory::Directory;
 use crate::trace::{Masked, Trace, TraceFile};
 use crate::untrusted::Untrusted;
+
+/// Says whether others may listen, before the user's file does.
+const LIVE: &str = "ACP_CHAIN_LIVE";
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Target {
@@ -55,18 +62,48 @@ impl Traced {
     }
 }
 
-/// Opens the file for the trace, if there is to be one.
+/// Opens the file for the trace, if there is to be one, and the socket at which others may listen.
 pub fn open(traced: Option<&Traced>) -> Result<Option<Trace>, String> {
     let Some(Traced { path, bodies }) = traced else {
-        return Ok(None);
+        return Ok(offer().map(|offer| Trace::default().offer(offer)));
     };
     let file = TraceFile::open(path).map_err(|error| {
         let path = Untrusted::new(path.display());
         format!("the trace file {path} cannot be opened: {error}")
     })?;
     let trace = Trace::default();
-    Ok(Some(match bodies {
+    let trace = match bodies {
         true => trace.to(file),
         false => trace.to(Masked::new(file)),
+    };
+    Ok(Some(match offer() {
+        Some(offer) => trace.offer(offer),
+        None => trace,
     }))
+}
+
+/// A socket at which others of this user may listen, if the user wants one.
+fn offer() -> Option<Offer> {
+    let is_wanted = match std::env::var_os(LIVE) {
+        Some(wanted) => !wanted.is_empty() && wanted != "0",
+        None => crate::cli::user().map_or(true, |user: User| user.live),
+    };
+    if !is_wanted {
+        return None;
+    }
+    let opened = Offer::open();
+    let opened = opened.inspect_err(|error| match error.kind() {
+        io::ErrorKind::Unsupported => tracing::debug!("{error}"),
+        _ => {
+            let error = Untrusted::new(error);
+            tracing::warn!("nobody can watch this chain while it runs: {error}");
+        }
+    });
+    opened.ok()
+}
+
+/// The folder of that socket, which is removed there in the end.
+pub fn live_folder(trace: &Trace) -> Option<Directory> {
+    let opened = Directory::open(trace.folder()?);
+    opened.ok()
 }

@@ -14,6 +14,7 @@ use crate::router::core::Core;
 use crate::router::mcp::Mcp;
 use crate::router::steps::{Step, Steps};
 use crate::timers::Timer;
+use crate::trace::State;
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, member};
@@ -102,9 +103,7 @@ pub(super) fn introduced(
     tracing::info!("the proxy `{name}` speaks the dialect `{dialect}`");
     if is_repeated {
         core.exchanges.remove(number);
-        let hop = &mut core.hops[index];
-        (hop.life, hop.has_begun) = (Life::Runs, true);
-        core.make_ready(index);
+        runs(core, index);
         return Mcp::provider_restarted(index, steps);
     }
     steps.extend(core.exchanges.answer_of_proxy(number, index, message));
@@ -139,10 +138,8 @@ pub(in crate::router) fn launched(
     if let Err(failure) = launched {
         return steps.push(Step::Break(index, failure.into()));
     }
-    let hop = &mut core.hops[index];
     let Some(initialize) = core.sessions.begun[index].initialize.clone() else {
-        (hop.life, hop.has_begun) = (Life::Runs, true);
-        return core.make_ready(index);
+        return runs(core, index);
     };
     // What waits for it goes on waiting until it has begun.
     let (route, _) = core.home(index);
@@ -151,6 +148,14 @@ pub(in crate::router) fn launched(
         .open(Origin::Introduction, Peer::Agent, route, &initialize, None);
     core.exchanges.stage(number, Stage::Native(index));
     introduce(core, index, number, None);
+}
+
+/// What waits for it is written to it from now on.
+fn runs(core: &mut Core, index: HopIndex) {
+    let hop = &mut core.hops[index];
+    (hop.life, hop.has_begun) = (Life::Runs, true);
+    core.trace_state(index, State::Running, None);
+    core.make_ready(index);
 }
 
 /// Cuts off a native proxy that broke: what it asked is withdrawn, and it hears nothing more. Gives the

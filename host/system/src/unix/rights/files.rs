@@ -28,9 +28,13 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 const LOOKS: u32 = 5000;
 const PAUSE: Duration = Duration::from_micros(200);
 
-pub fn give_up(directories: &[(&Directory, bool)]) -> Result<(), String> {
+pub fn give_up(
+    directories: &[(&Directory, bool)],
+    cleared: Option<&Directory>,
+) -> Result<(), String> {
     let threads = others();
-    let status = restrict(directories).map_err(|error| format!("Landlock fails: {error}"))?;
+    let status =
+        restrict(directories, cleared).map_err(|error| format!("Landlock fails: {error}"))?;
     match status.landlock {
         LandlockStatus::NotImplemented => Err("this kernel has no Landlock".to_owned()),
         LandlockStatus::NotEnabled => {
@@ -56,7 +60,10 @@ fn others() -> io::Result<usize> {
     count()
 }
 
-fn restrict(directories: &[(&Directory, bool)]) -> Result<RestrictionStatus, RulesetError> {
+fn restrict(
+    directories: &[(&Directory, bool)],
+    cleared: Option<&Directory>,
+) -> Result<RestrictionStatus, RulesetError> {
     let rules = directories.iter().map(|(directory, writes)| {
         let access = match writes {
             true => READ | WRITE,
@@ -64,12 +71,16 @@ fn restrict(directories: &[(&Directory, bool)]) -> Result<RestrictionStatus, Rul
         };
         Ok::<_, RulesetError>(PathBeneath::new(directory.as_fd(), access))
     });
+    let cleared = cleared.map(|directory| {
+        let access = BitFlags::from(AccessFs::RemoveFile);
+        Ok(PathBeneath::new(directory.as_fd(), access))
+    });
     Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
         .handle_access(AccessNet::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?
         .create()?
-        .add_rules(rules)?
+        .add_rules(rules.chain(cleared))?
         .restrict_self()
 }

@@ -24,7 +24,7 @@ const ATTEMPTS: &str = "unix::rights::tests::attempts";
 #[test]
 fn what_is_given_up_is_gone_and_what_is_kept_works() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["read", "write", "outside"] {
+    for name in ["read", "write", "clear", "outside"] {
         fs::create_dir(folder.path().join(name)).unwrap();
         fs::write(folder.path().join(name).join("file"), name).unwrap();
     }
@@ -60,12 +60,10 @@ fn attempts() {
         .unwrap();
     let open = File::open(folder.join("outside/file")).unwrap();
     let (mut ours, mut theirs) = UnixStream::pair().unwrap();
-    let (read, write) = (
-        Directory::open(&folder.join("read")).unwrap(),
-        Directory::open(&folder.join("write")).unwrap(),
-    );
+    let [read, write, clear] =
+        ["read", "write", "clear"].map(|name| Directory::open(&folder.join(name)).unwrap());
     // The harness has a thread of its own, which keeps its right to open files: that is told.
-    let given_up = give_up(&[(&read, false), (&write, true)]);
+    let given_up = give_up(&[(&read, false), (&write, true)], Some(&clear));
     assert_eq!(given_up.calls, Ok(()));
     assert_eq!(
         given_up.files,
@@ -94,6 +92,7 @@ fn keeps(folder: &Path, mut open: File) {
     fs::rename(written.join("new"), folder.join("write/moved")).unwrap();
     fs::remove_file(folder.join("write/moved")).unwrap();
     fs::remove_dir(&written).unwrap();
+    fs::remove_file(folder.join("clear/file")).unwrap();
     let mut text = String::new();
     open.read_to_string(&mut text).unwrap();
     assert_eq!(text, "outside");
@@ -107,6 +106,8 @@ fn loses(folder: &Path, port: u16) {
     refused(fs::write(folder.join("new"), ""));
     refused(fs::write(folder.join("read/file"), ""));
     refused(fs::write(folder.join("read/new"), ""));
+    refused(fs::write(folder.join("clear/new"), ""));
+    refused(fs::read_dir(folder.join("clear")));
     refused(fs::rename(
         folder.join("write/file"),
         folder.join("read/file"),

@@ -1,0 +1,70 @@
+//! How much memory the proxies have, as it changes.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use acp_chain_trace::{Line, State};
+
+use super::Event;
+use super::event::in_use;
+
+/// Where it is seen, and what was said of it last.
+#[derive(Debug, Default)]
+pub struct Memories(Vec<Memory>);
+
+#[derive(Debug)]
+struct Memory {
+    proxy: String,
+    restarts: u64,
+    gauge: Arc<AtomicUsize>,
+    said: u64,
+}
+
+impl Memories {
+    /// Something became of a proxy.
+    pub fn note(&mut self, event: &Event) {
+        let Event::Became {
+            proxy,
+            state,
+            restarts,
+            memory,
+            ..
+        } = event
+        else {
+            return;
+        };
+        self.0.retain(|known| known.proxy != *proxy);
+        if let (State::Running, Some(memory)) = (state, memory) {
+            self.0.push(Memory {
+                proxy: proxy.clone(),
+                restarts: *restarts,
+                gauge: Arc::clone(memory),
+                said: 0,
+            });
+        }
+    }
+
+    /// A line is written.
+    pub fn written(&mut self, line: &Line) {
+        if let (Some(proxy), Some(memory)) = (&line.proxy, line.memory)
+            && let Some(known) = self.0.iter_mut().find(|known| known.proxy == *proxy)
+        {
+            known.said = memory;
+        }
+    }
+
+    /// A line for each whose memory is not what was said last.
+    pub fn changed(&mut self) -> impl Iterator<Item = Line> {
+        self.0.iter_mut().filter_map(|known| {
+            let memory = in_use(&known.gauge);
+            let is_new = std::mem::replace(&mut known.said, memory) != memory;
+            is_new.then(|| Line {
+                proxy: Some(known.proxy.clone()),
+                state: Some(State::Running),
+                restarts: Some(known.restarts),
+                memory: Some(memory),
+                ..Line::default()
+            })
+        })
+    }
+}

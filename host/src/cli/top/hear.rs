@@ -1,0 +1,80 @@
+//! Listens to all chains that run, also to those that begin later: a thread for each, which reads what it says.
+
+use std::collections::HashSet;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use acp_chain_live::{Found, Stream, chains};
+use acp_chain_trace::{Line, Reader};
+
+/// How often is looked for new ones.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// So many lines may wait. A chain whose lines nobody takes counts them, and does not wait.
+const WAITING: usize = 4096;
+
+/// What is heard.
+pub enum News {
+    /// A chain runs.
+    Begins(Found),
+    /// It said this.
+    Says(u32, PathBuf, Box<Line>),
+    /// It is gone, or says nothing that we understand.
+    Ends(u32, PathBuf),
+}
+
+/// Listens from now on, for as long as it is heard. What runs already comes first.
+///
+/// # Errors
+/// When it cannot be found out what runs.
+pub fn all() -> Result<Receiver<News>, String> {
+    let wrong = |error| format!("it cannot be found out which chains run: {error}");
+    let running = chains().map_err(wrong)?;
+    let (tell, news) = sync_channel(WAITING);
+    let mut known = HashSet::new();
+    let look = thread::Builder::new().name("look".to_owned());
+    look.spawn(move || {
+        let mut running = running;
+        loop {
+            // One that ended may come again under no name that was there.
+            known.retain(|path| running.iter().any(|found: &Found| found.path == *path));
+            for found in running {
+                if known.insert(found.path.clone()) && !listen(found, &tell) {
+                    return;
+                }
+            }
+            thread::sleep(LOOK);
+            running = chains().unwrap_or_default();
+        }
+    })
+    .map_err(wrong)?;
+    Ok(news)
+}
+
+/// Listens to one. Whether it is still heard.
+fn listen(found: Found, tell: &SyncSender<News>) -> bool {
+    let Ok(stream) = found.connect() else {
+        // It ended just now.
+        return true;
+    };
+    if tell.send(News::Begins(found.clone())).is_err() {
+        return false;
+    }
+    let tell = tell.clone();
+    let reads = thread::Builder::new().name("listen".to_owned());
+    reads.spawn(move || read(found, stream, &tell)).is_ok()
+}
+
+fn read(found: Found, stream: Stream, tell: &SyncSender<News>) {
+    for line in Reader::new(BufReader::new(stream)) {
+        let Ok((_, line)) = line else { break };
+        let says = News::Says(found.process, found.path.clone(), line.into());
+        if tell.send(says).is_err() {
+            return;
+        }
+    }
+    let _ = tell.send(News::Ends(found.process, found.path));
+}

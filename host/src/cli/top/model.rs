@@ -1,0 +1,334 @@
+//! What is counted of the chains that run. What has a name or a reason in it is text from outside.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use acp_chain_live::Found;
+use acp_chain_trace::{Decision, Line, Role, State};
+use serde::Serialize;
+
+/// Over so long messages are counted.
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// So many are counted one by one; that is as many as a proxy can be called with.
+const COUNTED: usize = 100_000;
+
+/// Of so many times the middle and the slow ones are told.
+const TIMES: usize = 1024;
+
+/// So many failures of a proxy are kept.
+const FAILURES: usize = 8;
+
+/// All chains that run, in the order of their processes.
+#[derive(Debug, Default)]
+pub struct Model {
+    chains: BTreeMap<(u32, PathBuf), Chain>,
+}
+
+/// A chain.
+#[derive(Debug)]
+pub struct Chain {
+    pub process: u32,
+    /// The line with which it began, which comes first.
+    pub heading: Option<Line>,
+    /// In their order; those of projects behind them.
+    pub proxies: Vec<Proxy>,
+    /// Lines that we were too slow for.
+    pub dropped: u64,
+    /// Since when we listen.
+    began: Instant,
+}
+
+/// A proxy.
+#[derive(Debug, Default)]
+pub struct Proxy {
+    pub id: String,
+    pub state: Option<State>,
+    pub restarts: u64,
+    pub memory: Option<u64>,
+    /// Calls that its powers do not cover.
+    pub denied: u64,
+    /// Messages that it holds, of those that came while we listened.
+    pub held: u64,
+    /// When it failed, and why, the last first.
+    pub failures: VecDeque<(String, String)>,
+    messages: VecDeque<Instant>,
+    worked: Times,
+    waited: Times,
+}
+
+/// The last of some times, in microseconds.
+#[derive(Debug, Default)]
+struct Times(VecDeque<u64>);
+
+/// What is told of a proxy.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    /// Messages that came to it in a second.
+    pub messages_per_second: f64,
+    pub worked: Option<Spread>,
+    pub waited: Option<Spread>,
+}
+
+/// Half of all took no longer than the one, and all but one in a hundred no longer than the other; in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Spread {
+    pub p50: u64,
+    pub p99: u64,
+}
+
+/// By what the proxies of a chain are sorted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    #[default]
+    Chain,
+    Messages,
+    Work,
+    Memory,
+    Restarts,
+}
+
+impl Model {
+    /// A chain runs.
+    pub fn begin(&mut self, found: &Found, now: Instant) {
+        let key = (found.process, found.path.clone());
+        self.chains.entry(key).or_insert_with(|| Chain {
+            process: found.process,
+            heading: None,
+            proxies: Vec::new(),
+            dropped: 0,
+            began: now,
+        });
+    }
+
+    /// A chain is gone.
+    pub fn end(&mut self, process: u32, path: &Path) {
+        self.chains.remove(&(process, path.to_owned()));
+    }
+
+    /// A chain said this.
+    pub fn take(&mut self, process: u32, path: &Path, line: Line, now: Instant) {
+        if let Some(chain) = self.chains.get_mut(&(process, path.to_owned())) {
+            chain.take(line, now);
+        }
+    }
+
+    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
+        self.chains.values()
+    }
+}
+
+impl Chain {
+    fn take(&mut self, line: Line, now: Instant) {
+        if line.version.is_some() {
+            for id in line.proxies.iter().flatten() {
+                self.proxy(id);
+            }
+            self.heading = Some(line);
+            return;
+        }
+        self.dropped += line.dropped.unwrap_or_default();
+        if let Some((_, to, _)) = line.crossed() {
+            let to = to.to_owned();
+            if let Some(proxy) = self.proxies.iter_mut().find(|proxy| proxy.id == to) {
+                proxy.came(&line, now);
+            }
+        } else if let Some(id) = line.proxy.clone() {
+            let proxy = self.proxy(&id);
+            proxy.take(line);
+            // Those of projects leave when their last session does.
+            let has_left = proxy.state == Some(State::Ended) && proxy.failures.is_empty();
+            if has_left && !self.began_with(&id) {
+                self.proxies.retain(|proxy| proxy.id != id);
+            }
+        }
+    }
+
+    fn proxy(&mut self, id: &str) -> &mut Proxy {
+        let known = self.proxies.iter().position(|proxy| proxy.id == id);
+        let at = known.unwrap_or_else(|| {
+            self.proxies.push(Proxy {
+                id: id.to_owned(),
+                ..Proxy::default()
+            });
+            self.proxies.len() - 1
+        });
+        &mut self.proxies[at]
+    }
+
+    fn began_with(&self, id: &str) -> bool {
+        let heading = self.heading.iter();
+        let mut proxies = heading.flat_map(|line| line.proxies.iter().flatten());
+        proxies.any(|known| known == id)
+    }
+
+    /// What stands at its end: the name of its agent, or that it is part of another chain.
+    pub fn agent(&self) -> &str {
+        match &self.heading {
+            Some(line) if line.role == Some(Role::Proxy) => "a proxy of another chain",
+            Some(line) => line.agent.as_deref().unwrap_or("an agent"),
+            None => "no client yet",
+        }
+    }
+
+    /// When it began.
+    pub fn since(&self) -> Option<&str> {
+        self.heading.as_ref().map(|line| &*line.time)
+    }
+
+    pub fn figures(&self, proxy: &Proxy, now: Instant) -> Figures {
+        let window = WINDOW.min(now.saturating_duration_since(self.began));
+        let is_new = |at: &&Instant| now.saturating_duration_since(**at) <= window;
+        let count = proxy.messages.iter().rev().take_while(is_new).count();
+        #[allow(clippy::cast_precision_loss, reason = "it is bounded")]
+        let rate = match window.is_zero() {
+            true => 0.0,
+            false => count as f64 / window.as_secs_f64(),
+        };
+        Figures {
+            messages_per_second: rate,
+            worked: proxy.worked.spread(),
+            waited: proxy.waited.spread(),
+        }
+    }
+
+    /// The proxies in this order, which is the chain's where that says nothing.
+    pub fn sorted(&self, sort: Sort, now: Instant) -> Vec<&Proxy> {
+        let mut proxies: Vec<_> = self.proxies.iter().collect();
+        let work = |proxy: &Proxy| proxy.worked.spread().map_or(0, |spread| spread.p99);
+        match sort {
+            Sort::Chain => {}
+            Sort::Messages => proxies.sort_by(|first, second| {
+                let rate = |proxy| self.figures(proxy, now).messages_per_second;
+                rate(second).total_cmp(&rate(first))
+            }),
+            Sort::Work => proxies.sort_by_key(|proxy| std::cmp::Reverse(work(proxy))),
+            Sort::Memory => proxies.sort_by_key(|proxy| std::cmp::Reverse(proxy.memory)),
+            Sort::Restarts => proxies.sort_by_key(|proxy| std::cmp::Reverse(proxy.restarts)),
+        }
+        proxies
+    }
+}
+
+impl Proxy {
+    fn came(&mut self, line: &Line, now: Instant) {
+        if self.messages.len() == COUNTED {
+            self.messages.pop_front();
+        }
+        while let Some(first) = self.messages.front()
+            && now.saturating_duration_since(*first) > WINDOW
+        {
+            self.messages.pop_front();
+        }
+        self.messages.push_back(now);
+        self.waited.push(line.waited);
+    }
+
+    fn take(&mut self, line: Line) {
+        self.denied += line.denied.unwrap_or_default();
+        match line.decision {
+            Some(Decision::Hold) => self.held += 1,
+            Some(Decision::Expire) => self.held = self.held.saturating_sub(1),
+            Some(_) if line.held.is_some() => self.held = self.held.saturating_sub(1),
+            _ => {}
+        }
+        self.worked.push(line.worked);
+        if let Some(state) = line.state {
+            self.state = Some(state);
+            self.restarts = line.restarts.unwrap_or(self.restarts);
+            self.memory = line.memory;
+            if state != State::Running {
+                self.held = 0;
+            }
+        }
+        let failed = matches!(line.decision, Some(Decision::Fail | Decision::Expire));
+        let why = match (line.why, line.state) {
+            // Why it is given up is why it failed last.
+            (_, Some(State::Ended)) => None,
+            (Some(why), _) => Some(why),
+            (None, _) if failed => Some("it held a message for too long".to_owned()),
+            (None, _) => None,
+        };
+        let Some(why) = why else { return };
+        // What it had when it broke fails for the same reason.
+        if self.failures.front().is_some_and(|(_, last)| *last == why) && failed {
+            return;
+        }
+        self.failures.push_front((line.time, why));
+        self.failures.truncate(FAILURES);
+    }
+}
+
+impl Times {
+    fn push(&mut self, micros: Option<u64>) {
+        let Some(micros) = micros else { return };
+        if self.0.len() == TIMES {
+            self.0.pop_front();
+        }
+        self.0.push_back(micros);
+    }
+
+    fn spread(&self) -> Option<Spread> {
+        let mut sorted: Vec<_> = self.0.iter().copied().collect();
+        sorted.sort_unstable();
+        let last = sorted.len().checked_sub(1)?;
+        Some(Spread {
+            p50: sorted[last / 2],
+            p99: sorted[last * 99 / 100],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_of_the_last_seconds_and_in_order() {
+        let (mut model, found, begun) = (Model::default(), found(), Instant::now());
+        model.begin(&found, begun);
+        let mut at = begun;
+        for (count, line) in LINES.lines().filter(|line| !line.is_empty()).enumerate() {
+            at = begun + Duration::from_secs(count as u64);
+            let line = serde_json::from_str(line).unwrap();
+            model.take(found.process, &found.path, line, at);
+        }
+        let chain = model.chains().next().unwrap();
+        let ids = |sort| {
+            let sorted = chain.sorted(sort, at).into_iter();
+            sorted.map(|proxy| proxy.id.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(chain.agent(), "gemini");
+        assert_eq!(ids(Sort::Chain), ["a", "b"]);
+        assert_eq!(ids(Sort::Memory), ["b", "a"]);
+        assert_eq!(ids(Sort::Messages), ["b", "a"]);
+        assert_eq!(ids(Sort::Work), ["b", "a"]);
+        let b = &chain.proxies[1];
+        assert_eq!((b.restarts, b.denied, b.held), (1, 2, 0));
+        assert_eq!(b.failures.len(), 1);
+        let figures = chain.figures(b, at);
+        assert_eq!(figures.worked, Some(Spread { p50: 4, p99: 4 }));
+        assert_eq!(figures.waited, Some(Spread { p50: 7, p99: 7 }));
+        let later = chain.figures(b, at + WINDOW + WINDOW);
+        assert!(figures.messages_per_second > 0.0 && later.messages_per_second == 0.0);
+    }
+
+    const LINES: &str = r#"
+{"version":1,"connection":"x","role":"agent","proxies":["a","b"],"agent":"gemini"}
+{"proxy":"a","state":"running","restarts":0,"memory":10}
+{"from":"client","to":"b","kind":"notification","method":"m","waited":7}
+{"proxy":"b","decision":"hold","method":"m","worked":4}
+{"proxy":"b","state":"failed","restarts":0,"why":"it broke"}
+{"proxy":"b","decision":"fail","method":"m","why":"it broke"}
+{"proxy":"b","denied":2,"invalid":0,"full":0}
+{"proxy":"b","state":"running","restarts":1,"memory":20}
+"#;
+
+    fn found() -> Found {
+        Found {
+            path: "/s".into(),
+            process: 7,
+        }
+    }
+}

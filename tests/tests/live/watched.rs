@@ -1,0 +1,196 @@
+//! What is heard of a chain that runs, and seen by `acp-chain top`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use acp_chain_tests::host;
+use acp_chain_tests::process::Process;
+use acp_chain_tests::terminal::Terminal;
+use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::in_time;
+use acp_chain_trace::{Line, State};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::net::UnixStream;
+use tokio::process::Command;
+
+use super::{AGENT, looks, run};
+
+/// A chain of `first`, which passes all on, and `second`, which writes in capitals, and the folder of its socket.
+struct Chain {
+    client: Process,
+    folder: TempDir,
+}
+
+impl Chain {
+    async fn begin(change: impl FnOnce(&mut Command)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (pass, shout) = (host::component("pass"), host::component("shout-rust"));
+        let proxies = [("first", &*pass, ""), ("second", &*shout, "")];
+        let manifest = host::manifest(folder.path(), &proxies).unwrap();
+        let mut command = run(folder.path(), &manifest, &[AGENT]);
+        change(&mut command);
+        let mut client = Process::start("client", &Transcript::new(), command).unwrap();
+        client.initialize().await;
+        Self { client, folder }
+    }
+
+    fn sockets(&self) -> PathBuf {
+        self.folder.path().join("acp-chain")
+    }
+
+    /// Its socket, if there is one.
+    fn socket(&self) -> Option<PathBuf> {
+        let beginning = format!("{}-", self.client.id()?);
+        let mut entries = fs::read_dir(self.sockets()).ok()?.flatten();
+        let entry = entries.find(|entry| {
+            let name = entry.file_name();
+            name.to_string_lossy().starts_with(&beginning)
+        });
+        Some(entry?.path())
+    }
+
+    async fn listen(&self) -> Listener {
+        let stream = UnixStream::connect(self.socket().unwrap()).await.unwrap();
+        Listener(BufReader::new(stream).lines())
+    }
+}
+
+struct Listener(Lines<BufReader<UnixStream>>);
+
+impl Listener {
+    async fn next(&mut self) -> Option<Line> {
+        let line = in_time("a line of the chain", self.0.next_line()).await;
+        Some(serde_json::from_str(&line.unwrap()?).unwrap())
+    }
+
+    async fn rest(&mut self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.next().await {
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+#[tokio::test]
+async fn who_listens_hears_how_things_stand_then_what_happens_then_the_end() {
+    let mut chain = Chain::begin(|_| {}).await;
+    let mut late = chain.listen().await;
+    let heading = late.next().await.unwrap();
+    assert_eq!(heading.agent.as_deref(), Some("wild-agent"));
+    let socket = chain.socket().unwrap();
+    assert!(socket.ends_with(format!(
+        "{}-{}.sock",
+        chain.client.id().unwrap(),
+        heading.connection
+    )));
+    for id in ["first", "second"] {
+        let line = late.next().await.unwrap();
+        assert_eq!(line.proxy.as_deref(), Some(id));
+        assert_eq!(line.state, Some(State::Running));
+        assert!(line.memory.unwrap() > 0);
+    }
+    chain.client.turn("hello").await;
+    let sockets = chain.sockets();
+    assert!(chain.client.finish().await.unwrap().status.success());
+    let rest = late.rest().await;
+    let said = |line: &&Line| line.from.as_deref() == Some("client");
+    let prompt = rest.iter().find(said).unwrap();
+    assert_eq!(prompt.method.as_deref(), Some("session/prompt"));
+    let ended = |line: &&Line| line.state == Some(State::Ended);
+    assert_eq!(rest.iter().filter(ended).count(), 2);
+    assert_eq!(fs::read_dir(sockets).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_user_who_does_not_want_it_is_not_watched() {
+    let chain = Chain::begin(|command| {
+        command.env("ACP_CHAIN_LIVE", "0");
+    })
+    .await;
+    assert_eq!(chain.socket(), None);
+    let unwanted = |command: &mut Command| {
+        let home = tempfile::tempdir().unwrap().keep();
+        fs::create_dir(home.join("acp-chain")).unwrap();
+        fs::write(home.join("acp-chain/config.toml"), "live = false\n").unwrap();
+        command.env("XDG_CONFIG_HOME", home);
+    };
+    let chain = Chain::begin(unwanted).await;
+    assert_eq!(chain.socket(), None);
+}
+
+#[tokio::test]
+async fn a_chain_without_a_place_for_its_socket_runs_all_the_same() {
+    let taken = |command: &mut Command| {
+        let folder = tempfile::tempdir().unwrap().keep();
+        fs::write(folder.join("acp-chain"), "no folder").unwrap();
+        command.env("XDG_RUNTIME_DIR", folder);
+    };
+    let mut chain = Chain::begin(taken).await;
+    chain.client.turn("hello").await;
+    assert!(chain.client.finish().await.unwrap().status.success());
+}
+
+/// What `acp-chain top` prints of a chain.
+async fn top(folder: &Path, options: &[&str]) -> String {
+    let mut command = looks(folder, "top");
+    let output = in_time("the end of top", command.args(options).output()).await;
+    let output = output.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn top_prints_all_chains_and_clears_away_what_a_killed_one_left() {
+    let mut chain = Chain::begin(|_| {}).await;
+    let process = chain.client.id().unwrap();
+    let table = top(chain.folder.path(), &["--once"]).await;
+    let expected = format!("process {process}: wild-agent, since ");
+    assert!(table.contains(&expected), "{table}");
+    let text = top(chain.folder.path(), &["--json"]).await;
+    let all: Value = serde_json::from_str(&text).unwrap();
+    let chains = all["chains"].as_array().unwrap();
+    let ours = chains.iter().find(|chain| chain["process"] == process);
+    let proxies = &ours.unwrap()["proxies"];
+    assert_eq!(proxies[0]["id"], "first");
+    assert_eq!(proxies[1]["state"], "running");
+    let socket = chain.socket().unwrap();
+    chain.client.kill().await.unwrap();
+    assert!(socket.exists());
+    top(chain.folder.path(), &["--once"]).await;
+    assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn top_without_a_terminal_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = looks(folder.path(), "top").output().await.unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        !output.status.success() && told.contains("`--once` prints a table"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn top_draws_what_runs_on_a_terminal_until_its_user_has_seen_enough() {
+    let chain = Chain::begin(|_| {}).await;
+    let mut terminal = Terminal::open().unwrap();
+    terminal.resize(30, 100).unwrap();
+    let mut command = looks(chain.folder.path(), "top");
+    terminal.attach(command.as_std_mut()).unwrap();
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    let seen = tokio::task::spawn_blocking(move || {
+        let shown = terminal.shows("second")?;
+        terminal.types("q")?;
+        Ok::<_, std::io::Error>((shown, terminal.shown()))
+    });
+    let (shown, _) = in_time("the screen of top", seen).await.unwrap().unwrap();
+    assert!(shown.contains("wild-agent"), "{shown}");
+    let status = in_time("the end of top", running.wait()).await.unwrap();
+    assert!(status.success());
+}
