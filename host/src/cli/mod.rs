@@ -38,6 +38,7 @@ mod powers;
 mod progress;
 mod project;
 mod relied_on;
+mod replay;
 mod run;
 mod setup;
 mod test;
@@ -177,6 +178,8 @@ Exit codes:
     Trace(trace::Trace),
     /// Watch the chains that run: what their proxies do, how long they take, and whether they fail
     Top(top::Top),
+    /// Play one side of what `--trace` has recorded, and say where the other side differs
+    Replay(replay::Replay),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
     /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
@@ -289,6 +292,7 @@ pub fn main() -> ExitCode {
         Command::Agent(agent) => told(agent.main()),
         Command::Trace(trace) => trace.main(),
         Command::Top(top) => finish(top.main()),
+        Command::Replay(replay) => replay.main(),
         Command::Trust(trust) => told(trust.main()),
         Command::Setup(setup) => told(setup.main()),
         Command::FindProjects(find) => told(find.main()),

@@ -31,7 +31,7 @@ pub use act::Act;
 pub use format::{LONGEST, Script, Step, Wrong};
 pub use outcome::{Difference, Played};
 pub use play::{PlayError, Setup, Tested, play};
-pub use recorded::{RecordedError, transcript as recorded};
+pub use recorded::{RecordedError, Seen, ends, transcript as recorded};
 
 /// What withdraws a request.
 const CANCEL: &str = "$/cancel_request";

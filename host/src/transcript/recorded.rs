@@ -41,7 +41,7 @@ pub enum RecordedError {
 /// If this is no trace of one connection.
 pub fn transcript(trace: impl BufRead) -> Result<String, RecordedError> {
     let mut text = String::new();
-    let mut seen = HashSet::new();
+    let mut seen = Seen::new();
     let mut reader = Reader::new(trace);
     while let Some(read) = reader.next() {
         let (number, line) = read?;
@@ -78,38 +78,49 @@ fn json(body: Option<&RawValue>) -> Option<Json> {
     serde_json::from_str(body?.get()).ok()
 }
 
-/// What a line says of the ends. A message is said once, also where the trace has it twice, since the host made
-/// something else of it.
-fn acts(line: &Line, seen: &mut HashSet<(Peer, bool, u64, Option<String>)>) -> Vec<Act> {
-    let Some(said) = said(line) else {
-        return Vec::new();
-    };
+/// What an end said, and what it got, by the number of the request; of an answer, without the method.
+pub type Seen = HashSet<(Peer, bool, u64, Option<String>)>;
+
+/// The ends that say a message, or get it: whether it says it. A message is said once, also where the trace has it twice,
+/// since the host made something else of it.
+pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
     let peer = |name: &Option<String>| match name.as_deref() {
         Some("client") => Some(Peer::Client),
         Some("agent") => Some(Peer::Agent),
         _ => None,
     };
-    let mut is_new = |end: Peer, says: bool| match line.request {
+    let both = [(peer(&line.from), true), (peer(&line.to), false)];
+    let both = both
+        .into_iter()
+        .filter_map(|(end, says)| Some((end?, says)));
+    let new = both.filter(|(end, says)| match line.request {
         Some(number) => {
-            let is_answer = matches!(said.kind, Kind::Result | Kind::Error);
+            let is_answer = line.kind == Some(LineKind::Response);
             let method = line.method.clone().filter(|_| !is_answer);
-            seen.insert((end, says, number, method))
+            seen.insert((*end, *says, number, method))
         }
         None => true,
+    });
+    new.collect()
+}
+
+/// What a line says of the ends.
+fn acts(line: &Line, seen: &mut Seen) -> Vec<Act> {
+    let Some(said) = said(line) else {
+        return Vec::new();
     };
-    let mut acts = Vec::new();
-    if let Some(end) = peer(&line.from).filter(|end| is_new(*end, true)) {
+    let acts = ends(line, seen).into_iter().map(|(end, says)| {
+        if !says {
+            return Act::Gets(end, said.clone());
+        }
         let mut said = said.clone();
         let params = json(line.params.as_deref()).filter(|_| end == Peer::Client);
         if let (Kind::Request(_), Some(params)) = (&said.kind, params) {
             said.body = Some(Pattern::of(without_own_servers(params)));
         }
-        acts.push(Act::Says(end, said));
-    }
-    if let Some(end) = peer(&line.to).filter(|end| is_new(*end, false)) {
-        acts.push(Act::Gets(end, said));
-    }
-    acts
+        Act::Says(end, said)
+    });
+    acts.collect()
 }
 
 /// The parameters of a session as the client said them: the trace has them with the servers that the host declares.

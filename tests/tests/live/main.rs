@@ -1,5 +1,6 @@
-//! Chains that run, as other programs of the user see them.
+//! Chains that run, as other programs of the user see them; and recordings, played again.
 
+mod replayed;
 mod watched;
 
 use std::path::Path;

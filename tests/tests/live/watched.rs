@@ -190,7 +190,8 @@ async fn top_draws_what_runs_on_a_terminal_until_its_user_has_seen_enough() {
         Ok::<_, std::io::Error>((shown, terminal.shown()))
     });
     let (shown, _) = in_time("the screen of top", seen).await.unwrap().unwrap();
-    assert!(shown.contains("wild-agent"), "{shown}");
+    let process = chain.client.id().unwrap();
+    assert!(shown.contains(&format!("process {process}: ")), "{shown}");
     let status = in_time("the end of top", running.wait()).await.unwrap();
     assert!(status.success());
 }

@@ -31,9 +31,16 @@ pub(super) fn set_out(
         }
         Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => None,
     };
+    let begins = exchange.boundary == Boundary::Connection;
+    let said = begins.then(|| answer.message.clone());
     let mut routed = returning(exchange, &core.hops, answer);
     routed.home = home;
     routed.internal = home.is_some() && routed.maker.is_some();
+    if let Some(said) = said.filter(|said| said.body() != routed.message.body()) {
+        let shown = std::mem::replace(&mut routed.message, said);
+        core.trace_said(&routed);
+        routed.message = shown;
+    }
     Some(routed)
 }
 

@@ -290,8 +290,8 @@ mod tests {
     fn any_size_of_a_terminal_is_drawn_on() {
         let now = Instant::now();
         let model = model(now);
-        for width in 0..40 {
-            for height in 0..20 {
+        for width in 1..40 {
+            for height in 1..20 {
                 let keys = [KeyCode::Down, KeyCode::Char('?')];
                 drawn(
                     &model,

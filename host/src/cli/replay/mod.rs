@@ -1,0 +1,168 @@
+//! `acp-chain replay`: plays one end of a recording, and holds the other end to what it said there.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `recording` | what both ends said, out of a trace |
+//! | `player` | what is said next, and what is expected |
+//! | `same` | what counts as the same, whatever ids and times are |
+//! | `wire` | the other end: lines in, lines out |
+
+mod player;
+mod recording;
+mod same;
+mod wire;
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use self::player::{Difference, Player};
+use self::recording::Recording;
+use self::wire::{Came, Wire};
+use crate::channel::Peer;
+use crate::untrusted::Untrusted;
+
+/// How much of a message is told, in bytes.
+const TOLD: usize = 2000;
+
+/// What to exit with if nothing can be played.
+const UNREADABLE: u8 = 2;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain replay trace.jsonl --as agent
+  acp-chain replay trace.jsonl --as client -- claude-agent-acp
+  acp-chain replay trace.jsonl --as client --speed 1 -- gemini --acp
+
+Exit codes:
+  0  the other side said what it said in the recording
+  1  it said something else, which is told with the line of the recording
+  2  the command line is wrong, the recording cannot be read, or the command cannot be started")]
+pub struct Replay {
+    /// The recording, a trace
+    #[arg(value_name = "TRACE")]
+    trace: PathBuf,
+    /// The side to play
+    #[arg(long = "as", value_name = "SIDE")]
+    side: Side,
+    /// Take the time that was taken in the recording, divided by this; without it, no time is taken
+    #[arg(long, value_name = "FACTOR", value_parser = speed)]
+    speed: Option<f64>,
+    /// How long a client waits for the agent to say something, in seconds
+    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    patience: u64,
+    /// The command that is the other side; without it, standard input and output are
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Side {
+    /// Answer as the agent did
+    Agent,
+    /// Ask as the client did
+    Client,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(speed) if f64::is_normal(speed) && speed > 0.0 => Ok(speed),
+        _ => Err("it is a number above 0".to_owned()),
+    }
+}
+
+impl Replay {
+    pub fn main(self) -> ExitCode {
+        match self.play() {
+            Ok(None) => ExitCode::SUCCESS,
+            Ok(Some(difference)) => {
+                eprintln!("acp-chain: {difference}");
+                ExitCode::FAILURE
+            }
+            Err(error) => {
+                eprintln!("acp-chain: {error}");
+                ExitCode::from(UNREADABLE)
+            }
+        }
+    }
+
+    fn play(self) -> Result<Option<String>, String> {
+        let side = match self.side {
+            Side::Agent => Peer::Agent,
+            Side::Client => Peer::Client,
+        };
+        let shown = Untrusted::new(self.trace.display()).to_string();
+        let file = File::open(&self.trace).map_err(|error| {
+            format!("{shown}: the recording cannot be read: {error}; `acp-chain run --trace FILE` writes one")
+        })?;
+        let recording = Recording::read(BufReader::new(file), side).map_err(|error| {
+            let error = error.to_string();
+            format!("{shown}:{}", Untrusted::new(error))
+        })?;
+        let mut player = Player::new(recording);
+        let mut wire = Wire::open(&self.command)?;
+        // A person may sit at the other end of an agent.
+        let patience = (side == Peer::Client).then(|| Duration::from_secs(self.patience));
+        let difference = self.turns(&mut player, &mut wire, patience).err();
+        wire.close();
+        Ok(difference.map(|difference| told(&shown, &difference)))
+    }
+
+    fn turns(
+        &self,
+        player: &mut Player,
+        wire: &mut Wire,
+        patience: Option<Duration>,
+    ) -> Result<(), Difference> {
+        let mut last = Instant::now();
+        loop {
+            while let Some((wait, message)) = player.next() {
+                if let Some(speed) = self.speed {
+                    thread::sleep(wait.div_f64(speed).saturating_sub(last.elapsed()));
+                }
+                // What it did not take, it did not answer either.
+                let _ = wire.say(&message);
+                last = Instant::now();
+            }
+            if player.is_done() && self.side == Side::Client {
+                return Ok(());
+            }
+            match wire.hear(patience) {
+                Came::Message(message) => player.take(message)?,
+                Came::Nonsense(line) => return Err(player.nonsense(line)),
+                Came::End if player.is_done() => return Ok(()),
+                Came::End => return Err(player.missing("the other side has ended")),
+                Came::Nothing => {
+                    let why = format!("nothing came within {} s", self.patience);
+                    return Err(player.missing(&why));
+                }
+            }
+            last = Instant::now();
+        }
+    }
+}
+
+/// A difference in words, all of which may be text from outside.
+fn told(trace: &str, difference: &Difference) -> String {
+    let shown = |text: &str| Untrusted::within(text, TOLD).to_string();
+    let place = difference
+        .line
+        .map_or(String::new(), |line| format!(":{line}"));
+    let mut text = format!("{trace}{place}: the other side does not do what it did here");
+    if let Some(at) = &difference.at {
+        let _ = write!(text, ", at {}", shown(at));
+    }
+    let _ = write!(
+        text,
+        "\n  expected: {}\n  came:     {}",
+        shown(&difference.expected),
+        shown(&difference.came)
+    );
+    text
+}

@@ -1,0 +1,259 @@
+//! What the side says next, and what it is to be told.
+//!
+//! What was said in the recording is said when all that the side was told before that has come. What comes is held
+//! against what came in the recording, in the order of its session.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use acp_chain_trace::Kind;
+use serde_json::{Map, Value, json};
+
+use super::recording::{INITIALIZE, Recording, Step, session, without_acp};
+use super::same::Ids;
+
+/// What withdraws a request.
+const CANCEL: &str = "$/cancel_request";
+
+/// One that plays a side.
+#[derive(Debug)]
+pub struct Player {
+    steps: Vec<Step>,
+    /// Which of them came, or were said.
+    is_done: Vec<bool>,
+    /// All before it is done.
+    next: usize,
+    ids: Ids,
+    /// By the number in the recording, under which id a request of theirs came.
+    theirs: HashMap<u64, Value>,
+    /// By the id that we gave it, which request of the recording ours is.
+    ours: HashMap<u64, u64>,
+    given: HashMap<u64, u64>,
+}
+
+/// How the other side differs from the recording.
+#[derive(Debug)]
+pub struct Difference {
+    /// Where in the trace.
+    pub line: Option<usize>,
+    /// Where in the message.
+    pub at: Option<String>,
+    pub expected: String,
+    pub came: String,
+}
+
+impl Player {
+    pub fn new(recording: Recording) -> Self {
+        Self {
+            is_done: vec![false; recording.steps.len()],
+            steps: recording.steps,
+            next: 0,
+            ids: Ids::default(),
+            theirs: HashMap::new(),
+            ours: HashMap::new(),
+            given: HashMap::new(),
+        }
+    }
+
+    /// Whether the recording is at its end.
+    pub fn is_done(&self) -> bool {
+        self.next == self.steps.len()
+    }
+
+    /// What the side says now, if it is its turn, and how long it took in the recording.
+    pub fn next(&mut self) -> Option<(Duration, Value)> {
+        self.pass();
+        let step = self
+            .steps
+            .get(self.next)
+            .filter(|step| step.is_ours)?
+            .clone();
+        self.is_done[self.next] = true;
+        self.pass();
+        Some((step.after, self.message(&step)))
+    }
+
+    /// Passes by what is done.
+    fn pass(&mut self) {
+        while self.is_done.get(self.next) == Some(&true) {
+            self.next += 1;
+        }
+    }
+
+    fn message(&mut self, step: &Step) -> Value {
+        let body = self.ids.renamed("", &step.body);
+        let mut message = Map::from_iter([("jsonrpc".to_owned(), Value::from("2.0"))]);
+        let mut put = |name: &str, value: Value| drop(message.insert(name.to_owned(), value));
+        match step.kind {
+            Kind::Request => {
+                let id = self.given.len() as u64;
+                if let Some(request) = step.request {
+                    self.given.insert(request, id);
+                    self.ours.insert(id, request);
+                }
+                put("id", id.into());
+                put("method", step.method.clone().into());
+            }
+            Kind::Notification => put("method", step.method.clone().into()),
+            Kind::Response => {
+                let id = step.request.and_then(|request| self.theirs.get(&request));
+                put("id", id.cloned().unwrap_or(Value::Null));
+                put(if step.is_error { "error" } else { "result" }, body);
+                return message.into();
+            }
+        }
+        let given = step.request.and_then(|request| self.given.get(&request));
+        match given.filter(|_| step.method == CANCEL) {
+            Some(id) => put("params", json!({ "requestId": id })),
+            None if body.is_null() => {}
+            None => put("params", body),
+        }
+        message.into()
+    }
+
+    /// Takes what came.
+    pub fn take(&mut self, message: Value) -> Result<(), Difference> {
+        let came = Came::of(&message, &self.ours);
+        let Some(at) = self.expected(&came) else {
+            return Err(Difference {
+                line: None,
+                at: None,
+                expected: "nothing: the recording ends here".to_owned(),
+                came: message.to_string(),
+            });
+        };
+        let step = self.steps[at].clone();
+        let differs = |at: Option<String>, expected: String, came: String| Difference {
+            line: Some(step.line),
+            at,
+            expected,
+            came,
+        };
+        if !came.is(&step) {
+            return Err(differs(None, words(&step), message.to_string()));
+        }
+        let mut body = came.body.cloned().unwrap_or_default();
+        if step.kind == Kind::Response && step.method == INITIALIZE {
+            body = without_acp(body);
+        }
+        if step.method != CANCEL {
+            self.ids.same(&step.body, &body).map_err(|unequal| {
+                let at = format!("{} of {}", unequal.at, step.method);
+                differs(
+                    Some(at),
+                    unequal.expected.to_string(),
+                    unequal.came.to_string(),
+                )
+            })?;
+        }
+        if let (Kind::Request, Some(request), Some(id)) =
+            (step.kind, step.request, message.get("id"))
+        {
+            self.theirs.insert(request, id.clone());
+        }
+        self.is_done[at] = true;
+        self.pass();
+        Ok(())
+    }
+
+    /// What is to come next in the session of what came. Outside sessions, answers come in any order.
+    fn expected(&self, came: &Came) -> Option<usize> {
+        let session = match (came.kind, came.request) {
+            (Kind::Response, Some(request)) => {
+                let mut steps = self.steps.iter();
+                let answer = steps.find(|step| {
+                    step.kind == Kind::Response && !step.is_ours && step.request == Some(request)
+                });
+                answer.and_then(|step| step.session.clone())
+            }
+            _ => {
+                let session = came.body.and_then(session);
+                session.map(|session| self.ids.session_then(&session))
+            }
+        };
+        let open = |at: &usize| !self.is_done[*at] && !self.steps[*at].is_ours;
+        let all = || (self.next..self.steps.len()).filter(open);
+        let mut in_session = all().filter(|at| self.steps[*at].session == session);
+        let first = in_session.next();
+        let same = match session {
+            Some(_) => None,
+            None => first
+                .into_iter()
+                .chain(in_session)
+                .find(|at| came.is(&self.steps[*at])),
+        };
+        same.or(first).or_else(|| all().next())
+    }
+
+    /// Something was expected, and did not come.
+    pub fn missing(&self, why: &str) -> Difference {
+        let step = self.steps[self.next..].iter().find(|step| !step.is_ours);
+        Difference {
+            line: step.map(|step| step.line),
+            at: None,
+            expected: step.map_or_else(|| "the end".to_owned(), words),
+            came: why.to_owned(),
+        }
+    }
+
+    /// What came is no message.
+    pub fn nonsense(&self, line: String) -> Difference {
+        let difference = self.missing("");
+        Difference {
+            came: format!("no message: {line}"),
+            ..difference
+        }
+    }
+}
+
+/// What came, as far as it tells what it belongs to.
+struct Came<'m> {
+    kind: Kind,
+    method: Option<&'m str>,
+    /// Of an answer, the request of the recording.
+    request: Option<u64>,
+    is_error: bool,
+    body: Option<&'m Value>,
+}
+
+impl<'m> Came<'m> {
+    fn of(message: &'m Value, ours: &HashMap<u64, u64>) -> Self {
+        let (method, id) = (message.get("method"), message.get("id"));
+        let kind = match (method, id) {
+            (Some(_), Some(_)) => Kind::Request,
+            (Some(_), None) => Kind::Notification,
+            (None, _) => Kind::Response,
+        };
+        let id = id.and_then(Value::as_u64).filter(|_| method.is_none());
+        let error = message.get("error").filter(|_| method.is_none());
+        let body = match kind {
+            Kind::Response => error.or(message.get("result")),
+            _ => message.get("params"),
+        };
+        Self {
+            kind,
+            method: method.and_then(Value::as_str),
+            request: id.and_then(|id| ours.get(&id).copied()),
+            is_error: error.is_some(),
+            body,
+        }
+    }
+
+    /// Whether it is a message of this kind, of this method, or the answer to this request.
+    fn is(&self, step: &Step) -> bool {
+        self.kind == step.kind
+            && match self.kind {
+                Kind::Response => self.request == step.request && self.is_error == step.is_error,
+                _ => self.method == Some(&step.method),
+            }
+    }
+}
+
+fn words(step: &Step) -> String {
+    let kind = match (step.kind, step.is_error) {
+        (Kind::Response, true) => "the error for",
+        (Kind::Response, false) => "the answer to",
+        (kind, _) => kind.as_str(),
+    };
+    format!("{kind} {} {}", step.method, step.body)
+}

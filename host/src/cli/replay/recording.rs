@@ -1,0 +1,167 @@
+//! What both ends said, out of a trace: what one of them said, and what it was told, in the order of the trace.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::time::{Duration, SystemTime};
+
+use acp_chain_trace::{Kind, Line, Reader, TraceError};
+use serde_json::Value;
+
+use crate::channel::Peer;
+use crate::transcript::{Seen, ends};
+
+/// What begins a connection.
+pub const INITIALIZE: &str = "initialize";
+
+/// How the host's ids of MCP servers begin.
+const OWN_SERVER: &str = "acp-chain-";
+
+/// Why there is nothing to play.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordingError {
+    /// It cannot be read.
+    #[error(transparent)]
+    NoTrace(#[from] TraceError),
+    /// It has more than one connection.
+    #[error("{0}: a second connection begins here, and one can be played: leave one in the trace")]
+    SecondConnection(usize),
+    /// The side says nothing in it.
+    #[error(" the trace has no message of the {}", .0.as_str())]
+    Empty(Peer),
+}
+
+/// A message that the side said, or was told.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Where it is in the trace.
+    pub line: usize,
+    /// When it was said, behind the one before it.
+    pub after: Duration,
+    /// Whether it is the side that says it.
+    pub is_ours: bool,
+    pub kind: Kind,
+    pub method: String,
+    /// The number of the request.
+    pub request: Option<u64>,
+    /// The session that it is about.
+    pub session: Option<String>,
+    /// What it says; null if nothing.
+    pub body: Value,
+    pub is_error: bool,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub struct Recording {
+    pub steps: Vec<Step>,
+}
+
+impl Recording {
+    /// What a side said and was told in one connection.
+    pub fn read(trace: impl BufRead, side: Peer) -> Result<Self, RecordingError> {
+        let mut steps: Vec<Step> = Vec::new();
+        let mut seen = Seen::new();
+        let mut sessions = HashMap::new();
+        let mut last: Option<SystemTime> = None;
+        let mut reader = Reader::new(trace);
+        while let Some(read) = reader.next() {
+            let (number, line) = read?;
+            if reader.is_inner(&line) {
+                continue;
+            }
+            for (end, is_ours) in ends(&line, &mut seen) {
+                if end != side {
+                    continue;
+                }
+                let Some(mut step) = step(number, &line, is_ours) else {
+                    continue;
+                };
+                let begins = step.kind == Kind::Request && step.method == INITIALIZE;
+                if begins && !steps.is_empty() {
+                    return Err(RecordingError::SecondConnection(number));
+                }
+                if let Some(request) = step.request {
+                    match step.kind {
+                        Kind::Request => drop(sessions.insert(request, step.session.clone())),
+                        Kind::Response => {
+                            step.session = sessions.remove(&request).unwrap_or_default();
+                        }
+                        Kind::Notification => {}
+                    }
+                }
+                let time = humantime::parse_rfc3339(&line.time).ok();
+                let between = time.zip(last);
+                step.after = between
+                    .and_then(|(time, last)| time.duration_since(last).ok())
+                    .unwrap_or_default();
+                last = time.or(last);
+                steps.push(step);
+            }
+        }
+        match steps.iter().any(|step| step.is_ours) {
+            true => Ok(Self { steps }),
+            false => Err(RecordingError::Empty(side)),
+        }
+    }
+}
+
+fn step(number: usize, line: &Line, is_ours: bool) -> Option<Step> {
+    let kind = line.kind?;
+    let mut body = line.body().map_or(Ok(Value::Null), serde_json::from_str);
+    if let Ok(body) = &mut body
+        && is_ours
+        && kind == Kind::Request
+    {
+        leave_own_servers(body);
+    }
+    let mut body = body.ok()?;
+    let method = line.method.clone()?;
+    if !is_ours && kind == Kind::Response && method == INITIALIZE {
+        body = without_acp(body);
+    }
+    Some(Step {
+        line: number,
+        after: Duration::ZERO,
+        is_ours,
+        kind,
+        method,
+        request: line.request,
+        session: session(&body),
+        is_error: line.error.is_some(),
+        body,
+    })
+}
+
+/// The session that parameters name.
+pub fn session(params: &Value) -> Option<String> {
+    params.get("sessionId")?.as_str().map(str::to_owned)
+}
+
+/// What is said in answer to `initialize`, without what the host says for its agents: that they reach servers over ACP.
+pub fn without_acp(mut result: Value) -> Value {
+    let [capabilities, servers] = ["agentCapabilities", "mcpCapabilities"];
+    if let Some(Value::Object(all)) = result.get_mut(capabilities) {
+        if let Some(Value::Object(ways)) = all.get_mut(servers) {
+            ways.remove("acp");
+            if ways.is_empty() {
+                all.remove(servers);
+            }
+        }
+        if all.is_empty()
+            && let Value::Object(members) = &mut result
+        {
+            members.remove(capabilities);
+        }
+    }
+    result
+}
+
+/// The trace has the parameters of a session with the servers that the host declares.
+fn leave_own_servers(params: &mut Value) {
+    if let Some(Value::Array(servers)) = params.get_mut("mcpServers") {
+        servers.retain(|server| {
+            let id = server.get("serverId").and_then(Value::as_str);
+            !id.is_some_and(|id| id.starts_with(OWN_SERVER))
+        });
+    }
+}

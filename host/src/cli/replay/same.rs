@@ -1,0 +1,218 @@
+//! What counts as the same in a recording and a replay. Ids that one side chooses are other ones each time, and stand
+//! for each other from then on; times differ; where the recording has a masked secret, there may be any text.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+/// What a masked secret begins with, and ends with.
+const MARKER: (&str, char) = ("[secret: ", ']');
+
+/// The ids of the recording, and those that stand for them.
+#[derive(Debug, Default)]
+pub struct Ids {
+    now: HashMap<String, Value>,
+    then: HashMap<String, Value>,
+}
+
+/// Where two values differ.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unequal {
+    /// The way to it, as a JSON pointer.
+    pub at: String,
+    pub expected: Value,
+    pub came: Value,
+}
+
+impl Ids {
+    /// Whether what came says the same. Ids that are new stand for each other from now on.
+    pub fn same(&mut self, expected: &Value, came: &Value) -> Result<(), Unequal> {
+        self.compare(&mut String::new(), "", expected, came)
+    }
+
+    fn compare(
+        &mut self,
+        at: &mut String,
+        member: &str,
+        expected: &Value,
+        came: &Value,
+    ) -> Result<(), Unequal> {
+        let is_same = match (expected, came) {
+            (Value::Object(expected), Value::Object(came)) => {
+                let names = expected.keys();
+                let more = came.keys().filter(|name| !expected.contains_key(*name));
+                for name in names.chain(more) {
+                    let [expected, came] = [expected, came].map(|value| value.get(name));
+                    let length = at.len();
+                    at.push('/');
+                    at.push_str(name);
+                    // What is not said is as null.
+                    let null = Value::Null;
+                    let [expected, came] = [expected, came].map(|value| value.unwrap_or(&null));
+                    self.compare(at, name, expected, came)?;
+                    at.truncate(length);
+                }
+                true
+            }
+            (Value::Array(all), Value::Array(came)) if all.len() == came.len() => {
+                for (number, (expected, came)) in all.iter().zip(came).enumerate() {
+                    let length = at.len();
+                    let _ = write!(at, "/{number}");
+                    self.compare(at, "", expected, came)?;
+                    at.truncate(length);
+                }
+                true
+            }
+            (Value::String(_) | Value::Number(_), Value::String(_) | Value::Number(_))
+                if is_id(member) =>
+            {
+                self.stand_for(expected, came)
+            }
+            (Value::String(_) | Value::Number(_), Value::String(_) | Value::Number(_))
+                if is_time(member) =>
+            {
+                true
+            }
+            (Value::String(expected), Value::String(came)) => is_text(expected, came),
+            (expected, came) => expected == came,
+        };
+        match is_same {
+            true => Ok(()),
+            false => Err(Unequal {
+                at: at.clone(),
+                expected: expected.clone(),
+                came: came.clone(),
+            }),
+        }
+    }
+
+    /// Whether two ids stand for each other, as new ones do.
+    fn stand_for(&mut self, then: &Value, now: &Value) -> bool {
+        let keys = [then.to_string(), now.to_string()];
+        match (self.now.get(&keys[0]), self.then.get(&keys[1])) {
+            (None, None) => {
+                let [of_then, of_now] = keys;
+                self.now.insert(of_then, now.clone());
+                self.then.insert(of_now, then.clone());
+                true
+            }
+            (known_now, known_then) => known_now == Some(now) && known_then == Some(then),
+        }
+    }
+
+    /// What is said now: with the ids that stand for those of the recording.
+    pub fn renamed(&self, member: &str, value: &Value) -> Value {
+        match value {
+            Value::Object(members) => {
+                let members = members.iter();
+                let members =
+                    members.map(|(name, value)| (name.clone(), self.renamed(name, value)));
+                Value::Object(members.collect())
+            }
+            Value::Array(values) => {
+                let values = values.iter().map(|value| self.renamed(member, value));
+                Value::Array(values.collect())
+            }
+            value if is_id(member) => {
+                let now = self.now.get(&value.to_string());
+                now.unwrap_or(value).clone()
+            }
+            value => value.clone(),
+        }
+    }
+
+    /// The session of the recording that one stands for.
+    pub fn session_then(&self, now: &str) -> String {
+        let then = self.then.get(&Value::from(now).to_string());
+        then.and_then(Value::as_str).unwrap_or(now).to_owned()
+    }
+}
+
+fn is_id(member: &str) -> bool {
+    member == "id" || member.ends_with("Id") || member.ends_with("_id")
+}
+
+fn is_time(member: &str) -> bool {
+    member.ends_with("At") || member == "timestamp" || member == "time"
+}
+
+/// Whether a text is that of the recording, where a masked secret may be any.
+fn is_text(expected: &str, came: &str) -> bool {
+    if expected == came {
+        return true;
+    }
+    let mut parts = Vec::new();
+    let mut rest = expected;
+    while let Some((before, behind)) = rest.split_once(MARKER.0) {
+        let Some((_, behind)) = behind.split_once(MARKER.1) else {
+            break;
+        };
+        parts.push(before);
+        rest = behind;
+    }
+    let Some((first, middle)) = parts.split_first() else {
+        return false;
+    };
+    let between = came
+        .strip_prefix(first)
+        .and_then(|came| came.strip_suffix(rest));
+    let Some(mut between) = between else {
+        return false;
+    };
+    middle.iter().all(|part| match between.split_once(part) {
+        Some((_, behind)) => {
+            between = behind;
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn ids_stand_for_each_other_from_the_first_time_on() {
+        let mut ids = Ids::default();
+        let same = |ids: &mut Ids, then: &str, now: &str| {
+            ids.same(&json!({ "sessionId": then }), &json!({ "sessionId": now }))
+        };
+        same(&mut ids, "a", "b").unwrap();
+        same(&mut ids, "a", "b").unwrap();
+        assert_eq!(same(&mut ids, "a", "c").unwrap_err().at, "/sessionId");
+        same(&mut ids, "c", "b").unwrap_err();
+        let said = json!({ "sessionId": "a", "text": "a", "toolIds": ["a"] });
+        let now = json!({ "sessionId": "b", "text": "a", "toolIds": ["a"] });
+        assert_eq!(ids.renamed("", &said), now);
+        assert_eq!(ids.session_then("b"), "a");
+    }
+
+    #[test]
+    fn times_orders_of_members_and_what_is_null_are_no_difference() {
+        let mut ids = Ids::default();
+        let then = json!({ "a": 1, "updatedAt": "yesterday", "b": null });
+        let now = json!({ "updatedAt": "today", "a": 1 });
+        ids.same(&then, &now).unwrap();
+        let wrong = ids.same(&json!({ "a": [1, 2] }), &json!({ "a": [1, 3] }));
+        assert_eq!(wrong.unwrap_err().at, "/a/1");
+    }
+
+    #[test]
+    fn a_masked_secret_is_any_text_and_what_is_around_it_is_not() {
+        let masked = "the key [secret: aws] and [secret: github token].";
+        for (came, is_same) in [
+            ("the key AKIA and ghp_1.", true),
+            ("the key [secret: aws] and [secret: github token].", true),
+            ("the key AKIA or ghp_1.", false),
+            ("the key AKIA and ghp_1", false),
+            ("key AKIA and ghp_1.", false),
+        ] {
+            assert_eq!(is_text(masked, came), is_same, "{came}");
+        }
+        assert!(!is_text("[secret: open", "anything"));
+    }
+}

@@ -1,0 +1,159 @@
+//! The other end: a program that we start, or whoever has our standard input and output.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::limits::LINE;
+use crate::untrusted::Untrusted;
+
+/// So many lines may wait for us.
+const WAITING: usize = 1024;
+
+/// How long a program that we started may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often is looked whether it has.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What came from the other end.
+pub enum Came {
+    /// A message.
+    Message(Value),
+    /// A line that is none.
+    Nonsense(String),
+    /// It says no more.
+    End,
+    /// Nothing, for too long.
+    Nothing,
+}
+
+/// Both ways to the other end.
+pub struct Wire {
+    child: Option<Child>,
+    input: Option<ChildStdin>,
+    lines: Receiver<Came>,
+    /// Of a batch, what was not taken yet.
+    batch: std::vec::IntoIter<Value>,
+}
+
+impl Wire {
+    /// Starts a command, or takes our own standard streams if there is none.
+    pub fn open(command: &[OsString]) -> Result<Self, String> {
+        let (tell, lines) = sync_channel(WAITING);
+        let (mut child, mut input) = (None, None);
+        let output: Box<dyn Read + Send> = match command.split_first() {
+            None => Box::new(io::stdin()),
+            Some((program, args)) => {
+                let started = Command::new(program)
+                    .args(args)
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped())
+                    .spawn();
+                let mut started = started.map_err(|error| {
+                    let program = Untrusted::new(program.display());
+                    format!("`{program}` cannot be started: {error}")
+                })?;
+                input = started.stdin.take();
+                let output = started.stdout.take();
+                child = Some(started);
+                output.map_or_else(
+                    || Box::new(io::empty()) as _,
+                    |output| Box::new(output) as _,
+                )
+            }
+        };
+        let reads = thread::Builder::new().name("wire".to_owned());
+        let reads = reads.spawn(move || read(output, &tell));
+        reads.map_err(|error| format!("the other side cannot be read: {error}"))?;
+        Ok(Self {
+            child,
+            input,
+            lines,
+            batch: Vec::new().into_iter(),
+        })
+    }
+
+    /// Says something.
+    pub fn say(&mut self, message: &Value) -> io::Result<()> {
+        let mut line = message.to_string();
+        line.push('\n');
+        match &mut self.input {
+            Some(input) => input
+                .write_all(line.as_bytes())
+                .and_then(|()| input.flush()),
+            None => {
+                let mut output = io::stdout().lock();
+                output
+                    .write_all(line.as_bytes())
+                    .and_then(|()| output.flush())
+            }
+        }
+    }
+
+    /// What comes next.
+    pub fn hear(&mut self, patience: Option<Duration>) -> Came {
+        if let Some(message) = self.batch.next() {
+            return Came::Message(message);
+        }
+        let came = match patience {
+            Some(patience) => self.lines.recv_timeout(patience),
+            None => self
+                .lines
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match came {
+            Ok(Came::Message(Value::Array(batch))) => {
+                self.batch = batch.into_iter();
+                self.hear(patience)
+            }
+            Ok(came) => came,
+            Err(RecvTimeoutError::Timeout) => Came::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Came::End,
+        }
+    }
+
+    /// Ends the program that was started: gently first, by the end of its input.
+    pub fn close(mut self) {
+        drop(self.input.take());
+        let Some(mut child) = self.child.take() else {
+            return;
+        };
+        let until = Instant::now() + GRACE;
+        while Instant::now() < until {
+            match child.try_wait() {
+                Ok(None) => thread::sleep(LOOK),
+                Ok(Some(_)) | Err(_) => return,
+            }
+        }
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+fn read(output: impl Read, tell: &SyncSender<Came>) {
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut bounded = output.by_ref().take(LINE as u64 + 1);
+        let came = match bounded.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if line.len() > LINE => Came::Nonsense("a line that is too long".to_owned()),
+            Ok(_) if line.trim_ascii().is_empty() => continue,
+            Ok(_) => match serde_json::from_slice(&line) {
+                Ok(message) => Came::Message(message),
+                Err(_) => Came::Nonsense(String::from_utf8_lossy(&line).into_owned()),
+            },
+        };
+        if tell.send(came).is_err() {
+            return;
+        }
+    }
+}
