@@ -75,7 +75,9 @@ async fn a_chain_without_proxies_gives_up_as_much() {
     let folder = tempfile::tempdir().unwrap();
     let mut client = start(folder.path(), None);
     client.initialize().await;
-    assert_eq!(of_threads(client.id().unwrap(), "Seccomp:"), ["2"]);
+    let filtered = of_threads(client.id().unwrap(), "Seccomp:");
+    // It may be watched, by threads that begin later.
+    assert!(filtered.iter().all(|mode| mode == "2"), "{filtered:?}");
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains(ALL), "{log}");
 }
