@@ -1,0 +1,187 @@
+//! Exports the trace of a chain that runs, by the SDK of OpenTelemetry: its queues are bounded, and its threads speak
+//! to the collector.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use acp_chain_trace::{Line, Sink};
+use opentelemetry::metrics::MeterProvider;
+use opentelemetry_otlp::{
+    ExporterBuildError, MetricExporter, SpanExporter as OtlpExporter, WithHttpConfig,
+};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
+use opentelemetry_sdk::resource::{EnvResourceDetector, TelemetryResourceDetector};
+use opentelemetry_sdk::trace::{BatchConfig, BatchSpanProcessor, SpanProcessor};
+
+use crate::collector::{Collector, Counting, Counts};
+use crate::mapping;
+use crate::metrics::Metrics;
+use crate::settings::Settings;
+use crate::spans::Spans;
+
+/// How long the collector is waited for at the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it is waited for in between, unless the environment says it.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why nothing is exported.
+#[derive(Debug, thiserror::Error)]
+pub enum OtelError {
+    /// The environment asks for what cannot be.
+    #[error(
+        "the exporter for OpenTelemetry cannot begin: {0}; see the variables OTEL_EXPORTER_OTLP_…"
+    )]
+    Exporter(#[from] ExporterBuildError),
+    /// There is no client for HTTP.
+    #[error("the exporter for OpenTelemetry cannot begin: {0}")]
+    Http(#[from] reqwest::Error),
+}
+
+/// Exports what lines say.
+#[derive(Debug)]
+pub struct Otel {
+    spans: Spans,
+    traces: Option<BatchSpanProcessor>,
+    metrics: Option<(Metrics, SdkMeterProvider)>,
+    counts: Arc<Counts>,
+}
+
+impl Otel {
+    /// Begins to export what is asked for, to where the environment says.
+    ///
+    /// # Errors
+    ///
+    /// When what the environment says makes no sense.
+    pub fn new(settings: &Settings) -> Result<Self, OtelError> {
+        let resource = resource();
+        let counts = Arc::new(Counts::default());
+        let traces = settings.traces.then(|| traces(&resource, counts.clone()));
+        let metrics = settings.metrics.then(|| metrics(resource.clone()));
+        Ok(Self {
+            spans: Spans::with_hops(settings.hops),
+            traces: traces.transpose()?,
+            metrics: metrics.transpose()?,
+            counts,
+        })
+    }
+
+    /// Exports what is left, but not for ever, and says what was lost.
+    pub fn end(mut self) {
+        self.spans.end();
+        self.hand_over();
+        let (traces, metrics) = (self.traces.take(), self.metrics.take());
+        let (done, is_done) = channel();
+        // Neither keeps to a time by itself.
+        let end = [
+            traces.map(|traces| {
+                Box::new(move || traces.shutdown_with_timeout(PATIENCE))
+                    as Box<dyn FnOnce() -> _ + Send>
+            }),
+            metrics
+                .map(|(_, metrics)| Box::new(move || metrics.shutdown_with_timeout(PATIENCE)) as _),
+        ];
+        for end in end.into_iter().flatten() {
+            let done = done.clone();
+            thread::spawn(move || {
+                let _ = end();
+                drop(done);
+            });
+        }
+        drop(done);
+        // An error says that all are done.
+        let _: Result<(), _> = is_done.recv_timeout(PATIENCE);
+        let lost = self.counts.lost();
+        if lost > 0 {
+            tracing::warn!(
+                "{lost} spans did not get to the collector: it was not there, or was too slow for the queue, which \
+                 OTEL_BSP_MAX_QUEUE_SIZE makes longer"
+            );
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let (done, usages) = (self.spans.done(), self.spans.usages());
+        if let Some(traces) = &self.traces {
+            for span in done {
+                self.counts.came();
+                traces.on_end(span);
+            }
+        }
+        if let Some((metrics, _)) = &self.metrics {
+            for (usage, agent) in usages {
+                metrics.used(&usage, &agent);
+            }
+        }
+    }
+}
+
+impl Sink for Otel {
+    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        for line in lines {
+            self.spans.take(line);
+            if let Some((metrics, _)) = &mut self.metrics {
+                metrics.take(line);
+            }
+        }
+        self.hand_over();
+        Ok(())
+    }
+}
+
+/// What runs, as the environment says it, and else as we do.
+fn resource() -> Resource {
+    Resource::builder_empty()
+        .with_attributes(mapping::resource())
+        .with_detectors(&[
+            Box::new(TelemetryResourceDetector),
+            Box::new(EnvResourceDetector::new()),
+        ])
+        .with_attributes(
+            std::env::var("OTEL_SERVICE_NAME")
+                .ok()
+                .filter(|name| !name.is_empty())
+                .map(|name| opentelemetry::KeyValue::new("service.name", name)),
+        )
+        .build()
+}
+
+fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor, OtelError> {
+    let client = Collector::new("spans", timeout("TRACES"))?;
+    let exporter = OtlpExporter::builder().with_http();
+    let exporter = Counting {
+        exporter: exporter.with_http_client(client).build()?,
+        counts,
+    };
+    let mut processor = BatchSpanProcessor::new(exporter, BatchConfig::default());
+    processor.set_resource(resource);
+    Ok(processor)
+}
+
+fn metrics(resource: Resource) -> Result<(Metrics, SdkMeterProvider), OtelError> {
+    let client = Collector::new("metrics", timeout("METRICS"))?;
+    let exporter = MetricExporter::builder().with_http();
+    let exporter = exporter.with_http_client(client).build()?;
+    let provider = SdkMeterProvider::builder()
+        .with_reader(PeriodicReader::builder(exporter).build())
+        .with_resource(resource)
+        .build();
+    let meter = provider.meter_with_scope(mapping::scope());
+    Ok((Metrics::new(&meter), provider))
+}
+
+/// How long an attempt may take. The exporter reads the same for all attempts together.
+fn timeout(signal: &str) -> Duration {
+    let names = [
+        format!("OTEL_EXPORTER_OTLP_{signal}_TIMEOUT"),
+        "OTEL_EXPORTER_OTLP_TIMEOUT".to_owned(),
+    ];
+    let said = names
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.trim().parse().ok());
+    said.map_or(TIMEOUT, Duration::from_millis)
+}

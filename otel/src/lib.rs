@@ -1,0 +1,65 @@
+//! A chain for OpenTelemetry: spans and metrics, made of the lines of its trace.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mapping` | all names: which semantic conventions are followed, and what of a message may leave |
+//! | `said` | what is read of the bodies of messages |
+//! | `context` | who a span belongs to: `traceparent`, and ids |
+//! | `spans` | lines into spans |
+//! | `requests` | requests that have one |
+//! | `span` | parts of one |
+//! | `metrics` | lines into measurements |
+//! | `settings` | what the environment asks for |
+//! | `collector` | where spans and metrics go, and what is lost on the way |
+//! | `export` | all of that, for a chain that runs |
+//!
+//! What always holds: no text that a user, an agent or a tool has written is in a span or a metric, but only names,
+//! ids, numbers, and words of protocols. The same lines give the same ids. What is kept is bounded, whatever the lines
+//! say.
+
+#![forbid(unsafe_code)]
+
+mod collector;
+mod context;
+mod export;
+mod mapping;
+mod metrics;
+mod requests;
+mod said;
+mod settings;
+mod span;
+mod spans;
+
+use std::io::{self, Write};
+
+use acp_chain_trace::Line;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
+use opentelemetry_sdk::Resource;
+
+pub use export::{Otel, OtelError};
+pub use said::without_body;
+pub use settings::{CAPTURE, HOPS, Settings};
+
+/// Writes the spans of a trace as OTLP/JSON: one `ExportTraceServiceRequest`.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn otlp_json(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
+    let mut spans = spans::Spans::default();
+    for line in lines {
+        spans.take(&line);
+    }
+    spans.end();
+    let resource = Resource::builder_empty()
+        .with_attributes(mapping::resource())
+        .build();
+    let resource = ResourceAttributesWithSchema::from(&resource);
+    let request = ExportTraceServiceRequest {
+        resource_spans: group_spans_by_resource_and_scope(spans.done(), &resource),
+    };
+    serde_json::to_writer(&mut to, &request)?;
+    to.write_all(b"\n")
+}

@@ -1,0 +1,174 @@
+//! Lines of traces into measurements, by proxy.
+
+use std::collections::HashMap;
+
+use acp_chain_trace::{Decision, Line, State};
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::{Counter, Histogram, Meter};
+
+use crate::mapping::{self, identifier};
+use crate::requests::Agent;
+use crate::said::Usage;
+
+/// Proxies answer within microseconds, and the slowest within minutes.
+const SECONDS: [f64; 12] = [
+    0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.01, 0.05, 0.25, 1.0, 10.0, 60.0,
+];
+
+/// The boundaries that the conventions name for tokens.
+const TOKENS: [f64; 14] = [
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1024.0,
+    4096.0,
+    16_384.0,
+    65_536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+];
+
+/// So many proxies are remembered.
+const MOST: usize = 1000;
+
+#[derive(Debug)]
+pub struct Metrics {
+    messages: Counter<u64>,
+    decisions: Counter<u64>,
+    worked: Histogram<f64>,
+    held: Histogram<f64>,
+    failures: Counter<u64>,
+    restarts: Counter<u64>,
+    denials: Counter<u64>,
+    tokens: Histogram<u64>,
+    /// What lines have counted so far, by connection and proxy: they say it anew each time.
+    counted: HashMap<(String, String), [u64; 4]>,
+}
+
+impl Metrics {
+    pub fn new(meter: &Meter) -> Self {
+        let counter = |name, what| {
+            let counter = meter.u64_counter(name).with_description(what);
+            counter.build()
+        };
+        let seconds = |name, what| {
+            let histogram = meter.f64_histogram(name).with_description(what);
+            histogram
+                .with_unit("s")
+                .with_boundaries(SECONDS.to_vec())
+                .build()
+        };
+        let tokens = meter
+            .u64_histogram(mapping::TOKEN_USAGE)
+            .with_description("Number of input and output tokens used.")
+            .with_unit("{token}")
+            .with_boundaries(TOKENS.to_vec());
+        Self {
+            messages: counter(mapping::MESSAGES, "Messages that came to a proxy"),
+            decisions: counter(mapping::DECISIONS, "What proxies decided about them"),
+            worked: seconds(
+                mapping::DURATION,
+                "How long a proxy worked until it decided",
+            ),
+            held: seconds(mapping::HELD, "How long a proxy held a message"),
+            failures: counter(
+                mapping::FAILURES,
+                "Messages that a proxy could not decide about, or held for too long",
+            ),
+            restarts: counter(mapping::RESTART_COUNT, "How often a proxy was started anew"),
+            denials: counter(mapping::DENIALS, "What a proxy did that it had no right to"),
+            tokens: tokens.build(),
+            counted: HashMap::new(),
+        }
+    }
+
+    /// Takes in a line.
+    pub fn take(&mut self, line: &Line) {
+        if let Some((_, to, _)) = line.crossed() {
+            if !["client", "agent", "acp-chain"].contains(&to)
+                && let Some(proxy) = proxy(to)
+            {
+                self.messages.add(1, &[proxy]);
+            }
+            return;
+        }
+        let Some((name, proxy)) = line
+            .proxy
+            .as_deref()
+            .and_then(|name| Some((name, proxy(name)?)))
+        else {
+            return;
+        };
+        if let Some(decision) = line.decision {
+            self.decided(line, proxy, decision);
+            return;
+        }
+        let restarts = match line.state {
+            Some(State::Running) => line.restarts,
+            _ => None,
+        };
+        let counts = [line.denied, line.invalid, line.full, restarts];
+        if counts.iter().all(Option::is_none) || self.counted.len() >= MOST {
+            return;
+        }
+        let key = (line.connection.clone(), name.to_owned());
+        let before = self.counted.entry(key).or_default();
+        let mut new = [0; 4];
+        for ((new, before), now) in new.iter_mut().zip(before).zip(counts) {
+            if let Some(now) = now {
+                *new = now.saturating_sub(*before);
+                *before = now;
+            }
+        }
+        for (count, denial) in new.iter().zip(["denied", "invalid", "full"]) {
+            if *count > 0 {
+                let denial = KeyValue::new(mapping::DENIAL, denial);
+                self.denials.add(*count, &[proxy.clone(), denial]);
+            }
+        }
+        if new[3] > 0 {
+            self.restarts.add(new[3], &[proxy]);
+        }
+    }
+
+    fn decided(&self, line: &Line, proxy: KeyValue, decision: Decision) {
+        let seconds = |micros: u64| std::time::Duration::from_micros(micros).as_secs_f64();
+        let about = [proxy, KeyValue::new(mapping::DECISION, decision.as_str())];
+        self.decisions.add(1, &about);
+        if let Some(worked) = line.worked {
+            self.worked.record(seconds(worked), &about[..1]);
+        }
+        if let Some(held) = line.held {
+            self.held.record(seconds(held), &about[..1]);
+        }
+        if matches!(decision, Decision::Fail | Decision::Expire) {
+            let why = KeyValue::new(mapping::ERROR_TYPE, decision.as_str());
+            self.failures.add(1, &[about[0].clone(), why]);
+        }
+    }
+
+    /// An agent has used tokens in a turn.
+    pub fn used(&self, usage: &Usage, agent: &Agent) {
+        let counts = [("input", usage.input), ("output", usage.output)];
+        for (kind, count) in counts {
+            let Some(count) = count else { continue };
+            let mut about = vec![
+                KeyValue::new(mapping::OPERATION, mapping::TURN),
+                KeyValue::new(mapping::TOKEN_TYPE, kind),
+            ];
+            if let Some(name) = &agent.name {
+                about.push(KeyValue::new(mapping::AGENT_NAME, name.clone()));
+            }
+            self.tokens.record(count, &about);
+        }
+    }
+}
+
+fn proxy(name: &str) -> Option<KeyValue> {
+    identifier(name).map(|name| KeyValue::new(mapping::PROXY, name.to_owned()))
+}

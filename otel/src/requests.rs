@@ -1,0 +1,210 @@
+//! Requests that have spans: turns, permissions, and calls of MCP's.
+
+use std::collections::HashMap;
+
+use acp_chain_trace::Line;
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{SpanContext, SpanKind, Status};
+use opentelemetry_sdk::trace::SpanData;
+use serde_json::value::RawValue;
+
+use crate::context::remote;
+use crate::mapping::{self, identifier};
+use crate::said::{self, Usage, meta, read};
+use crate::span::{list, names, with};
+
+/// The agent, as it calls itself.
+#[derive(Clone, Debug, Default)]
+pub struct Agent {
+    pub name: Option<String>,
+    pub version: Option<String>,
+}
+
+/// What a request is about.
+#[derive(Debug)]
+pub enum About {
+    Turn,
+    Permission {
+        choices: HashMap<String, &'static str>,
+        outcome: Option<&'static str>,
+    },
+    Mcp,
+}
+
+/// What is known of a request when it is asked.
+pub struct Asked {
+    pub about: About,
+    pub name: String,
+    pub kind: SpanKind,
+    pub attributes: Vec<KeyValue>,
+    /// The span that it says it is below.
+    pub remote: Option<SpanContext>,
+    /// The tool call that it is about.
+    pub tool: Option<String>,
+}
+
+/// One that has no answer yet.
+#[derive(Debug)]
+pub struct Request {
+    pub asker: String,
+    pub session: Option<String>,
+    pub about: About,
+    /// Whether somebody has answered: what others make of that comes behind it.
+    pub is_answered: bool,
+    pub span: SpanData,
+}
+
+impl Asked {
+    /// Nothing of a request that has no span.
+    pub fn read(line: &Line, params: &RawValue, id: &str, agent: &Agent) -> Option<Self> {
+        let remote = meta(params).as_ref().and_then(remote);
+        match line.method.as_deref()? {
+            "session/prompt" => Some(Self::turn(agent, remote)),
+            "session/request_permission" => Some(Self::permission(params, remote)),
+            "mcp/message" => Self::mcp(params, id, remote),
+            _ => None,
+        }
+    }
+
+    fn turn(agent: &Agent, remote: Option<SpanContext>) -> Self {
+        Self {
+            about: About::Turn,
+            name: with(mapping::TURN, agent.name.as_deref()),
+            kind: SpanKind::Client,
+            attributes: names(&[
+                (mapping::OPERATION, Some(mapping::TURN)),
+                (mapping::AGENT_NAME, agent.name.as_deref()),
+                (mapping::AGENT_VERSION, agent.version.as_deref()),
+            ]),
+            remote,
+            tool: None,
+        }
+    }
+
+    fn permission(params: &RawValue, remote: Option<SpanContext>) -> Self {
+        let asked: said::Asked = read(Some(params));
+        Self {
+            about: About::Permission {
+                choices: said::choices(&asked),
+                outcome: None,
+            },
+            name: mapping::PERMISSION.to_owned(),
+            kind: SpanKind::Internal,
+            attributes: names(&[(mapping::TOOL_CALL, Some(&asked.call.id))]),
+            remote,
+            tool: Some(asked.call.id.into_owned()),
+        }
+    }
+
+    fn mcp(params: &RawValue, id: &str, remote: Option<SpanContext>) -> Option<Self> {
+        let call: said::Mcp = read(Some(params));
+        let method = identifier(&call.method)?;
+        let named: said::Named = read(call.params);
+        let target = identifier(&named.name);
+        let (tool, prompt) = match method {
+            "tools/call" => (target, None),
+            "prompts/get" => (None, target),
+            _ => (None, None),
+        };
+        let operation = (method == "tools/call").then_some(mapping::TOOL);
+        let inner = call.params.and_then(meta);
+        Some(Self {
+            about: About::Mcp,
+            name: with(method, target.filter(|_| tool.or(prompt).is_some())),
+            kind: SpanKind::Client,
+            attributes: names(&[
+                (mapping::MCP_METHOD, Some(method)),
+                (mapping::MCP_SESSION, Some(&call.connection)),
+                (mapping::TOOL_NAME, tool),
+                (mapping::PROMPT_NAME, prompt),
+                (mapping::OPERATION, operation),
+                (mapping::REQUEST_ID, Some(id)),
+            ]),
+            // What MCP says is said by who calls; what is beside it, by who carries it.
+            remote: inner.as_ref().and_then(crate::context::remote).or(remote),
+            tool: None,
+        })
+    }
+}
+
+impl Request {
+    /// Somebody answers, or makes something else of an answer. Gives what a turn has used.
+    pub fn answer(&mut self, line: &Line, from: &str) -> Option<Usage> {
+        let is_first = !std::mem::replace(&mut self.is_answered, true);
+        if let About::Permission { choices, outcome } = &mut self.about {
+            let chosen = chosen(line, choices);
+            // Who says something else than those before it has decided.
+            if is_first || chosen != *outcome {
+                *outcome = chosen;
+                let decided = [mapping::OUTCOME, mapping::DECIDER];
+                let attributes = &mut self.span.attributes;
+                attributes.retain(|attribute| !decided.contains(&attribute.key.as_str()));
+                let about = [(decided[0], chosen), (decided[1], Some(from))];
+                attributes.extend(names(&about));
+            }
+        }
+        if !is_first {
+            return None;
+        }
+        if line.error.is_some() {
+            let failed: said::Failed = read(line.error.as_deref());
+            let code = failed.code.to_string();
+            self.fail(&code);
+            self.span
+                .attributes
+                .push(KeyValue::new(mapping::STATUS_CODE, code));
+        }
+        match self.about {
+            About::Turn => {
+                let said: said::Prompted = read(line.result.as_deref());
+                if identifier(&said.stop).is_some() {
+                    let reasons = list(mapping::FINISH_REASONS, [&*said.stop].into_iter());
+                    self.span.attributes.push(reasons);
+                }
+                let used = said.usage.iter().flat_map(used);
+                self.span.attributes.extend(used);
+                return said.usage;
+            }
+            About::Mcp => {
+                let said: said::McpAnswered = read(line.result.as_deref());
+                if said.is_error {
+                    self.fail(mapping::TOOL_ERROR);
+                }
+                let about = [(mapping::PROVIDER, Some(from))];
+                self.span.attributes.extend(names(&about));
+            }
+            About::Permission { .. } => {}
+        }
+        None
+    }
+
+    /// What is said of an error may be anything: only its code is told.
+    fn fail(&mut self, code: &str) {
+        self.span.status = Status::error("");
+        let code = KeyValue::new(mapping::ERROR_TYPE, code.to_owned());
+        self.span.attributes.push(code);
+    }
+}
+
+fn chosen(line: &Line, choices: &HashMap<String, &'static str>) -> Option<&'static str> {
+    let said: said::Answered = read(line.result.as_deref());
+    match &*said.outcome.outcome {
+        "selected" => choices.get(&*said.outcome.option).copied(),
+        "cancelled" => Some("cancelled"),
+        _ => None,
+    }
+}
+
+fn used(usage: &Usage) -> impl Iterator<Item = KeyValue> + use<> {
+    let counts = [
+        (mapping::INPUT_TOKENS, usage.input),
+        (mapping::OUTPUT_TOKENS, usage.output),
+        (mapping::REASONING_TOKENS, usage.thought),
+        (mapping::CACHE_READ_TOKENS, usage.cached_read),
+        (mapping::CACHE_CREATION_TOKENS, usage.cached_write),
+    ];
+    counts.into_iter().filter_map(|(key, count)| {
+        let count = i64::try_from(count?).ok()?;
+        Some(KeyValue::new(key, count))
+    })
+}

@@ -1,0 +1,167 @@
+//! What the environment asks for, by the variables that all of OpenTelemetry has.
+//!
+//! Nothing is asked for where none of them names a place to export to, or an exporter. Endpoints, headers, timeouts,
+//! compression, the resource, and how spans are batched are read by the SDK and its exporter.
+
+/// Whether there are spans for each decision of a proxy, too.
+pub const HOPS: &str = "ACP_CHAIN_OTEL_HOPS";
+
+/// Whether the content of messages is asked for.
+pub const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
+
+/// The protocols that are spoken.
+const PROTOCOLS: [&str; 2] = ["http/protobuf", "http/json"];
+
+/// What is exported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Spans are.
+    pub traces: bool,
+    /// Metrics are.
+    pub metrics: bool,
+    /// A span for each decision, too.
+    pub hops: bool,
+    /// What is wrong with what is asked for, and what to do about it.
+    pub warnings: Vec<String>,
+}
+
+impl Settings {
+    /// What this process was asked for.
+    #[must_use]
+    pub fn from_env() -> Self {
+        Self::of(|name| std::env::var(name).ok())
+    }
+
+    /// What these variables ask for.
+    #[must_use]
+    pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let is_true = |name: &str| {
+            variable(name).is_some_and(|value| value.eq_ignore_ascii_case("true") || value == "1")
+        };
+        let mut settings = Self::default();
+        if is_true("OTEL_SDK_DISABLED") {
+            return settings;
+        }
+        settings.traces = settings.exports("TRACES", &variable);
+        settings.metrics = settings.exports("METRICS", &variable);
+        settings.hops = settings.traces && is_true(HOPS);
+        if settings.is_asked() && is_true(CAPTURE) {
+            settings.warnings.push(format!(
+                "{CAPTURE} asks for the content of messages, which acp-chain does not export: `--trace FILE` keeps it here"
+            ));
+        }
+        settings
+    }
+
+    /// Whether anything is exported.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.traces || self.metrics
+    }
+
+    /// Whether a signal is, and can be.
+    fn exports(&mut self, signal: &str, variable: &impl Fn(&str) -> Option<String>) -> bool {
+        let exporter = format!("OTEL_{signal}_EXPORTER");
+        let own = |what: &str| format!("OTEL_EXPORTER_OTLP_{signal}_{what}");
+        let is_asked = match variable(&exporter) {
+            Some(named) => {
+                let named: Vec<_> = named.split(',').map(str::trim).collect();
+                let others = named.iter().filter(|name| !["otlp", "none"].contains(name));
+                let others: Vec<_> = others.map(|name| format!("{name:?}")).collect();
+                if !others.is_empty() {
+                    let others = others.join(", ");
+                    self.warnings.push(format!(
+                        "{exporter} names {others}, which acp-chain does not know: it knows `otlp` and `none`"
+                    ));
+                }
+                named.contains(&"otlp")
+            }
+            None => {
+                let general = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
+                general.or_else(|| variable(&own("ENDPOINT"))).is_some()
+            }
+        };
+        let names = [own("PROTOCOL"), "OTEL_EXPORTER_OTLP_PROTOCOL".to_owned()];
+        let protocol = names
+            .into_iter()
+            .find_map(|name| variable(&name).map(|value| (name, value)));
+        let protocol = protocol.filter(|(_, value)| !PROTOCOLS.contains(&value.trim()));
+        match protocol {
+            Some((name, value)) if is_asked => {
+                self.warnings.push(format!(
+                    "{name} is {value:?}, which acp-chain does not speak, so there are no {}: set it to `http/protobuf` \
+                     or `http/json`, and the endpoint to the collector's port for HTTP, which is 4318 as a rule",
+                    signal.to_lowercase()
+                ));
+                false
+            }
+            _ => is_asked,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Settings {
+        Settings::of(|name| {
+            let found = variables.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318");
+
+    #[test]
+    fn nothing_is_exported_unless_it_is_asked_for() {
+        for none in [
+            &[][..],
+            &[
+                ("OTEL_SERVICE_NAME", "mine"),
+                ("OTEL_EXPORTER_OTLP_ENDPOINT", " "),
+            ],
+            &[ENDPOINT, ("OTEL_SDK_DISABLED", "True")],
+            &[
+                ENDPOINT,
+                ("OTEL_TRACES_EXPORTER", "none"),
+                ("OTEL_METRICS_EXPORTER", "none"),
+            ],
+        ] {
+            assert_eq!(of(none), Settings::default(), "{none:?}");
+        }
+    }
+
+    #[test]
+    fn each_signal_is_asked_for_by_itself() {
+        let both = of(&[ENDPOINT]);
+        assert!(both.traces && both.metrics && !both.hops);
+        let traces = of(&[("OTEL_TRACES_EXPORTER", "otlp"), (HOPS, "1")]);
+        assert!(traces.traces && !traces.metrics && traces.hops);
+        let metrics = of(&[("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://h/v1/metrics")]);
+        assert!(!metrics.traces && metrics.metrics);
+    }
+
+    #[test]
+    fn what_cannot_be_exported_is_told_with_what_can() {
+        let grpc = of(&[
+            ENDPOINT,
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+            ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"),
+        ]);
+        assert!(!grpc.traces && grpc.metrics);
+        assert!(grpc.warnings[0].contains("http/protobuf"), "{grpc:?}");
+        let other = of(&[ENDPOINT, ("OTEL_TRACES_EXPORTER", "zipkin, console")]);
+        assert!(!other.traces && other.metrics);
+        assert!(
+            other.warnings[0].contains("\"zipkin\", \"console\""),
+            "{other:?}"
+        );
+        assert!(
+            of(&[("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")])
+                .warnings
+                .is_empty()
+        );
+    }
+}

@@ -1,0 +1,421 @@
+//! Lines of traces into spans: turns, tool calls, permissions and calls of MCP's, and on them, as events, what went
+//! wrong.
+//!
+//! A span is done when what it is about is, or when its connection ends. Those that are open are bounded: the oldest
+//! is left out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, SystemTime};
+
+use acp_chain_trace::{Decision, Kind, Line, Role, State};
+use opentelemetry::KeyValue;
+use opentelemetry::trace::{Event, SpanContext, Status};
+use opentelemetry_sdk::trace::SpanData;
+
+use crate::context::{Ids, child, root};
+use crate::mapping::{self, identifier};
+use crate::requests::{About, Agent, Asked, Request};
+use crate::said::{self, Usage, read};
+use crate::span::{begin, end, list, names, with};
+
+/// So many may be open on a connection, of each kind.
+const MOST: usize = 10_000;
+
+/// A span has so many events; the others are counted.
+const MOST_EVENTS: usize = 128;
+
+/// Makes spans of lines.
+#[derive(Debug, Default)]
+pub struct Spans {
+    connections: HashMap<String, Connection>,
+    /// Whether there is a span for each decision, too.
+    hops: bool,
+    done: Vec<SpanData>,
+    usages: Vec<(Usage, Agent)>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    ids: Ids,
+    /// Whether the chain is a proxy of another. Then turns are that one's.
+    is_inner: bool,
+    span: SpanData,
+    agent: Agent,
+    /// By their numbers, so that the first is the oldest.
+    requests: BTreeMap<u64, Request>,
+    /// Of each session, the request of its turn.
+    turns: HashMap<String, u64>,
+    /// By session and id.
+    tools: HashMap<(String, String), Tool>,
+    last: SystemTime,
+}
+
+#[derive(Debug)]
+struct Tool {
+    turn: Option<u64>,
+    kind: &'static str,
+    status: Option<&'static str>,
+    span: SpanData,
+}
+
+impl Spans {
+    /// With a span for each decision of a proxy.
+    pub fn with_hops(hops: bool) -> Self {
+        Self {
+            hops,
+            ..Self::default()
+        }
+    }
+
+    /// Takes in a line.
+    pub fn take(&mut self, line: &Line) {
+        // Who writes of so many is no host.
+        let is_known = self.connections.contains_key(&line.connection);
+        if !is_known && self.connections.len() >= MOST {
+            return;
+        }
+        let connection = self.connections.entry(line.connection.clone());
+        let connection = connection.or_insert_with(|| Connection::new(line));
+        if let Ok(time) = humantime::parse_rfc3339(&line.time) {
+            connection.last = time;
+        }
+        if let Some((from, to, kind)) = line.crossed() {
+            if !connection.is_inner {
+                match kind {
+                    Kind::Request => connection.ask(line, from),
+                    Kind::Response => {
+                        let done = connection.answer(line, from, to, &mut self.usages);
+                        self.done.extend(done);
+                    }
+                    Kind::Notification if from == "agent" => {
+                        self.done.extend(connection.update(line));
+                    }
+                    Kind::Notification => {}
+                }
+            }
+        } else if let Some((proxy, decision)) = line.decided() {
+            let hop = (self.hops && decision != Decision::Hold)
+                .then(|| connection.hop(line, proxy, decision));
+            self.done.extend(hop.flatten());
+            let name = match decision {
+                Decision::Fail => mapping::FAILED,
+                Decision::Expire => mapping::EXPIRED,
+                _ => return,
+            };
+            // Why is a sentence, in which there may be anything.
+            let about = [
+                (mapping::PROXY, Some(proxy)),
+                (mapping::METHOD, line.method.as_deref()),
+            ];
+            connection.happen(line, name, names(&about));
+        } else {
+            connection.happen_to_proxy(line);
+        }
+    }
+
+    /// All is over: what is open is done.
+    pub fn end(&mut self) {
+        for (_, connection) in self.connections.drain() {
+            self.done.extend(connection.end());
+        }
+    }
+
+    /// Those that are done, once.
+    pub fn done(&mut self) -> Vec<SpanData> {
+        let mut done = std::mem::take(&mut self.done);
+        // Whoever began the trace decides whether it is taken.
+        done.retain(|span| span.span_context.is_sampled());
+        done
+    }
+
+    /// What agents have used, once.
+    pub fn usages(&mut self) -> Vec<(Usage, Agent)> {
+        std::mem::take(&mut self.usages)
+    }
+}
+
+impl Connection {
+    fn new(line: &Line) -> Self {
+        let ids = Ids::new(&line.connection, &line.time);
+        let begun = humantime::parse_rfc3339(&line.time).unwrap_or(SystemTime::UNIX_EPOCH);
+        let what = ["connection"];
+        let context = root(ids.trace(&what), ids.span(&what));
+        let mut span = begin(mapping::CONNECTION_SPAN.to_owned(), context, None, begun);
+        let is_inner = line.role == Some(Role::Proxy);
+        let role = if is_inner { "proxy" } else { "agent" };
+        let proxies = line.proxies.iter().flatten().map(String::as_str);
+        span.attributes.extend([
+            KeyValue::new(mapping::ROLE, role),
+            list(mapping::PROXIES, proxies),
+        ]);
+        span.attributes
+            .extend(names(&[(mapping::CONNECTION, Some(&line.connection))]));
+        Self {
+            ids,
+            is_inner,
+            span,
+            agent: Agent::default(),
+            requests: BTreeMap::new(),
+            turns: HashMap::new(),
+            tools: HashMap::new(),
+            last: begun,
+        }
+    }
+
+    /// Somebody asks for something, perhaps on one of several legs.
+    fn ask(&mut self, line: &Line, from: &str) {
+        let (Some(number), Some(params)) = (line.request, &line.params) else {
+            return;
+        };
+        if self.requests.contains_key(&number) {
+            return;
+        }
+        let id = number.to_string();
+        let Some(asked) = Asked::read(line, params, &id, &self.agent) else {
+            return;
+        };
+        let session = line.session.as_deref();
+        let span_id = self.ids.span(&["request", &id]);
+        let (context, above) = match (asked.remote, &asked.about) {
+            (Some(remote), _) => (child(&remote, span_id), Some(remote)),
+            (None, About::Turn) => (root(self.ids.trace(&["request", &id]), span_id), None),
+            (None, _) => {
+                let tool = asked
+                    .tool
+                    .and_then(|id| self.tools.get(&(session?.to_owned(), id)));
+                let tool = tool.map(|tool| tool.span.span_context.clone());
+                let above = tool.unwrap_or_else(|| self.above(session));
+                (child(&above, span_id), Some(above))
+            }
+        };
+        let mut span = begin(asked.name, context, above, self.last);
+        span.span_kind = asked.kind;
+        span.attributes = asked.attributes;
+        span.attributes
+            .extend(names(&[(mapping::CONVERSATION, session)]));
+        if let (About::Turn, Some(session)) = (&asked.about, session) {
+            self.turns.insert(session.to_owned(), number);
+        }
+        while self.requests.len() >= MOST
+            && let Some((_, oldest)) = self.requests.pop_first()
+        {
+            self.forget(&oldest);
+        }
+        let request = Request {
+            asker: from.to_owned(),
+            session: session.map(str::to_owned),
+            about: asked.about,
+            is_answered: false,
+            span,
+        };
+        self.requests.insert(number, request);
+    }
+
+    /// The span that what happens in a session is below: that of its turn, else that of the only turn, else ours.
+    fn above(&self, session: Option<&str>) -> SpanContext {
+        let turn = self.turn(session).and_then(|turn| self.requests.get(&turn));
+        let span = turn.map_or(&self.span, |turn| &turn.span);
+        span.span_context.clone()
+    }
+
+    fn turn(&self, session: Option<&str>) -> Option<u64> {
+        match session {
+            Some(session) => self.turns.get(session).copied(),
+            None if self.turns.len() == 1 => self.turns.values().next().copied(),
+            None => None,
+        }
+    }
+
+    /// An answer is on its way, perhaps on one of several legs.
+    fn answer(
+        &mut self,
+        line: &Line,
+        from: &str,
+        to: &str,
+        usages: &mut Vec<(Usage, Agent)>,
+    ) -> Vec<SpanData> {
+        if line.method.as_deref() == Some("initialize") && from == "agent" {
+            let said: said::Initialized = read(line.result.as_deref());
+            self.agent = Agent {
+                name: identifier(&said.agent.name).map(str::to_owned),
+                version: identifier(&said.agent.version).map(str::to_owned),
+            };
+        }
+        let Some(number) = line.request else {
+            return Vec::new();
+        };
+        let Some(request) = self.requests.get_mut(&number) else {
+            return Vec::new();
+        };
+        let usage = request.answer(line, from);
+        usages.extend(usage.map(|usage| (usage, self.agent.clone())));
+        if to != request.asker {
+            return Vec::new();
+        }
+        let Some(request) = self.requests.remove(&number) else {
+            return Vec::new();
+        };
+        let mut done = Vec::new();
+        if let About::Turn = request.about {
+            // An agent may say that a turn is over, and nothing more of the tools that it used.
+            let of_it = |tool: &Tool| tool.turn == Some(number);
+            let tools = self.tools.extract_if(|_, tool| of_it(tool));
+            done.extend(tools.map(|(_, tool)| tool.end(self.last)));
+        }
+        self.forget(&request);
+        done.push(end(request.span, self.last));
+        done
+    }
+
+    /// A request is no longer open.
+    fn forget(&mut self, request: &Request) {
+        if let (About::Turn, Some(session)) = (&request.about, &request.session) {
+            let is_its = |turn: &u64| !self.requests.contains_key(turn);
+            if self.turns.get(session).is_some_and(is_its) {
+                self.turns.remove(session);
+            }
+        }
+    }
+
+    /// The agent tells how it is with a tool call.
+    fn update(&mut self, line: &Line) -> Option<SpanData> {
+        let call = said::tool_call(line)?;
+        let session = line.session.as_deref()?;
+        let key = (session.to_owned(), call.id.to_string());
+        if !self.tools.contains_key(&key) {
+            // Of one that is over, there may be more to say.
+            let is_new = call.is_new() && self.tools.len() < MOST;
+            let tool = is_new.then(|| self.tool(&line.time, session, &call.id))?;
+            self.tools.insert(key.clone(), tool);
+        }
+        let tool = self.tools.get_mut(&key)?;
+        if call.kind.is_some() {
+            tool.kind = mapping::tool_kind(call.kind.as_deref());
+        }
+        let status = call.status.as_deref().and_then(mapping::tool_status);
+        tool.status = status.or(tool.status);
+        let is_over = matches!(tool.status, Some("completed" | "failed"));
+        let tool = is_over.then(|| self.tools.remove(&key)).flatten()?;
+        Some(tool.end(self.last))
+    }
+
+    fn tool(&self, time: &str, session: &str, id: &str) -> Tool {
+        let above = self.above(Some(session));
+        let context = child(&above, self.ids.span(&["tool", session, id, time]));
+        let mut span = begin(String::new(), context, Some(above), self.last);
+        span.attributes
+            .push(KeyValue::new(mapping::OPERATION, mapping::TOOL));
+        span.attributes.extend(names(&[
+            (mapping::TOOL_CALL, Some(id)),
+            (mapping::CONVERSATION, Some(session)),
+        ]));
+        Tool {
+            turn: self.turn(Some(session)),
+            kind: mapping::tool_kind(None),
+            status: None,
+            span,
+        }
+    }
+
+    /// A proxy decided.
+    fn hop(&self, line: &Line, proxy: &str, decision: Decision) -> Option<SpanData> {
+        let took = Duration::from_micros(line.worked.or(line.held)?);
+        let request = line.request.and_then(|number| self.requests.get(&number));
+        let above = match request {
+            Some(request) => request.span.span_context.clone(),
+            None => self.above(line.session.as_deref()),
+        };
+        let number = line.request.unwrap_or_default().to_string();
+        let what = ["hop", proxy, &line.time, &number, decision.as_str()];
+        let context = child(&above, self.ids.span(&what));
+        let begun = self.last.checked_sub(took).unwrap_or(self.last);
+        let name = with(mapping::HOP, identifier(proxy));
+        let mut span = begin(name, context, Some(above), begun);
+        span.attributes.extend(names(&[
+            (mapping::PROXY, Some(proxy)),
+            (mapping::DECISION, Some(decision.as_str())),
+            (mapping::METHOD, line.method.as_deref()),
+            (mapping::CONVERSATION, line.session.as_deref()),
+        ]));
+        if matches!(decision, Decision::Fail | Decision::Expire) {
+            span.status = Status::error("");
+            span.attributes
+                .push(KeyValue::new(mapping::ERROR_TYPE, decision.as_str()));
+        }
+        Some(end(span, self.last))
+    }
+
+    /// Something has become of a proxy, or of the trace.
+    fn happen_to_proxy(&mut self, line: &Line) {
+        let about = [(mapping::PROXY, line.proxy.as_deref())];
+        if let Some(missing) = line.dropped {
+            let count = i64::try_from(missing).unwrap_or(i64::MAX);
+            let count = KeyValue::new(mapping::MISSING, count);
+            self.happen(line, mapping::DROPPED, vec![count]);
+        }
+        match (line.state, line.restarts) {
+            (Some(State::Failed), _) => self.happen(line, mapping::FAILED, names(&about)),
+            (Some(State::Running), Some(restarts)) if restarts > 0 => {
+                let count = i64::try_from(restarts).unwrap_or(i64::MAX);
+                let count = KeyValue::new(mapping::RESTARTS, count);
+                let about = names(&about).into_iter().chain([count]);
+                self.happen(line, mapping::RESTARTED, about.collect());
+            }
+            _ => {}
+        }
+        let counts = [
+            ("denied", line.denied),
+            ("invalid", line.invalid),
+            ("full", line.full),
+        ];
+        for (denial, count) in counts {
+            if count.is_some_and(|count| count > 0) {
+                let about = [about[0], (mapping::DENIAL, Some(denial))];
+                self.happen(line, mapping::DENIED, names(&about));
+            }
+        }
+    }
+
+    /// Puts an event on the turn that it falls into, else on the connection.
+    fn happen(&mut self, line: &Line, name: &'static str, attributes: Vec<KeyValue>) {
+        let turn = self.turn(line.session.as_deref());
+        let turn = turn.and_then(|turn| self.requests.get_mut(&turn));
+        let events = match turn {
+            Some(turn) => &mut turn.span.events,
+            None => &mut self.span.events,
+        };
+        match events.events.len() < MOST_EVENTS {
+            true => {
+                let event = Event::new(name, self.last, attributes, 0);
+                events.events.push(event);
+            }
+            false => events.dropped_count += 1,
+        }
+    }
+
+    fn end(self) -> impl Iterator<Item = SpanData> {
+        let last = self.last;
+        let tools = self.tools.into_values().map(move |tool| tool.end(last));
+        let requests = self.requests.into_values();
+        let requests = requests.map(move |request| end(request.span, last));
+        tools.chain(requests).chain([end(self.span, last)])
+    }
+}
+
+impl Tool {
+    fn end(self, at: SystemTime) -> SpanData {
+        let mut span = end(self.span, at);
+        span.name = with(mapping::TOOL, Some(self.kind)).into();
+        let about = [
+            (mapping::TOOL_NAME, Some(self.kind)),
+            (mapping::TOOL_STATUS, self.status),
+        ];
+        span.attributes.extend(names(&about));
+        if self.status == Some("failed") {
+            span.status = Status::error("");
+            span.attributes
+                .push(KeyValue::new(mapping::ERROR_TYPE, mapping::TOOL_ERROR));
+        }
+        span
+    }
+}
