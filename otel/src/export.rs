@@ -10,7 +10,8 @@ use std::time::Duration;
 use acp_chain_trace::{Line, Sink};
 use opentelemetry::metrics::MeterProvider;
 use opentelemetry_otlp::{
-    ExporterBuildError, MetricExporter, SpanExporter as OtlpExporter, WithHttpConfig,
+    ExporterBuildError, MetricExporter, Protocol, SpanExporter as OtlpExporter, WithExportConfig,
+    WithHttpConfig,
 };
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
@@ -20,7 +21,7 @@ use opentelemetry_sdk::trace::{BatchConfig, BatchSpanProcessor, SpanProcessor};
 use crate::collector::{Collector, Counting, Counts};
 use crate::mapping;
 use crate::metrics::Metrics;
-use crate::settings::Settings;
+use crate::settings::{METRICS, Settings, Signal, TRACES};
 use crate::spans::Spans;
 
 /// How long the collector is waited for at the end.
@@ -151,8 +152,9 @@ fn resource() -> Resource {
 }
 
 fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor, OtelError> {
-    let client = Collector::new("spans", timeout("TRACES"))?;
+    let client = Collector::new(TRACES.what, timeout(&TRACES))?;
     let exporter = OtlpExporter::builder().with_http();
+    let exporter = exporter.with_protocol(protocol(&TRACES));
     let exporter = Counting {
         exporter: exporter.with_http_client(client).build()?,
         counts,
@@ -163,8 +165,9 @@ fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor
 }
 
 fn metrics(resource: Resource) -> Result<(Metrics, SdkMeterProvider), OtelError> {
-    let client = Collector::new("metrics", timeout("METRICS"))?;
+    let client = Collector::new(METRICS.what, timeout(&METRICS))?;
     let exporter = MetricExporter::builder().with_http();
+    let exporter = exporter.with_protocol(protocol(&METRICS));
     let exporter = exporter.with_http_client(client).build()?;
     let provider = SdkMeterProvider::builder()
         .with_reader(PeriodicReader::builder(exporter).build())
@@ -174,12 +177,17 @@ fn metrics(resource: Resource) -> Result<(Metrics, SdkMeterProvider), OtelError>
     Ok((Metrics::new(&meter), provider))
 }
 
+/// What is spoken. The exporter would take JSON where nothing is said.
+fn protocol(signal: &Signal) -> Protocol {
+    match signal.is_json() {
+        true => Protocol::HttpJson,
+        false => Protocol::HttpBinary,
+    }
+}
+
 /// How long an attempt may take. The exporter reads the same for all attempts together.
-fn timeout(signal: &str) -> Duration {
-    let names = [
-        format!("OTEL_EXPORTER_OTLP_{signal}_TIMEOUT"),
-        "OTEL_EXPORTER_OTLP_TIMEOUT".to_owned(),
-    ];
+fn timeout(signal: &Signal) -> Duration {
+    let names = [signal.timeout, "OTEL_EXPORTER_OTLP_TIMEOUT"];
     let said = names
         .iter()
         .find_map(|name| std::env::var(name).ok()?.trim().parse().ok());

@@ -56,12 +56,13 @@ pub struct Request {
 
 impl Asked {
     /// Nothing of a request that has no span.
-    pub fn read(line: &Line, params: &RawValue, id: &str, agent: &Agent) -> Option<Self> {
+    pub fn read(line: &Line, params: &RawValue, agent: &Agent) -> Option<Self> {
         let remote = meta(params).as_ref().and_then(remote);
         match line.method.as_deref()? {
             "session/prompt" => Some(Self::turn(agent, remote)),
             "session/request_permission" => Some(Self::permission(params, remote)),
-            "mcp/message" => Self::mcp(params, id, remote),
+            // The host passes a call on as one of its own, which has no id of anybody's.
+            "mcp/message" => Self::mcp(params, line.id.as_deref()?, remote),
             _ => None,
         }
     }
@@ -96,7 +97,7 @@ impl Asked {
         }
     }
 
-    fn mcp(params: &RawValue, id: &str, remote: Option<SpanContext>) -> Option<Self> {
+    fn mcp(params: &RawValue, id: &RawValue, remote: Option<SpanContext>) -> Option<Self> {
         let call: said::Mcp = read(Some(params));
         let method = identifier(&call.method)?;
         let named: said::Named = read(call.params);
@@ -118,7 +119,7 @@ impl Asked {
                 (mapping::TOOL_NAME, tool),
                 (mapping::PROMPT_NAME, prompt),
                 (mapping::OPERATION, operation),
-                (mapping::REQUEST_ID, Some(id)),
+                (mapping::REQUEST_ID, Some(id.get().trim_matches('"'))),
             ]),
             // What MCP says is said by who calls; what is beside it, by who carries it.
             remote: inner.as_ref().and_then(crate::context::remote).or(remote),

@@ -12,6 +12,31 @@ pub const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 /// The protocols that are spoken.
 const PROTOCOLS: [&str; 2] = ["http/protobuf", "http/json"];
 
+/// What can be exported, and the variables that are about it alone.
+pub(crate) struct Signal {
+    pub what: &'static str,
+    exporter: &'static str,
+    endpoint: &'static str,
+    protocol: &'static str,
+    pub timeout: &'static str,
+}
+
+pub(crate) const TRACES: Signal = Signal {
+    what: "spans",
+    exporter: "OTEL_TRACES_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    timeout: "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+};
+
+pub(crate) const METRICS: Signal = Signal {
+    what: "metrics",
+    exporter: "OTEL_METRICS_EXPORTER",
+    endpoint: "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    protocol: "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL",
+    timeout: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
+};
+
 /// What is exported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
@@ -23,6 +48,15 @@ pub struct Settings {
     pub hops: bool,
     /// What is wrong with what is asked for, and what to do about it.
     pub warnings: Vec<String>,
+}
+
+impl Signal {
+    /// Whether it is exported as JSON, and not as protobuf.
+    pub fn is_json(&self) -> bool {
+        let names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
+        let said = names.iter().find_map(|name| std::env::var(name).ok());
+        said.is_some_and(|protocol| protocol.trim() == "http/json")
+    }
 }
 
 impl Settings {
@@ -43,8 +77,8 @@ impl Settings {
         if is_true("OTEL_SDK_DISABLED") {
             return settings;
         }
-        settings.traces = settings.exports("TRACES", &variable);
-        settings.metrics = settings.exports("METRICS", &variable);
+        settings.traces = settings.exports(&TRACES, &variable);
+        settings.metrics = settings.exports(&METRICS, &variable);
         settings.hops = settings.traces && is_true(HOPS);
         if settings.is_asked() && is_true(CAPTURE) {
             settings.warnings.push(format!(
@@ -61,16 +95,14 @@ impl Settings {
     }
 
     /// Whether a signal is, and can be.
-    fn exports(&mut self, signal: &str, variable: &impl Fn(&str) -> Option<String>) -> bool {
-        let exporter = format!("OTEL_{signal}_EXPORTER");
-        let own = |what: &str| format!("OTEL_EXPORTER_OTLP_{signal}_{what}");
-        let is_asked = match variable(&exporter) {
+    fn exports(&mut self, signal: &Signal, variable: &impl Fn(&str) -> Option<String>) -> bool {
+        let is_asked = match variable(signal.exporter) {
             Some(named) => {
                 let named: Vec<_> = named.split(',').map(str::trim).collect();
                 let others = named.iter().filter(|name| !["otlp", "none"].contains(name));
                 let others: Vec<_> = others.map(|name| format!("{name:?}")).collect();
                 if !others.is_empty() {
-                    let others = others.join(", ");
+                    let (exporter, others) = (signal.exporter, others.join(", "));
                     self.warnings.push(format!(
                         "{exporter} names {others}, which acp-chain does not know: it knows `otlp` and `none`"
                     ));
@@ -79,20 +111,20 @@ impl Settings {
             }
             None => {
                 let general = variable("OTEL_EXPORTER_OTLP_ENDPOINT");
-                general.or_else(|| variable(&own("ENDPOINT"))).is_some()
+                general.or_else(|| variable(signal.endpoint)).is_some()
             }
         };
-        let names = [own("PROTOCOL"), "OTEL_EXPORTER_OTLP_PROTOCOL".to_owned()];
+        let names = [signal.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
         let protocol = names
             .into_iter()
-            .find_map(|name| variable(&name).map(|value| (name, value)));
+            .find_map(|name| variable(name).map(|value| (name, value)));
         let protocol = protocol.filter(|(_, value)| !PROTOCOLS.contains(&value.trim()));
         match protocol {
             Some((name, value)) if is_asked => {
                 self.warnings.push(format!(
                     "{name} is {value:?}, which acp-chain does not speak, so there are no {}: set it to `http/protobuf` \
                      or `http/json`, and the endpoint to the collector's port for HTTP, which is 4318 as a rule",
-                    signal.to_lowercase()
+                    signal.what
                 ));
                 false
             }

@@ -171,7 +171,7 @@ impl Connection {
             return;
         }
         let id = number.to_string();
-        let Some(asked) = Asked::read(line, params, &id, &self.agent) else {
+        let Some(asked) = Asked::read(line, params, &self.agent) else {
             return;
         };
         let session = line.session.as_deref();
@@ -188,13 +188,17 @@ impl Connection {
                 (child(&above, span_id), Some(above))
             }
         };
+        // A call of MCP's does not say which session it is of.
+        let turn = self.turn(session).and_then(|turn| self.requests.get(&turn));
+        let session = session.or_else(|| turn?.session.as_deref());
+        let session = session.map(str::to_owned);
         let mut span = begin(asked.name, context, above, self.last);
         span.span_kind = asked.kind;
         span.attributes = asked.attributes;
         span.attributes
-            .extend(names(&[(mapping::CONVERSATION, session)]));
-        if let (About::Turn, Some(session)) = (&asked.about, session) {
-            self.turns.insert(session.to_owned(), number);
+            .extend(names(&[(mapping::CONVERSATION, session.as_deref())]));
+        if let (About::Turn, Some(session)) = (&asked.about, &session) {
+            self.turns.insert(session.clone(), number);
         }
         while self.requests.len() >= MOST
             && let Some((_, oldest)) = self.requests.pop_first()
@@ -203,7 +207,7 @@ impl Connection {
         }
         let request = Request {
             asker: from.to_owned(),
-            session: session.map(str::to_owned),
+            session,
             about: asked.about,
             is_answered: false,
             span,
@@ -417,5 +421,93 @@ impl Tool {
                 .push(KeyValue::new(mapping::ERROR_TYPE, mapping::TOOL_ERROR));
         }
         span
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TURN: &str = r#"
+{"time":"2026-01-01T00:00:00Z","connection":"x","version":1,"program":"acp-chain","role":"agent","proxies":["p"]}
+{"time":"2026-01-01T00:00:01Z","connection":"x","proxy":"p","denied":2,"invalid":0,"full":0}
+{"time":"2026-01-01T00:00:02Z","connection":"x","from":"client","to":"p","kind":"request","id":1,"request":5,"method":"session/prompt","session":"s","params":{"sessionId":"s"}}
+{"time":"2026-01-01T00:00:03Z","connection":"x","proxy":"p","decision":"fail","request":5,"method":"session/prompt","session":"s","worked":500000,"why":"hunter2"}
+{"time":"2026-01-01T00:00:03Z","connection":"x","proxy":"p","state":"failed","why":"hunter2"}
+{"time":"2026-01-01T00:00:03Z","connection":"x","proxy":"p","state":"running","restarts":1}
+{"time":"2026-01-01T00:00:04Z","connection":"x","from":"agent","to":"p","kind":"request","id":2,"request":6,"method":"session/request_permission","session":"s","params":{"options":[{"optionId":"a","kind":"allow_once"},{"optionId":"r","kind":"reject_once"}]}}
+{"time":"2026-01-01T00:00:05Z","connection":"x","from":"client","to":"p","kind":"response","id":2,"request":6,"method":"session/request_permission","session":"s","result":{"outcome":{"outcome":"selected","optionId":"a"}}}
+{"time":"2026-01-01T00:00:06Z","connection":"x","from":"p","to":"agent","kind":"response","id":2,"request":6,"method":"session/request_permission","session":"s","result":{"outcome":{"outcome":"selected","optionId":"r"}}}
+{"time":"2026-01-01T00:00:07Z","connection":"x","from":"agent","to":"client","kind":"response","id":1,"request":5,"method":"session/prompt","session":"s","error":{"code":-32603,"message":"hunter2"}}
+"#;
+
+    fn spans(trace: &str, hops: bool) -> Vec<SpanData> {
+        let mut spans = Spans::with_hops(hops);
+        for line in acp_chain_trace::Reader::new(trace.as_bytes()) {
+            spans.take(&line.unwrap().1);
+        }
+        spans.end();
+        spans.done()
+    }
+
+    fn named<'a>(spans: &'a [SpanData], name: &str) -> &'a SpanData {
+        spans.iter().find(|span| span.name == name).unwrap()
+    }
+
+    fn events(span: &SpanData) -> Vec<&str> {
+        span.events.iter().map(|event| &*event.name).collect()
+    }
+
+    #[test]
+    fn what_goes_wrong_is_on_the_turn_that_it_falls_into_and_else_on_the_connection() {
+        let spans = spans(TURN, false);
+        let turn = named(&spans, "invoke_agent");
+        let happened = [mapping::FAILED, mapping::FAILED, mapping::RESTARTED];
+        assert_eq!(events(turn), happened);
+        assert_eq!(events(named(&spans, "acp.connection")), [mapping::DENIED]);
+        assert_eq!(turn.status, Status::error(""));
+        let took = turn.end_time.duration_since(turn.start_time).unwrap();
+        assert_eq!(took, Duration::from_secs(5));
+        assert!(!format!("{spans:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn who_changes_the_answer_of_a_permission_has_decided() {
+        let spans = spans(TURN, false);
+        let permission = named(&spans, "acp.permission");
+        for (key, value) in [(mapping::OUTCOME, "reject_once"), (mapping::DECIDER, "p")] {
+            let said = KeyValue::new(key, value);
+            assert!(permission.attributes.contains(&said), "{permission:?}");
+        }
+    }
+
+    #[test]
+    fn hops_are_spans_only_if_they_are_asked_for() {
+        let hop = spans(TURN, true);
+        let hop = named(&hop, "acp.proxy p");
+        let took = hop.end_time.duration_since(hop.start_time).unwrap();
+        assert_eq!(took, Duration::from_millis(500));
+        let without = spans(TURN, false);
+        assert!(without.iter().all(|span| span.name != "acp.proxy p"));
+    }
+
+    #[test]
+    fn a_trace_that_its_beginner_does_not_sample_is_left_out() {
+        let meta = r#""params":{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"},"#;
+        let spans = spans(&TURN.replace(r#""params":{"#, meta), false);
+        let names: Vec<_> = spans.iter().map(|span| &*span.name).collect();
+        assert_eq!(names, ["acp.connection"]);
+    }
+
+    #[test]
+    fn what_is_open_is_bounded_and_done_at_the_end() {
+        let mut trace = String::new();
+        for number in 0..MOST + 5 {
+            trace += &format!(
+                r#"{{"time":"2026-01-01T00:00:00Z","connection":"x","from":"client","to":"agent","kind":"request","request":{number},"method":"session/prompt","session":"{number}","params":{{}}}}"#
+            );
+            trace.push('\n');
+        }
+        assert_eq!(spans(&trace, false).len(), MOST + 1);
     }
 }

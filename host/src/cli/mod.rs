@@ -33,6 +33,7 @@ mod limits;
 mod log;
 mod man;
 mod mcp_shim;
+mod otel;
 mod plan;
 mod powers;
 mod progress;
@@ -196,6 +197,9 @@ Exit codes:
     /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
     #[command(hide = true)]
     McpShim,
+    /// Export the trace of `acp-chain run`, which starts it, by OpenTelemetry; people do not
+    #[command(hide = true)]
+    ExportOtel,
     /// Start and hold programs for `acp-chain run`, which starts it; people do not
     #[command(hide = true)]
     Supervise,
@@ -230,6 +234,7 @@ pub fn main() -> ExitCode {
         Command::Run(_)
             | Command::Try(_)
             | Command::Dev(_)
+            | Command::ExportOtel
             | Command::FindProjects(_)
             | Command::ProjectChain(_)
     );
@@ -288,6 +293,7 @@ pub fn main() -> ExitCode {
         Command::Publish(publish) => told(publish.main()),
         Command::Gc => told(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
+        Command::ExportOtel => otel::main(),
         Command::Supervise => supervisor::main(),
         Command::Agent(agent) => told(agent.main()),
         Command::Trace(trace) => trace.main(),

@@ -10,7 +10,7 @@ use super::plan::{Failed, Plan, failed};
 use super::project::{self, client::Asked, client::Finding};
 use super::relied_on::{self, Named};
 use super::trace::{self, Target, Traced};
-use super::{folders, open, words};
+use super::{folders, open, otel, words};
 use crate::chain::{self, Chain, Exit, Role, Settings, StartError};
 use crate::limits::LINE;
 use crate::manifest::{Manifest, User};
@@ -85,6 +85,7 @@ impl Run {
     async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
         self.traced = self.target.traced();
         let trace = trace::open_target(self.traced.as_ref())?;
+        let trace = otel::exported(trace, log.as_deref());
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let client = Transport::lines(
             stdio::input().map_err(unusable)?,

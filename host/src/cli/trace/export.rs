@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use acp_chain_trace::{ExportError, Format as Other, Reader, export};
 
 use super::open;
+use crate::cli::otel::spans;
 use crate::transcript::recorded;
 use crate::untrusted::Untrusted;
 
@@ -30,6 +31,8 @@ enum Format {
     Chrome,
     /// An HTTP Archive with frames of a web socket, for the network view of browsers
     Har,
+    /// Spans for OpenTelemetry (OTLP/JSON), as a run exports them; no content of messages
+    Otlp,
 }
 
 impl Export {
@@ -39,6 +42,7 @@ impl Export {
             Format::Conductor => Other::Conductor,
             Format::Chrome => Other::Chrome,
             Format::Har => Other::Har,
+            Format::Otlp => return self.spans(),
         };
         let mut reader = Reader::new(open(&self.trace)?);
         let mut broken = None;
@@ -64,6 +68,12 @@ impl Export {
 
     fn transcript(&self) -> Result<ExitCode, String> {
         let text = recorded(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
+        let _ = stdout().write_all(text.as_bytes());
+        Ok(ExitCode::SUCCESS)
+    }
+
+    fn spans(&self) -> Result<ExitCode, String> {
+        let text = spans(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
         let _ = stdout().write_all(text.as_bytes());
         Ok(ExitCode::SUCCESS)
     }

@@ -1,0 +1,69 @@
+//! `acp-chain export-otel`: reads the trace of the `acp-chain run` that starts it, and exports spans and metrics.
+//!
+//! It ends when the chain has, after a last attempt to reach the collector that takes a few seconds at most. Nobody
+//! waits for it.
+
+use std::io;
+use std::process::ExitCode;
+use std::thread;
+
+use acp_chain_otel::{Otel, OtelError, Settings};
+use acp_chain_trace::{Reader, Sink};
+
+use crate::system::stop;
+
+pub fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!("the exporter for OpenTelemetry cannot begin: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let (done, is_done) = tokio::sync::oneshot::channel();
+    // What exports blocks, and is not to be on a runtime.
+    thread::spawn(|| {
+        let exported = export();
+        let exported = exported.inspect_err(|error| tracing::error!("{error}"));
+        // An error that nobody waits for any more is in the log.
+        let _ = done.send(exported.is_ok());
+    });
+    let is_fine = runtime.block_on(async {
+        tokio::select! {
+            done = is_done => done.unwrap_or(false),
+            () = outlive() => false,
+        }
+    });
+    match is_fine {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+/// Whoever stops the chain may stop all of its processes, and its last turn is still to be exported: we end with our
+/// input.
+async fn outlive() {
+    loop {
+        stop::requested().await;
+    }
+}
+
+fn export() -> Result<(), OtelError> {
+    let mut otel = Otel::new(&Settings::from_env())?;
+    for read in Reader::new(io::stdin().lock()) {
+        let written = read.map(|(_, line)| otel.write(&[line]));
+        match written {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!("a line of the trace cannot be exported: {error}"),
+            Err(error) => {
+                tracing::error!("the trace ends here for OpenTelemetry: {error}");
+                break;
+            }
+        }
+    }
+    otel.end();
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! OpenTelemetry: what a chain does, for the collectors of those who run it, if the environment asks for that.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `feed` | in the chain's process: hands over lines of its trace, and waits for nobody |
+//! | `export` | in a process of its own: makes spans and metrics of them, and exports these |
+//!
+//! A chain that runs may not connect to anything, and neither may any of its threads. So a process is started before
+//! that right is given up, and has none of the chain's own.
+
+mod export;
+mod feed;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use acp_chain_otel::{Settings, otlp_json};
+use acp_chain_trace::{Reader, TraceError};
+
+pub use export::main;
+use feed::Feed;
+
+use crate::trace::Trace;
+
+/// The trace of a chain, which is exported, too, if the environment asks for that.
+pub fn exported(trace: Option<Trace>, log: Option<&Path>) -> Option<Trace> {
+    let settings = Settings::from_env();
+    for warning in &settings.warnings {
+        tracing::warn!("{warning}");
+    }
+    if !settings.is_asked() {
+        return trace;
+    }
+    match Feed::begin(log) {
+        Ok(feed) => Some(trace.unwrap_or_default().to(feed)),
+        Err(error) => {
+            tracing::error!(
+                "the exporter for OpenTelemetry cannot be started, so there are no spans and metrics: {error}"
+            );
+            trace
+        }
+    }
+}
+
+/// The spans of a recorded trace, as OTLP/JSON.
+pub fn spans(trace: impl BufRead) -> Result<String, TraceError> {
+    let mut wrong = None;
+    let lines = Reader::new(trace).map_while(|read| match read {
+        Ok((_, line)) => Some(line),
+        Err(error) => {
+            wrong = Some(error);
+            None
+        }
+    });
+    let mut text = Vec::new();
+    let written = otlp_json(lines, &mut text);
+    match wrong {
+        Some(error) => Err(error),
+        None => {
+            written?;
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        }
+    }
+}
