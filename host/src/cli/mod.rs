@@ -86,6 +86,8 @@ Environment:
   ACP_CHAIN_TRACE         the trace of `run`, `try` and `dev`, where the command line names none
   ACP_CHAIN_TRACE_BODIES  if it is 1, secrets stay in that trace
   ACP_CHAIN_LIVE          nobody can watch chains that run, if it is 0
+  ACP_CHAIN_OTEL_HOPS     1: of what `run` exports by OpenTelemetry, a span for each decision of a proxy, too
+  OTEL_*                  what `run` exports by OpenTelemetry, and where to; nothing without them
   NO_COLOR                no colours, whatever it is set to
   CLICOLOR_FORCE          colours where there is no terminal too, unless it is 0
   CLICOLOR                no colours, if it is 0"
@@ -170,6 +172,7 @@ Examples:
   acp-chain trace show trace.jsonl --session 1f3a
   acp-chain trace check trace.jsonl
   acp-chain trace diff before.jsonl after.jsonl
+  acp-chain trace export --to otlp trace.jsonl
 
 Exit codes:
   0  there is nothing wrong, or no difference
