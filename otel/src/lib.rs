@@ -39,7 +39,7 @@ use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_sc
 use opentelemetry_sdk::Resource;
 
 pub use export::{Otel, OtelError};
-pub use said::without_body;
+pub use said::needed;
 pub use settings::{CAPTURE, HOPS, Settings};
 
 /// Writes the spans of a trace as OTLP/JSON: one `ExportTraceServiceRequest`.

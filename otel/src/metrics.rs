@@ -8,7 +8,7 @@ use opentelemetry::metrics::{Counter, Histogram, Meter};
 
 use crate::mapping::{self, identifier};
 use crate::requests::Agent;
-use crate::said::Usage;
+use crate::said::{Usage, is_proxy};
 
 /// Proxies answer within microseconds, and the slowest within minutes.
 const SECONDS: [f64; 12] = [
@@ -90,7 +90,7 @@ impl Metrics {
     /// Takes in a line.
     pub fn take(&mut self, line: &Line) {
         if let Some((_, to, _)) = line.crossed() {
-            if !["client", "agent", "acp-chain"].contains(&to)
+            if is_proxy(to)
                 && let Some(proxy) = proxy(to)
             {
                 self.messages.add(1, &[proxy]);

@@ -15,21 +15,21 @@ const READ: &[&str] = &[
     "mcp/message",
 ];
 
-/// The same line without its body, if spans and metrics need none of it. So most of what is said goes nowhere.
+/// What spans and metrics need of a line: all of it, no body, or nothing. So most of what is said goes nowhere.
 #[must_use]
-pub fn without_body(line: &Line) -> Option<Line> {
+pub fn needed(line: &Line) -> Option<Cow<'_, Line>> {
     let method = line.method.as_deref().unwrap_or_default();
     let is_read = READ.contains(&method) || tool_call(line).is_some();
-    if is_read || line.body().is_none() {
-        return None;
+    match line.to.as_deref() {
+        // What comes to a proxy is counted.
+        Some(to) if !is_read => is_proxy(to).then(|| Cow::Owned(header(line))),
+        _ => Some(Cow::Borrowed(line)),
     }
-    Some(Line {
-        params: None,
-        result: None,
-        // Whether there is one counts.
-        error: line.error.as_ref().map(|_| RawValue::NULL.to_owned()),
-        ..header(line)
-    })
+}
+
+/// Whether a part of a chain is a proxy.
+pub fn is_proxy(part: &str) -> bool {
+    !["client", "agent", "acp-chain"].contains(&part)
 }
 
 /// A line without what it says, none of which is copied.

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use acp_chain_otel::without_body;
+use acp_chain_otel::needed;
 use acp_chain_trace::{Line, Sink};
 
 /// How much may wait to be handed over, in bytes.
@@ -84,11 +84,8 @@ impl Feed {
             serde_json::to_writer(&mut text, &missing)?;
             text.push(b'\n');
         }
-        for line in lines {
-            match without_body(line) {
-                Some(line) => serde_json::to_writer(&mut text, &line)?,
-                None => serde_json::to_writer(&mut text, line)?,
-            }
+        for line in lines.iter().filter_map(needed) {
+            serde_json::to_writer(&mut text, &*line)?;
             text.push(b'\n');
         }
         Ok(text)
@@ -118,6 +115,9 @@ impl Sink for Feed {
         }
         let text = self.text(lines)?;
         self.dropped = 0;
+        if text.is_empty() {
+            return Ok(());
+        }
         self.waiting.fetch_add(text.len(), Ordering::Relaxed);
         self.is_gone = self.queue.send(Entry::Lines(text)).is_err();
         Ok(())
