@@ -501,13 +501,12 @@ mod tests {
 
     #[test]
     fn what_is_open_is_bounded_and_done_at_the_end() {
-        let mut trace = String::new();
-        for number in 0..MOST + 5 {
-            trace += &format!(
-                r#"{{"time":"2026-01-01T00:00:00Z","connection":"x","from":"client","to":"agent","kind":"request","request":{number},"method":"session/prompt","session":"{number}","params":{{}}}}"#
-            );
-            trace.push('\n');
-        }
+        let asked = |number: usize| {
+            let line = r#"{"time":"2026-01-01T00:00:00Z","connection":"x","from":"client","to":"agent","kind":"request","request":N,"method":"session/prompt","session":"N","params":{}}"#;
+            line.replace('N', &number.to_string())
+        };
+        let trace: Vec<_> = (0..MOST + 5).map(asked).collect();
+        let trace = trace.join("\n");
         assert_eq!(spans(&trace, false).len(), MOST + 1);
     }
 }

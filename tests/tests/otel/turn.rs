@@ -10,7 +10,8 @@ use super::receiver::{Answer, Exported, Receiver};
 use super::{ABOVE, SECRET, TRACE, client, turn};
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    digits.concat()
 }
 
 /// The attributes of a span, as text.
