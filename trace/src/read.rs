@@ -48,6 +48,8 @@ pub struct Reader<R> {
     from: R,
     text: Vec<u8>,
     number: usize,
+    /// Where the line begins that was read last, in bytes.
+    at: u64,
     cut: usize,
     /// The connections in which the chain is a proxy.
     inner: HashSet<String>,
@@ -68,6 +70,7 @@ impl<R: BufRead> Reader<R> {
             from,
             text: Vec::new(),
             number: 0,
+            at: 0,
             cut: 0,
             inner: HashSet::new(),
             dialect: None,
@@ -85,8 +88,14 @@ impl<R: BufRead> Reader<R> {
         !self.inner.is_empty() && self.inner.contains(&line.connection)
     }
 
+    /// The line that was read last, as it stands there, with where it begins, in bytes from where reading began.
+    pub fn text(&self) -> (u64, &[u8]) {
+        (self.at, &self.text)
+    }
+
     fn next_line(&mut self) -> Result<Option<(usize, Line)>, TraceError> {
         loop {
+            self.at += self.text.len() as u64;
             self.text.clear();
             let mut bounded = self.from.by_ref().take(LONGEST as u64 + 1);
             if bounded.read_until(b'\n', &mut self.text)? == 0 {

@@ -1,9 +1,10 @@
-//! `cargo xtask bench`: what acp-chain costs, in four ways.
+//! `cargo xtask bench`: what acp-chain costs, in five ways.
 //!
 //! By default the harness in `bench/` is built and run, over real pipes, beside a relay of bytes and
-//! the reference conductor. `--micro` and `--instructions` look at the parts of the host instead.
+//! the reference conductor. `--inspector` measures the page of `acp-chain inspect` in a browser. `--micro` and `--instructions` look at the parts of the host instead.
 //! Everything is built as users build it: optimised, and without the features of the tests.
 
+mod inspector;
 mod instructions;
 
 use std::process::{Command, ExitCode};
@@ -40,9 +41,12 @@ pub struct Options {
     /// Measure the parts of the host, each by itself
     #[arg(long, conflicts_with_all = ["quick", "publish"])]
     micro: bool,
+    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium
+    #[arg(long, conflicts_with_all = ["quick", "publish", "micro"])]
+    inspector: bool,
     /// Count the instructions of a message on its way, and fail if they are more than before. Needs
     /// valgrind
-    #[arg(long, conflicts_with_all = ["quick", "publish", "micro"])]
+    #[arg(long, conflicts_with_all = ["quick", "publish", "micro", "inspector"])]
     instructions: bool,
     /// With `--instructions`: take what is counted as what is allowed from now on
     #[arg(long, requires = "instructions")]
@@ -54,6 +58,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     let progress = Progress::new(workspace);
     if options.instructions {
         return instructions::run(workspace, &progress, options.accept);
+    }
+    if options.inspector {
+        return inspector::run(workspace, &progress);
     }
     match options.micro {
         true => micro(workspace, &progress),

@@ -14,6 +14,7 @@
 //! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
+//! | `npm-browser`           | `tests/peers/npm/browser.mjs`, what drives a browser              |
 //! | `npm-conformance`       | the public MCP conformance suite, from npm                        |
 //! | `npm-conformance-front` | `tests/peers/npm/conformance-front.mjs`, what stands before a server |
 //! | `npm-conformance-server`| `tests/peers/npm/conformance-server.mjs`, a server for that suite |
@@ -21,6 +22,7 @@
 //! | `echo-agent`            | the example agent of the Python SDK                               |
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
+//! | `chromium`              | a browser, from Debian, where it is not installed                 |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
 //! | `fish`, `zsh`           | shells, from Debian                                               |
 //! | `mandoc`                | what finds errors in manual pages, from Debian                    |
@@ -124,6 +126,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let programs = npm::install(workspace, progress, &sources, &into)?;
     for name in [
         "agent",
+        "browser",
         "client",
         "conformance",
         "conformance-front",
@@ -159,7 +162,18 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         let product = workspace.target("peers/bin").join(program);
         debian::install(workspace, progress, packages, program, &product)?;
     }
-    Ok(())
+    // It has too many libraries to be unpacked beside the system.
+    let chromium = debian::installed(progress, "chromium")?;
+    link(workspace, "chromium", &chromium)
+}
+
+/// A browser, and what drives it.
+pub fn fetch_browser(workspace: &Workspace, progress: &Progress) -> Result<[PathBuf; 2]> {
+    fs::create_dir_all(workspace.target("peers/bin"))?;
+    npm_peers(workspace, progress)?;
+    let chromium = debian::installed(progress, "chromium")?;
+    link(workspace, "chromium", &chromium)?;
+    Ok([workspace.target("peers/bin/npm-browser"), chromium])
 }
 
 fn python_agent(workspace: &Workspace, progress: &Progress) -> Result<()> {

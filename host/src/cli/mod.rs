@@ -28,6 +28,7 @@ mod doctor;
 mod extension;
 mod folders;
 mod initialize;
+mod inspect;
 mod launched;
 mod limits;
 mod log;
@@ -184,6 +185,8 @@ Exit codes:
     Top(top::Top),
     /// Play one side of what `--trace` has recorded, and say where the other side differs
     Replay(replay::Replay),
+    /// Show what a chain does, from a trace or while it runs, as a page in your browser
+    Inspect(inspect::Inspect),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
     /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
@@ -302,6 +305,7 @@ pub fn main() -> ExitCode {
         Command::Trace(trace) => trace.main(),
         Command::Top(top) => finish(top.main()),
         Command::Replay(replay) => replay.main(),
+        Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => told(trust.main()),
         Command::Setup(setup) => told(setup.main()),
         Command::FindProjects(find) => told(find.main()),

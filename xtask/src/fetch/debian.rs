@@ -1,8 +1,8 @@
-//! Packages of Debian, unpacked beside the system and not into it.
+//! Packages of Debian, unpacked beside the system where they can be, and else installed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -57,4 +57,37 @@ pub fn install(
     fs::write(product, script)?;
     fs::set_permissions(product, Permissions::from_mode(0o755))?;
     stamp.set()
+}
+
+/// A program that the system has, by the name of its package. Where it is not there, it is installed, which only root
+/// may.
+pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
+    if let Some(found) = in_path(program) {
+        return Ok(found);
+    }
+    progress.step(program, |step| {
+        let install = || {
+            let mut install = Command::new("apt-get");
+            install.args(["install", "--yes", "--no-install-recommends", program]);
+            step.run(&mut install)
+        };
+        if install().is_ok() {
+            return Ok(());
+        }
+        step.run(Command::new("apt-get").arg("update"))?;
+        install()
+    })
+    .with_context(|| {
+        format!(
+            "{program} is not installed, and apt-get does not install it; with Debian: `sudo apt-get install {program}`; \
+             elsewhere, install it, and have `{program}` in PATH"
+        )
+    })?;
+    in_path(program).with_context(|| format!("{program} was installed, but is not in PATH"))
+}
+
+fn in_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+    places.find(|place| place.is_file())
 }

@@ -1,0 +1,31 @@
+//! The lines of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use acp_chain_inspect::{Log, follow, open};
+
+use crate::untrusted::Untrusted;
+
+/// Opens a trace, and reads it from a thread, also while it grows. It is an error here if its first line is of none;
+/// what is wrong further on, the page and standard error say.
+pub fn begin(log: &Arc<Log>, trace: &Path) -> Result<(), String> {
+    let shown = Untrusted::new(trace.display()).to_string();
+    let opened = open(log, trace, &shown).map_err(|error| {
+        let error = Untrusted::new(error).to_string();
+        match error.starts_with(|c: char| c.is_ascii_digit()) {
+            true => format!("{shown}:{error}"),
+            false => format!(
+                "{shown}: the trace cannot be read: {error}; `acp-chain run --trace FILE` writes one"
+            ),
+        }
+    })?;
+    let log = Arc::clone(log);
+    thread::spawn(move || {
+        follow(&log, opened, |told| {
+            eprintln!("acp-chain inspect: {}", Untrusted::new(told));
+        });
+    });
+    Ok(())
+}

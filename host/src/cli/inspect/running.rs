@@ -1,0 +1,83 @@
+//! The lines of all chains that run, each heard by a thread of its own.
+
+use std::collections::HashSet;
+use std::io::{BufReader, ErrorKind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use acp_chain_inspect::{Entry, Log};
+use acp_chain_live::{Found, Stream, chains};
+use acp_chain_trace::{Reader, TraceError};
+use bytes::Bytes;
+
+use crate::untrusted::Untrusted;
+
+/// How often somebody looks for chains that began.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Hears the chains that run, and those that begin later.
+pub fn begin(log: &Arc<Log>) -> Result<(), String> {
+    let cannot = |error| {
+        format!(
+            "the chains that run cannot be found: {error}; `acp-chain inspect FILE` shows the trace of one"
+        )
+    };
+    let mut found = chains().map_err(cannot)?;
+    let log = Arc::clone(log);
+    thread::spawn(move || {
+        let mut heard = HashSet::new();
+        loop {
+            heard.retain(|path| found.iter().any(|chain| chain.path == *path));
+            for chain in &found {
+                if heard.contains(&chain.path) {
+                    continue;
+                }
+                match chain.connect() {
+                    Ok(stream) => {
+                        heard.insert(chain.path.clone());
+                        hear(&log, chain, stream);
+                    }
+                    // It ended meanwhile.
+                    Err(error) if error.kind() != ErrorKind::PermissionDenied => {}
+                    Err(error) => {
+                        heard.insert(chain.path.clone());
+                        log.notice(&format!("process {}: {error}", chain.process));
+                    }
+                }
+            }
+            thread::sleep(PAUSE);
+            // A folder that cannot be read now may be later.
+            found = chains().unwrap_or_default();
+        }
+    });
+    Ok(())
+}
+
+/// Takes in what a chain says, until it ends.
+fn hear(log: &Arc<Log>, chain: &Found, stream: Stream) {
+    let log = Arc::clone(log);
+    let name = format!("process {}", chain.process);
+    let source = log.source(&name);
+    thread::spawn(move || {
+        let mut reader = Reader::new(BufReader::new(stream));
+        while let Some(read) = reader.next() {
+            match read {
+                Ok((number, line)) => {
+                    let (_, text) = reader.text();
+                    let text = Bytes::copy_from_slice(text.trim_ascii());
+                    log.append(source, vec![Entry::kept(line, number, text)]);
+                }
+                // A chain that ends may leave what it had still to say.
+                Err(TraceError::Unreadable(_)) => break,
+                Err(error) => {
+                    let told = format!("{name}: line {error}");
+                    eprintln!("acp-chain inspect: {}", Untrusted::new(&told));
+                    log.notice(&told);
+                    break;
+                }
+            }
+        }
+        log.ended(source);
+    });
+}

@@ -1,0 +1,69 @@
+// Where lines come from: the program that serves this page, or what is in this file itself, if it is a report.
+
+const embedded = document.getElementById('report');
+const report = embedded && JSON.parse(embedded.textContent);
+
+/** Whether this page stands for itself. */
+export const isReport = Boolean(report);
+
+/** What is known, and then what comes. Ends when the program does. */
+export async function* frames() {
+  if (report) {
+    yield* report.frames;
+    return;
+  }
+  const answer = await fetch('stream', { cache: 'no-store' });
+  if (!answer.ok) throw new Error(`acp-chain answers ${answer.status}`);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let parts = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    let from = 0;
+    for (let end = value.indexOf('\n'); end >= 0; end = value.indexOf('\n', from)) {
+      parts.push(value.slice(from, end));
+      yield JSON.parse(parts.join(''));
+      parts = [];
+      from = end + 1;
+    }
+    if (from < value.length) parts.push(value.slice(from));
+  }
+}
+
+/** A line as it stands in the trace. */
+export async function line(row, signal) {
+  if (report) return report.lines[row];
+  const answer = await fetch(`line?row=${row}`, { signal });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.text();
+}
+
+/** The rows from this one on whose bodies have a text, in order. */
+export async function search(text, from, signal) {
+  if (report) return searchHere(text, from);
+  const answer = await fetch(`search?${new URLSearchParams({ text, from })}`, { signal });
+  if (!answer.ok) throw new Error(await answer.text());
+  return new Uint32Array(await answer.arrayBuffer());
+}
+
+function searchHere(text, from) {
+  const anyCase = text === text.toLowerCase();
+  const spellings = [text, JSON.stringify(text).slice(1, -1)];
+  const found = [];
+  for (let row = from; row < report.lines.length; row += 1) {
+    const line = anyCase ? report.lines[row].toLowerCase() : report.lines[row];
+    if (spellings.some((spelling) => line.includes(spelling))) found.push(row);
+  }
+  return Uint32Array.from(found);
+}
+
+/** Rows in a format. */
+export async function exported(format, rows) {
+  if (report) return new Blob([rows.reduce((all, row) => `${all}${report.lines[row]}\n`, '')]);
+  const answer = await fetch(`export?${new URLSearchParams({ to: format })}`, {
+    method: 'POST',
+    body: Uint32Array.from(rows),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.blob();
+}

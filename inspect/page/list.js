@@ -1,0 +1,286 @@
+// The list of rows, with the way of each message drawn beside it. Only what is in view is there: the rest is a height.
+//
+// What always holds: rows that come or go do not move those that are looked at.
+
+import { html, nothing, render } from './vendor/lit-html.js';
+import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, RESPONSE, STATE } from './model.js';
+import { bytes, clean, number, short, span, timeOfDay } from './words.js';
+
+const ROW = 24;
+
+/** The marks that are shown as words, the worst first. */
+const SHOWN = ['failed', 'denied', 'missing', 'unanswered', 'error', 'refused', 'held', 'restarted', 'changed'];
+
+export class List {
+  #scroller;
+  #spacer;
+  #view;
+  #rows;
+  #canvas;
+  #heads;
+  #model;
+  #act;
+  #isAsked = false;
+  #widths = '';
+  shown = new Uint32Array(0);
+  /** Rows of the message that is looked at. */
+  way = new Set();
+  selected = -1;
+  anchor = -1;
+
+  /** `act` has `select(row, extends)`, `filter(proxy)` and `scrolled()`. */
+  constructor(element, model, act) {
+    this.#model = model;
+    this.#act = act;
+    this.#scroller = element.querySelector('.scroller');
+    this.#spacer = element.querySelector('.spacer');
+    this.#view = element.querySelector('.view');
+    this.#rows = element.querySelector('.rows');
+    this.#canvas = element.querySelector('canvas');
+    this.#heads = element.querySelector('.lanes');
+    this.#scroller.addEventListener('scroll', () => {
+      this.draw();
+      act.scrolled();
+    });
+    new ResizeObserver(() => this.draw()).observe(this.#scroller);
+  }
+
+  focus() {
+    this.#scroller.focus({ preventScroll: true });
+  }
+
+  /** Whether the last row is in view. */
+  get isAtEnd() {
+    return this.#scroller.scrollTop + this.#scroller.clientHeight >= this.shown.length * ROW - ROW / 2;
+  }
+
+  /** Other rows are shown. Where nothing else is said, what is in view stays where it is. */
+  show(rows, { top } = {}) {
+    const first = Math.floor(this.#scroller.scrollTop / ROW);
+    const row = this.shown[first];
+    const before = this.shown.length;
+    this.shown = rows;
+    this.#spacer.style.height = `${Math.max(1, rows.length) * ROW}px`;
+    if (top) this.#scroller.scrollTop = 0;
+    else if (row !== undefined && (rows.length < before || rows[first] !== row)) {
+      const within = this.#scroller.scrollTop % ROW;
+      this.#scroller.scrollTop = Math.min(lowerBound(rows, row), rows.length) * ROW + within;
+    }
+    this.draw();
+  }
+
+  /** The place of a row among those that are shown, or -1. */
+  indexOf(row) {
+    const at = lowerBound(this.shown, row);
+    return this.shown[at] === row ? at : -1;
+  }
+
+  scrollToEnd() {
+    this.#scroller.scrollTop = this.shown.length * ROW;
+  }
+
+  /** Brings a row into view, in the middle if it was far away. */
+  reveal(row) {
+    const at = this.indexOf(row);
+    if (at < 0) return;
+    const top = at * ROW;
+    const { scrollTop, clientHeight } = this.#scroller;
+    const height = clientHeight;
+    if (top < scrollTop) this.#scroller.scrollTop = top < scrollTop - 3 * ROW ? top - height / 2 : top;
+    else if (top + ROW > scrollTop + height) {
+      const isFar = top > scrollTop + height + 3 * ROW;
+      this.#scroller.scrollTop = isFar ? top - height / 2 : top + ROW - height;
+    }
+    this.draw();
+  }
+
+  page() {
+    return Math.max(1, Math.floor(this.#scroller.clientHeight / ROW) - 2);
+  }
+
+  draw() {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    requestAnimationFrame(() => {
+      this.#isAsked = false;
+      this.#drawNow();
+    });
+  }
+
+  #drawNow() {
+    const { scrollTop, clientHeight, clientWidth } = this.#scroller;
+    const first = Math.max(0, Math.floor(scrollTop / ROW));
+    const rows = this.shown.subarray(first, first + Math.ceil(clientHeight / ROW) + 1);
+    const lanes = this.#model.lanes();
+    const width = Math.min(92, Math.max(26, (clientWidth * 0.42) / lanes.list.length));
+    this.#head(lanes, width);
+    this.#rows.style.transform = `translateY(${-(scrollTop % ROW)}px)`;
+    const [low, high] = this.#selection();
+    render(html`${Array.from(rows, (row, at) => this.#row(row, first + at, low, high))}`, this.#rows);
+    this.#scroller.setAttribute('aria-activedescendant', this.indexOf(this.selected) >= 0 ? `row-${this.selected}` : '');
+    this.#paint(rows, lanes, width, scrollTop % ROW, clientHeight);
+  }
+
+  #selection() {
+    const ends = [this.indexOf(this.anchor), this.indexOf(this.selected)];
+    if (ends[0] < 0) ends[0] = ends[1];
+    return [Math.min(...ends), Math.max(...ends)];
+  }
+
+  /** The rows that are selected. */
+  selection() {
+    const [low, high] = this.#selection();
+    if (low < 0) return this.selected >= 0 ? [this.selected] : [];
+    return Array.from(this.shown.subarray(low, high + 1));
+  }
+
+  #head({ list }, width) {
+    const widths = `${list.join('\n')}\n${width}`;
+    if (widths === this.#widths) return;
+    this.#widths = widths;
+    this.#view.parentElement.parentElement.style.setProperty('--lanes', `${width * list.length}px`);
+    const lane = (name) => html`<button title="${name}: show what it gets, sends and decides" @click=${() => this.#act.filter(name)}>${name}</button>`;
+    render(html`${list.map(lane)}`, this.#heads);
+  }
+
+  #row(row, at, low, high) {
+    const model = this.#model;
+    const place = model.at(row);
+    if (place < 0) return html`<div class="row gone"></div>`;
+    const what = model.what[place];
+    const marks = model.marks[place];
+    const worst = SHOWN.find((mark) => marks & MARKS[mark]);
+    const classes = ['row', KINDS[what]];
+    if (at >= low && at <= high && low >= 0) classes.push('selected');
+    if (row === this.selected) classes.push('current');
+    if (this.way.has(row)) classes.push('way');
+    if (worst) classes.push(`is-${worst}`);
+    const select = (event) => this.#act.select(row, event.shiftKey);
+    return html`<div
+      class=${classes.join(' ')}
+      id="row-${row}"
+      role="option"
+      aria-selected=${row === this.selected}
+      aria-posinset=${at + 1}
+      aria-setsize=${this.shown.length}
+      aria-label="line ${model.line[place]}, ${model.words(row)}"
+      @mousedown=${select}
+    >
+      <span class="line">${number(model.line[place])}</span>
+      <span class="time">${timeOfDay(model.time[place])}</span>
+      <span class="space"></span>
+      <span class="what"><span class="said">${this.#what(place, what)}</span>${worst ? html`<span class="mark">${worst}</span>` : nothing}</span>
+      <span class="took">${what === BEGINS ? nothing : span(model.took[place])}</span>
+      <span class="size">${what <= RESPONSE ? bytes(model.size[place]) : nothing}</span>
+    </div>`;
+  }
+
+  #what(at, what) {
+    const model = this.#model;
+    const method = model.name(model.method[at]);
+    if (what <= RESPONSE) {
+      const sign = ['?', '·', '✓'][what];
+      return html`<span class="sign">${what === RESPONSE && model.flags[at] & 1 ? '✗' : sign}</span>${method}`;
+    }
+    const part = model.name(model.from[at]);
+    if (what === DECISION) return html`<b>${part}</b> ${DECISIONS[model.to[at]]} <span class="quiet">${method}</span>`;
+    if (what === COUNTS) return html`<b>${part}</b> made calls that were ${model.callsOf(at)}`;
+    if (what === DROPPED) return `${number(model.size[at])} lines are missing here`;
+    if (what === STATE) return html`<b>${part}</b> ${model.stateOf(at)}`;
+    const connection = model.connections[model.connection[at]];
+    const proxies = connection?.proxies.map((name) => short(clean(name), 40)).join(', ');
+    return html`<b>begins</b> <span class="quiet">${proxies}</span>`;
+  }
+
+  #paint(rows, lanes, width, offset, height) {
+    const canvas = this.#canvas;
+    const scale = window.devicePixelRatio || 1;
+    const wide = width * lanes.list.length;
+    if (canvas.width !== Math.round(wide * scale) || canvas.height !== Math.round(height * scale)) {
+      canvas.width = Math.round(wide * scale);
+      canvas.height = Math.round(height * scale);
+      canvas.style.width = `${wide}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const style = getComputedStyle(canvas);
+    const colour = (name) => style.getPropertyValue(`--${name}`);
+    const paint = canvas.getContext('2d');
+    paint.setTransform(scale, 0, 0, scale, 0, 0);
+    paint.clearRect(0, 0, wide, height);
+    const x = (lane) => (lane + 0.5) * width;
+    const lane = (name) => lanes.of.get(name) ?? lanes.last;
+    paint.lineWidth = 1;
+    paint.strokeStyle = colour('border');
+    paint.beginPath();
+    for (let at = 0; at < lanes.list.length; at += 1) {
+      paint.moveTo(Math.round(x(at)) + 0.5, 0);
+      paint.lineTo(Math.round(x(at)) + 0.5, height);
+    }
+    paint.stroke();
+    const model = this.#model;
+    rows.forEach((row, index) => {
+      const at = model.at(row);
+      if (at < 0) return;
+      const y = Math.round(index * ROW - offset + ROW / 2) + 0.5;
+      const what = model.what[at];
+      const marks = model.marks[at];
+      const bad = marks & (MARKS.failed | MARKS.denied | MARKS.error | MARKS.missing | MARKS.unanswered);
+      const kind = bad ? 'bad' : marks & MARKS.changed ? 'changed' : KINDS[Math.min(what, DECISION)];
+      paint.fillStyle = paint.strokeStyle = colour(kind);
+      paint.lineWidth = this.way.has(row) ? 2.5 : 1.5;
+      const from = x(lane(model.from[at]));
+      if (what > RESPONSE) {
+        if (what !== BEGINS && what !== DROPPED) diamond(paint, from, y);
+        return;
+      }
+      const towards = model.name(model.to[at]) === 'acp-chain' ? from + width / 2 : x(lane(model.to[at]));
+      paint.setLineDash(what === RESPONSE ? [5, 3] : []);
+      arrow(paint, from, towards, y, what);
+      if (marks & MARKS.changed) {
+        paint.beginPath();
+        paint.arc(from, y, 4, 0, 7);
+        paint.fill();
+      }
+    });
+  }
+}
+
+function arrow(paint, from, to, y, what) {
+  const way = Math.sign(to - from) || 1;
+  paint.beginPath();
+  paint.moveTo(from, y);
+  paint.lineTo(to - way * 6, y);
+  paint.stroke();
+  paint.setLineDash([]);
+  paint.beginPath();
+  paint.moveTo(to - way * 1.5, y);
+  paint.lineTo(to - way * 9, y - 4);
+  paint.lineTo(to - way * 9, y + 4);
+  paint.closePath();
+  // Who tells waits for nothing: an open head.
+  if (what === 1) {
+    paint.lineWidth = 1.2;
+    paint.stroke();
+  } else paint.fill();
+}
+
+function diamond(paint, x, y) {
+  paint.beginPath();
+  paint.moveTo(x, y - 5);
+  paint.lineTo(x + 5, y);
+  paint.lineTo(x, y + 5);
+  paint.lineTo(x - 5, y);
+  paint.closePath();
+  paint.fill();
+}
+
+/** The first place whose row is not before this one. */
+export function lowerBound(rows, row) {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle] < row) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

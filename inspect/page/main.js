@@ -1,0 +1,516 @@
+// The page: what is looked at, and what keys and buttons do.
+
+import { html, nothing, render } from './vendor/lit-html.js';
+import { frames, isReport, search } from './backend.js';
+import { Detail } from './detail.js';
+import { asText, choices, save } from './exports.js';
+import { List, lowerBound } from './list.js';
+import { KINDS, MARKS, Model, TROUBLE } from './model.js';
+import { plots } from './plots.js';
+import { KEYS, parse, predicate, term, withTerm } from './query.js';
+import { side } from './side.js';
+import { clean, counted, number } from './words.js';
+
+/** Screen readers are told of what came so often at most. */
+const SAID = 5000;
+
+/** So long nobody types any more before bodies are searched. */
+const TYPED = 40;
+
+const place = (id) => document.getElementById(id);
+const model = new Model();
+const state = {
+  filter: new URLSearchParams(location.hash.slice(1)).get('filter') ?? '',
+  follows: false,
+  hasEnded: false,
+  failed: '',
+  plots: false,
+  news: 0,
+  searching: false,
+};
+
+/** The rows that the filter shows: an array that grows, and how much of it counts. */
+let rows = new Uint32Array(8192);
+let length = 0;
+/** Up to which row the filter was applied, and the rows whose bodies have its text. */
+let applied = 0;
+let found = null;
+let run = new AbortController();
+
+const detail = new Detail(model, {
+  select: (row) => choose(row, false, true),
+  copy,
+  save: (chosen) => save(model, chosen, { name: 'ndjson', extension: 'ndjson' }).catch(tell),
+  again: () => render(detail.shown(), place('detail')),
+});
+
+const list = new List(place('list'), model, {
+  select: (row, isMore) => choose(row, isMore, false),
+  filter: (name) => setFilter(withTerm(state.filter, 'proxy', term(state.filter, 'proxy') === name ? '' : name)),
+  scrolled: () => {
+    if (list.isAtEnd) state.news = 0;
+    news();
+  },
+});
+
+// ── what is shown ──
+
+function setFilter(filter) {
+  if (filter === state.filter) return;
+  state.filter = filter;
+  apply();
+  bar();
+  tree();
+}
+
+/** Applies the filter to all rows. */
+function apply() {
+  run.abort();
+  run = new AbortController();
+  [length, applied, found] = [0, model.first, null];
+  const { text } = parse(state.filter);
+  if (text) lookUp(text, run.signal);
+  else extend({ isNew: true });
+}
+
+/** Asks for the rows whose bodies have a text. */
+async function lookUp(text, signal) {
+  state.searching = true;
+  const upTo = model.end;
+  const begun = performance.now();
+  try {
+    const rows = await search(text, model.first, signal);
+    if (signal.aborted) return;
+    found = { text, rows, upTo };
+    state.searching = false;
+    extend({ isNew: true });
+    performance.measure('filter', { start: begun });
+  } catch (error) {
+    if (!signal.aborted) tell(error);
+  }
+}
+
+/** Applies the filter to the rows that it was not applied to. */
+function extend({ isNew = false } = {}) {
+  const query = parse(state.filter);
+  if (query.text && !found) return;
+  const end = query.text ? Math.min(model.end, found.upTo) : model.end;
+  const is = predicate(model, query);
+  const before = length;
+  if (query.text) {
+    for (let at = lowerBound(found.rows, applied); at < found.rows.length && found.rows[at] < end; at += 1) {
+      if (is(found.rows[at] - model.first)) add(found.rows[at]);
+    }
+  } else for (let row = Math.max(applied, model.first); row < end; row += 1) if (is(row - model.first)) add(row);
+  applied = end;
+  if (isNew) state.news = 0;
+  else if (!list.isAtEnd) state.news += length - before;
+  show(isNew);
+  if (query.text && end < model.end && !state.searching) searchOn(query.text, run.signal);
+}
+
+/** The same text in the rows that came since. */
+async function searchOn(text, signal) {
+  state.searching = true;
+  const upTo = model.end;
+  try {
+    const more = await search(text, found.upTo, signal);
+    if (signal.aborted) return;
+    const all = new Uint32Array(found.rows.length + more.length);
+    all.set(found.rows);
+    all.set(more, found.rows.length);
+    found = { text, rows: all, upTo };
+    state.searching = false;
+    extend();
+  } catch (error) {
+    if (!signal.aborted) tell(error);
+  }
+}
+
+function add(row) {
+  if (length === rows.length) {
+    const more = new Uint32Array(length * 2);
+    more.set(rows);
+    rows = more;
+  }
+  rows[length] = row;
+  length += 1;
+}
+
+function show(isNew) {
+  const gone = lowerBound(rows.subarray(0, length), model.first);
+  if (gone > 0) {
+    rows.copyWithin(0, gone, length);
+    length -= gone;
+  }
+  list.show(rows.slice(0, length), { top: isNew });
+  if (isNew && list.indexOf(list.selected) >= 0) list.reveal(list.selected);
+  if (state.follows) list.scrollToEnd();
+  foot();
+  news();
+  if (state.plots) plotSoon();
+}
+
+/** Looks at a row. `isMore` selects all up to it. */
+function choose(row, isMore, isFar) {
+  if (!isMore) list.anchor = row;
+  list.selected = row;
+  list.way = new Set(row >= 0 ? model.way(row) : []);
+  if (row >= 0) state.follows = false;
+  // What is asked for by name is shown, whatever the filter says.
+  if (isFar && list.indexOf(row) < 0) setFilter('');
+  if (row >= 0) list.reveal(row);
+  list.draw();
+  detail.look(row);
+  bar();
+}
+
+/** So many rows further on. */
+function step(count, isMore) {
+  if (!length) return;
+  const at = list.indexOf(list.selected);
+  const from = at < 0 ? (count > 0 ? -1 : length) : at;
+  choose(rows[Math.max(0, Math.min(length - 1, from + count))], isMore, false);
+}
+
+/** To the next row that is marked as trouble. */
+function jump(way) {
+  const from = list.selected >= 0 ? lowerBound(list.shown, list.selected) : way > 0 ? -1 : length;
+  for (let at = from + way; at >= 0 && at < length; at += way) {
+    if (model.marks[rows[at] - model.first] & TROUBLE) return choose(rows[at], false, false);
+  }
+  say(`nothing is wrong ${way > 0 ? 'further on' : 'before'}`);
+}
+
+// ── the parts of the page ──
+
+function bar() {
+  const query = parse(state.filter);
+  const menu = (key, label, values) => {
+    const now = term(state.filter, key);
+    const all = now && !values.includes(now) ? [now, ...values] : values;
+    return html`<select aria-label=${label} title=${label} .value=${now} @change=${(event) => setFilter(withTerm(state.filter, key, event.target.value))}>
+      <option value="" ?selected=${!now}>${label}</option>
+      ${all.map((value) => html`<option value=${value} ?selected=${value === now}>${value}</option>`)}
+    </select>`;
+  };
+  const isDark = getComputedStyle(document.documentElement).colorScheme === 'dark';
+  render(
+    html`<h1>acp-chain</h1>
+      <div class="filter" role="search">
+        <input
+          id="filter"
+          type="search"
+          autocomplete="off"
+          spellcheck="false"
+          aria-label="Filter"
+          placeholder="Filter: words of a message, status:unanswered …   /"
+          .value=${state.filter}
+          @input=${typed}
+          @keydown=${inFilter}
+        />
+        ${menu('proxy', 'proxy', model.lanes().list)} ${menu('method', 'method', methods())} ${menu('kind', 'kind', KINDS)} ${menu('status', 'status', Object.keys(MARKS))}
+      </div>
+      <button title="To the trouble before (N)" aria-label="To the trouble before" @click=${() => jump(-1)}>▲</button>
+      <button title="To the next trouble (n)" aria-label="To the next trouble" @click=${() => jump(1)}>▼</button>
+      <button aria-pressed=${state.plots} title="Latency and processor time (p)" @click=${togglePlots}>Latency</button>
+      ${model.isLive ? html`<button aria-pressed=${state.follows} title="Show what comes (f)" @click=${follow}>Follow</button>` : nothing}
+      <button title="Save or copy (e)" @click=${openExports}>Export…</button>
+      <button title="Light or dark (t)" aria-label="Light or dark" @click=${toggleTheme}>${isDark ? '☀' : '☾'}</button>
+      <button title="Keys (?)" aria-label="Keys" @click=${help}>?</button>
+      ${query.wrong.length ? html`<span class="problem" role="alert">there is no ${query.wrong.map(clean).join(', ')}</span>` : nothing}`,
+    place('bar'),
+  );
+}
+
+let named = { count: 0, rows: 0, list: [] };
+
+/** The methods that there are, by name. */
+function methods() {
+  if (named.count !== model.names.length || model.end - named.rows > 10_000) {
+    const numbers = new Set(model.method.subarray(0, model.count));
+    const list = [...numbers].map((number) => model.name(number)).filter(Boolean);
+    named = { count: model.names.length, rows: model.end, list: list.sort().slice(0, 500) };
+  }
+  return named.list;
+}
+
+function tree() {
+  const now = { session: term(state.filter, 'session'), turn: term(state.filter, 'turn') };
+  const act = { term: (key, value) => setFilter(withTerm(state.filter, key, value)), again: tree };
+  render(side(model, now, act), place('side'));
+}
+
+function foot() {
+  const shown = length === model.count ? '' : `${number(length)} of `;
+  const what = model.isLive ? ` · the newest 200,000 are kept` : '';
+  const doing = state.failed || (state.hasEnded && !isReport ? 'acp-chain has ended; what it told stays here' : '');
+  place('count').textContent = [`${shown}${counted(model.count, 'line')}${what}`, doing].filter(Boolean).join(' · ');
+}
+
+function notices() {
+  const some = model.notices.slice(-5).map(clean);
+  render(html`${some.map((text) => html`<p class="problem">${text}</p>`)}`, place('notices'));
+}
+
+function news() {
+  const click = () => {
+    state.news = 0;
+    list.scrollToEnd();
+    news();
+  };
+  render(state.news > 0 ? html`<button class="news" @click=${click}>${number(state.news)} new ↓</button>` : nothing, place('news'));
+}
+
+let isPlotted = false;
+
+function plotSoon() {
+  if (isPlotted) return;
+  isPlotted = true;
+  setTimeout(() => {
+    isPlotted = false;
+    if (state.plots) render(plots(model, list.shown, (name) => setFilter(withTerm(state.filter, 'proxy', name))), place('plots'));
+  }, 250);
+}
+
+function togglePlots() {
+  state.plots = !state.plots;
+  place('plots').hidden = !state.plots;
+  if (state.plots) plotSoon();
+  // The list is as high as what is left.
+  if (list.selected >= 0) list.reveal(list.selected);
+  bar();
+}
+
+function follow() {
+  state.follows = !state.follows;
+  state.news = 0;
+  if (state.follows) list.scrollToEnd();
+  news();
+  bar();
+}
+
+function toggleTheme() {
+  const root = document.documentElement;
+  root.dataset.theme = getComputedStyle(root).colorScheme === 'dark' ? 'light' : 'dark';
+  list.draw();
+  if (state.plots) plotSoon();
+  bar();
+}
+
+// ── dialogs ──
+
+function openDialog(title, content) {
+  const dialog = place('dialog');
+  render(
+    html`<h2>${title} <button class="close" aria-label="Close" @click=${() => dialog.close()}>×</button></h2>
+      ${content}`,
+    dialog,
+  );
+  if (!dialog.open) dialog.showModal();
+}
+
+const HELP = [
+  ['j, k, ↓, ↑', 'the next row, the one before; with Shift, select up to there'],
+  ['PageDown, PageUp, g, G', 'a page on, a page back, to the first, to the last'],
+  ['n, N', 'to the next trouble, to the one before'],
+  ['/', 'filter'],
+  ['Enter', 'to the message, from the list; to the list, from the filter'],
+  ['Esc', 'back to the list; from there, nothing is selected; then, no filter'],
+  ['c', 'copy what is selected'],
+  ['e', 'save or copy in other formats'],
+  ['f', 'follow what comes'],
+  ['p', 'latency and processor time'],
+  ['t', 'light or dark'],
+  ['?', 'this'],
+];
+
+function help() {
+  openDialog(
+    'Keys and filters',
+    html`<dl class="keys">${HELP.map(([keys, what]) => html`<div><dt><kbd>${keys}</kbd></dt><dd>${what}</dd></div>`)}</dl>
+      <h3>Filters</h3>
+      <p>Words are looked for in what messages say; in small letters, in any. Beside them, ${KEYS.map((key, at) => html`${at ? ', ' : ''}<code>${key}:</code>`)}. A method may end in <code>*</code>.</p>
+      <p><code>kind:</code> ${KINDS.join(', ')}. <code>status:</code> ${Object.keys(MARKS).join(', ')}.</p>`,
+  );
+}
+
+const exporting = { scope: 'shown', isBusy: false, told: '', failed: false };
+
+function openExports() {
+  if (list.selection().length > 1) exporting.scope = 'selected';
+  else if (list.selected < 0) exporting.scope = 'shown';
+  exporting.told = '';
+  drawExports();
+}
+
+function drawExports() {
+  const chosen = () => (exporting.scope === 'selected' ? list.selection() : Array.from(list.shown));
+  const doing = async (what, told) => {
+    Object.assign(exporting, { isBusy: true, told: '…', failed: false });
+    drawExports();
+    try {
+      await what();
+      exporting.told = told;
+    } catch (error) {
+      Object.assign(exporting, { told: clean(error.message ?? error), failed: true });
+    }
+    exporting.isBusy = false;
+    drawExports();
+  };
+  const act = {
+    scope: (scope) => {
+      exporting.scope = scope;
+      drawExports();
+    },
+    save: (format) => doing(() => save(model, chosen(), format), 'saved'),
+    copy: () => doing(async () => navigator.clipboard.writeText(await asText(model, chosen())), 'copied'),
+  };
+  openDialog('Export', choices(model, list.selection(), list.shown, exporting, act));
+}
+
+// ── input ──
+
+let typing = 0;
+
+function typed(event) {
+  const { value } = event.target;
+  clearTimeout(typing);
+  typing = setTimeout(() => setFilter(value), TYPED);
+}
+
+function inFilter(event) {
+  if (event.key !== 'Enter' && event.key !== 'Escape') return;
+  clearTimeout(typing);
+  setFilter(event.key === 'Enter' ? event.target.value : '');
+  list.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+const KEYBOARD = {
+  j: (event) => step(1, event.shiftKey),
+  J: () => step(1, true),
+  ArrowDown: (event) => step(1, event.shiftKey),
+  k: (event) => step(-1, event.shiftKey),
+  K: () => step(-1, true),
+  ArrowUp: (event) => step(-1, event.shiftKey),
+  PageDown: (event) => step(list.page(), event.shiftKey),
+  PageUp: (event) => step(-list.page(), event.shiftKey),
+  Home: () => step(-Infinity, false),
+  End: () => step(Infinity, false),
+  g: () => step(-Infinity, false),
+  G: () => step(Infinity, false),
+  n: () => jump(1),
+  N: () => jump(-1),
+  '/': () => place('filter').select(),
+  '?': help,
+  c: () => list.selected >= 0 && asText(model, list.selection()).then((text) => copy(text, 'the selection'), tell),
+  e: openExports,
+  f: follow,
+  p: togglePlots,
+  t: toggleTheme,
+  Escape: escape,
+};
+
+function escape() {
+  if (document.activeElement !== place('list').querySelector('.scroller')) return list.focus();
+  if (list.selected >= 0) return choose(-1, false, false);
+  setFilter('');
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || place('dialog').open) return;
+  const { target } = event;
+  const isList = target.closest('.scroller') || target === document.body;
+  if (target.matches('input, select, textarea')) return;
+  // Keys that scroll do so where the reader is.
+  if (!isList && /^(Arrow|Page|Home|End)/.test(event.key)) return;
+  if (event.key === 'Enter' && isList && list.selected >= 0) {
+    const first = place('detail');
+    first.tabIndex = -1;
+    first.focus();
+    event.preventDefault();
+    return;
+  }
+  const act = KEYBOARD[event.key];
+  if (!act) return;
+  act(event);
+  event.preventDefault();
+});
+
+async function copy(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(`${what} is copied`);
+  } catch (error) {
+    tell(error);
+  }
+}
+
+// ── what comes ──
+
+let said = 0;
+
+/** Tells screen readers, and shows it for a while. */
+function say(text) {
+  place('live').textContent = text;
+  place('live').classList.remove('unseen');
+  clearTimeout(said);
+  said = setTimeout(() => {
+    place('live').textContent = '';
+    place('live').classList.add('unseen');
+  }, SAID);
+}
+
+function tell(error) {
+  state.searching = false;
+  say(clean(error.message ?? error));
+}
+
+let isAsked = false;
+let told = { names: 0, connections: 0, turns: 0, ended: '', drawn: 0 };
+
+function changed() {
+  if (isAsked) return;
+  isAsked = true;
+  setTimeout(() => {
+    isAsked = false;
+    extend();
+    notices();
+    const ended = model.sources.map((source) => source.has_ended).join();
+    const now = { names: model.names.length, connections: model.connections.length, turns: model.turns.at(-1)?.row, ended, drawn: model.sources.length };
+    if (Object.keys(now).some((key) => now[key] !== told[key])) {
+      told = now;
+      tree();
+      // A menu that is open stays as it is.
+      if (!place('bar').contains(document.activeElement)) bar();
+    }
+  }, 30);
+}
+
+async function main() {
+  bar();
+  tree();
+  foot();
+  detail.look(-1);
+  render(detail.shown(), place('detail'));
+  list.focus();
+  const begun = performance.now();
+  try {
+    for await (const frame of frames()) {
+      model.take(frame);
+      changed();
+    }
+  } catch (error) {
+    state.failed = `acp-chain cannot be heard: ${clean(error.message ?? error)}`;
+  }
+  state.hasEnded = true;
+  performance.measure('stream', { start: begun });
+  changed();
+}
+
+// For those who look at the page from outside, such as tests.
+globalThis.inspector = { model, list, get shown() { return length; }, get isSearching() { return state.searching; } };
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => (list.draw(), bar()));
+main();

@@ -1,0 +1,367 @@
+// All rows: what the program sent of each line, and how lines belong together.
+//
+// Rows have numbers that never change. Of chains that run, the oldest are dropped: `first` is the first that is there.
+// Columns are typed arrays, since there are hundreds of thousands of rows.
+
+import { clean } from './words.js';
+
+export const REQUEST = 0;
+export const NOTIFICATION = 1;
+export const RESPONSE = 2;
+export const DECISION = 3;
+export const COUNTS = 4;
+export const BEGINS = 5;
+export const DROPPED = 6;
+export const STATE = 7;
+
+export const KINDS = ['request', 'notification', 'response', 'decision', 'calls', 'begin', 'missing', 'state'];
+
+export const DECISIONS = ['?', 'forward', 'change', 'refuse', 'answer', 'discard', 'hold', 'fail', 'expire'];
+const [FORWARD, CHANGE, REFUSE, ANSWER, DISCARD, HOLD, FAIL, EXPIRE] = [1, 2, 3, 4, 5, 6, 7, 8];
+
+/** What a row is marked with; each is a word behind `status:`. */
+export const MARKS = {
+  failed: 1,
+  restarted: 2,
+  denied: 4,
+  held: 8,
+  unanswered: 16,
+  changed: 32,
+  error: 64,
+  missing: 128,
+  refused: 256,
+};
+
+/** Those that are jumped to. */
+export const TROUBLE = MARKS.failed | MARKS.restarted | MARKS.denied | MARKS.held | MARKS.unanswered | MARKS.missing;
+
+/** So many rows of chains that run are kept, as by the program. */
+const WINDOW = 200_000;
+
+/** So many lanes are drawn; what more parts there are share the last. */
+const LANES = 24;
+
+/** Who passes nothing on. */
+const ENDS = new Set(['client', 'agent', 'acp-chain']);
+
+const COLUMNS = [
+  ['line', Float64Array],
+  ['time', Float64Array],
+  ['connection', Int32Array],
+  ['what', Uint8Array],
+  ['from', Int32Array],
+  ['to', Int32Array],
+  ['method', Int32Array],
+  ['session', Int32Array],
+  ['request', Float64Array],
+  ['took', Float64Array],
+  ['held', Float64Array],
+  ['size', Float64Array],
+  ['flags', Uint8Array],
+  ['sum', Uint32Array],
+];
+
+/** What is found out here: marks, the row before and behind on the way of the same message, that of the
+ * request, and what was decided about the message. */
+const FOUND = [
+  ['marks', Uint16Array],
+  ['came', Float64Array],
+  ['next', Float64Array],
+  ['asked', Float64Array],
+  ['decided', Uint8Array],
+];
+
+export class Model {
+  names = [];
+  sources = [];
+  connections = [];
+  notices = [];
+  formats = [];
+  /** Prompts of clients: { row, title, connection, session, end }. */
+  turns = [];
+  first = 0;
+  count = 0;
+  #room = 0;
+  #waiting = new Map();
+  #passing = new Map();
+  #open = new Map();
+  #lastTurn = new Map();
+  #lanes = null;
+
+  constructor() {
+    this.#grow(8192);
+  }
+
+  get end() {
+    return this.first + this.count;
+  }
+
+  get isLive() {
+    return this.sources.some((source) => source.is_live);
+  }
+
+  /** Takes in what the program sent. */
+  take(frame) {
+    if (frame.names) this.names.push(...frame.names.map(clean));
+    if (frame.formats) this.formats = frame.formats;
+    if (frame.sources) this.sources = frame.sources;
+    if (frame.connections) {
+      this.connections = frame.connections;
+      this.#lanes = null;
+    }
+    if (frame.notices) this.notices = frame.notices;
+    if (frame.rows) this.#rows(frame);
+  }
+
+  #rows({ first, rows, turns }) {
+    const count = rows[0].length;
+    if (count === 0) return;
+    if (this.count === 0) this.first = first;
+    // What the program dropped before it was sent.
+    if (first !== this.end) this.#dropAll(first);
+    this.#grow(this.count + count);
+    COLUMNS.forEach(([name], at) => this[name].set(rows[at], this.count));
+    for (const [name] of FOUND) this[name].fill(name === 'marks' || name === 'decided' ? 0 : -1, this.count, this.count + count);
+    this.count += count;
+    for (let at = this.count - count; at < this.count; at += 1) this.#join(at);
+    for (const [row, title] of turns) this.#turn(row, clean(title));
+    this.#lanes = null;
+    if (this.isLive && this.count > WINDOW * 1.1) this.#drop(this.count - WINDOW);
+  }
+
+  #grow(least) {
+    if (least <= this.#room) return;
+    let room = Math.max(this.#room, 8192);
+    while (room < least) room *= 2;
+    for (const [name, Kind] of [...COLUMNS, ...FOUND]) {
+      const grown = new Kind(room);
+      if (this[name]) grown.set(this[name].subarray(0, this.count));
+      this[name] = grown;
+    }
+    this.#room = room;
+  }
+
+  #drop(count) {
+    for (const [name] of [...COLUMNS, ...FOUND]) this[name].copyWithin(0, count, this.count);
+    this.first += count;
+    this.count -= count;
+    this.turns = this.turns.filter((turn) => turn.end === Infinity || turn.end > this.first);
+    for (const waiting of [this.#waiting, this.#passing]) {
+      for (const [key, rows] of waiting) {
+        const left = rows.filter((row) => row >= this.first);
+        if (left.length) waiting.set(key, left);
+        else waiting.delete(key);
+      }
+    }
+    for (const [key, row] of this.#open) if (row < this.first) this.#open.delete(key);
+  }
+
+  #dropAll(first) {
+    this.#drop(this.count);
+    this.first = first;
+  }
+
+  #join(at) {
+    const what = this.what[at];
+    const row = this.first + at;
+    if (what <= RESPONSE) this.#hop(at, row, what);
+    else if (what === DECISION) this.#decided(at, row);
+    else if (what === COUNTS) this.#mark(at, MARKS.denied);
+    else if (what === DROPPED) this.#mark(at, MARKS.missing);
+    else if (what === STATE) {
+      if (this.flags[at] & 16) this.#mark(at, MARKS.failed);
+      else if (this.flags[at] & 64) this.#mark(at, MARKS.restarted);
+    }
+  }
+
+  #mark(at, mark) {
+    if (at >= 0 && at < this.count) this.marks[at] |= mark;
+  }
+
+  /** What a proxy has of the same message: a request by its number, a notification by what it is. */
+  #key(at, part) {
+    const request = this.request[at];
+    const of = request >= 0 ? request : `n${this.session[at]}`;
+    return `${this.connection[at]} ${part} ${this.method[at]} ${of}`;
+  }
+
+  #hop(at, row, what) {
+    const from = this.#key(at, this.from[at]);
+    const came = this.#take(this.#passing, from, what) ?? this.#take(this.#waiting, from, what);
+    if (came !== undefined) {
+      this.came[at] = came;
+      const before = came - this.first;
+      if (before >= 0) {
+        this.next[before] = row;
+        if (this.sum[before] !== this.sum[at]) this.#mark(at, MARKS.changed);
+      }
+    }
+    if (!ENDS.has(this.name(this.to[at]))) put(this.#waiting, this.#key(at, this.to[at]), row);
+    if (this.flags[at] & 1) this.#mark(at, MARKS.error);
+    const request = this.request[at];
+    if (request < 0) return;
+    const key = `${this.connection[at]} ${request}`;
+    const asked = this.#open.get(key);
+    if (what === REQUEST && asked === undefined) {
+      this.#open.set(key, row);
+      this.#mark(at, MARKS.unanswered);
+    } else if (asked !== undefined) {
+      this.asked[at] = asked;
+      if (what === RESPONSE && this.from[asked - this.first] === this.to[at]) this.#answered(key, asked);
+    }
+  }
+
+  #answered(key, asked) {
+    const at = asked - this.first;
+    if (at >= 0) this.marks[at] &= ~MARKS.unanswered;
+    this.#open.delete(key);
+  }
+
+  #decided(at, row) {
+    const decision = this.to[at];
+    const key = this.#key(at, this.from[at]);
+    const rows = this.#waiting.get(key);
+    const about = rows?.[0];
+    if (about !== undefined) {
+      this.came[at] = about;
+      if (about >= this.first) this.decided[about - this.first] = decision;
+      if (decision !== HOLD) {
+        rows.shift();
+        if (!rows.length) this.#waiting.delete(key);
+      }
+      if (decision === FORWARD || decision === CHANGE || decision === FAIL || decision === EXPIRE) {
+        put(this.#passing, key, about);
+      }
+    }
+    const mark = { [FAIL]: MARKS.failed, [EXPIRE]: MARKS.failed | MARKS.held, [HOLD]: MARKS.held, [REFUSE]: MARKS.refused }[decision];
+    if (mark) {
+      this.#mark(at, mark);
+      if (about !== undefined) this.#mark(about - this.first, mark);
+    }
+    const request = this.request[at];
+    if (request >= 0 && (decision === ANSWER || decision === REFUSE)) {
+      const open = `${this.connection[at]} ${request}`;
+      const asked = this.#open.get(open);
+      // The answer of a proxy is a hop as well, where somebody else asked.
+      if (asked !== undefined && decision === ANSWER) this.#answered(open, asked);
+    }
+  }
+
+  #take(map, key, what) {
+    const rows = map.get(key);
+    if (!rows) return undefined;
+    const at = rows.findIndex((row) => row >= this.first && this.what[row - this.first] === what);
+    if (at < 0) return undefined;
+    const [row] = rows.splice(at, 1);
+    if (!rows.length) map.delete(key);
+    return row;
+  }
+
+  #turn(row, title) {
+    const at = row - this.first;
+    const [connection, session] = [this.connection[at], this.session[at]];
+    const last = this.#lastTurn.get(`${connection} ${session}`);
+    // The client says it once, and the host may tell it twice.
+    if (last && this.request[last.row - this.first] === this.request[at]) return;
+    if (last) last.end = row;
+    const turn = { row, title, connection, session, end: Infinity };
+    this.#lastTurn.set(`${connection} ${session}`, turn);
+    this.turns.push(turn);
+  }
+
+  /** The place of a row in the columns, or -1. */
+  at(row) {
+    return row >= this.first && row < this.end ? row - this.first : -1;
+  }
+
+  /** Who changed the message of a row: a proxy, or the host behind one that let it pass. */
+  changedBy(at) {
+    const before = this.at(this.came[at]);
+    const name = this.name(this.from[at]);
+    return before >= 0 && this.decided[before] === FORWARD ? `acp-chain, behind ${name},` : name;
+  }
+
+  name(number) {
+    return this.names[number] ?? '';
+  }
+
+  /** All hops of the message that a row is about, in their order. */
+  way(row) {
+    let at = this.at(row);
+    if (at < 0) return [];
+    if (this.what[at] === DECISION && this.came[at] >= 0) at = this.at(this.came[at]);
+    if (at < 0 || this.what[at] > RESPONSE) return [];
+    const way = [this.first + at];
+    for (let before = this.came[at]; this.at(before) >= 0 && way.length < 1000; before = this.came[this.at(before)]) way.unshift(before);
+    for (let next = this.next[at]; this.at(next) >= 0 && way.length < 1000; next = this.next[this.at(next)]) way.push(next);
+    return way;
+  }
+
+  /** The parts of all chains, from the client to the agent: their names' numbers, by lane, and the lane of each. */
+  lanes() {
+    if (this.#lanes) return this.#lanes;
+    const numbers = new Map(this.names.map((name, number) => [name, number]));
+    const order = [];
+    for (const { proxies } of this.connections) {
+      let at = 0;
+      for (const proxy of proxies.map(clean)) {
+        const known = order.indexOf(proxy);
+        if (known >= 0) at = known + 1;
+        else if (order.length < LANES) {
+          order.splice(at, 0, proxy);
+          at += 1;
+        }
+      }
+    }
+    const seen = new Set();
+    for (let at = 0; at < this.count && seen.size < 200; at += 1) {
+      seen.add(this.from[at]);
+      if (this.what[at] <= RESPONSE) seen.add(this.to[at]);
+    }
+    const ends = new Set(['', 'client', 'agent', ...order]);
+    for (const number of seen) {
+      const name = this.name(number);
+      if (!ends.has(name) && order.length < LANES) order.push(name);
+    }
+    const list = ['client', ...order, 'agent'];
+    const of = new Map(list.map((name, lane) => [numbers.get(name), lane]));
+    this.#lanes = { list, of, last: list.length - 2 };
+    return this.#lanes;
+  }
+
+  /** A row in words. */
+  words(row) {
+    const at = this.at(row);
+    if (at < 0) return 'no longer kept';
+    const what = this.what[at];
+    const from = this.name(this.from[at]);
+    const method = this.name(this.method[at]);
+    const marks = Object.keys(MARKS).filter((mark) => this.marks[at] & MARKS[mark]);
+    const marked = marks.length ? `, ${marks.join(', ')}` : '';
+    if (what <= RESPONSE) return `${KINDS[what]} ${method} from ${from} to ${this.name(this.to[at])}${marked}`;
+    if (what === DECISION) return `${from} decided ${DECISIONS[this.to[at]]} about ${method}${marked}`;
+    if (what === BEGINS) return 'a connection begins';
+    if (what === DROPPED) return `${this.size[at]} lines are missing here`;
+    if (what === STATE) return `${from} ${this.stateOf(at)}`;
+    return `${from} made calls that were ${this.callsOf(at)}`;
+  }
+
+  stateOf(at) {
+    const flags = this.flags[at];
+    if (flags & 16) return 'has failed';
+    if (flags & 32) return 'ended';
+    return flags & 64 ? `was started anew (${this.held[at]})` : 'runs';
+  }
+
+  callsOf(at) {
+    const flags = this.flags[at];
+    const words = [flags & 2 && 'denied', flags & 4 && 'senseless', flags & 8 && 'past a limit'];
+    return words.filter(Boolean).join(', ') || 'odd';
+  }
+}
+
+function put(map, key, row) {
+  const rows = map.get(key);
+  if (rows) rows.push(row);
+  else map.set(key, [row]);
+}

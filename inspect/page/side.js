@@ -1,0 +1,65 @@
+// The chains, their sessions and the turns of these.
+
+import { html, nothing } from './vendor/lit-html.js';
+import { clean, number, short, timeOfDay } from './words.js';
+
+/** So many turns of a session are shown, the newest, until all are asked for. */
+const TURNS = 50;
+
+/** So many chains with what they have. */
+const CHAINS = 100;
+
+const all = new Set();
+
+/** It as elements. `act` has `term(key, value)` and `again()`; `now` is the filter's session and turn. */
+export function side(model, now, act) {
+  const sessions = new Map();
+  for (const turn of model.turns) {
+    const key = `${turn.connection} ${turn.session}`;
+    const list = sessions.get(key);
+    if (list) list.push(turn);
+    else sessions.set(key, [turn]);
+  }
+  const chains = model.connections.map((connection, at) => ({ connection, at })).slice(-CHAINS);
+  if (!chains.length) {
+    return html`<p class="quiet">${model.isLive ? 'No chain runs yet. One that begins appears here.' : 'There is nothing in this trace.'}</p>`;
+  }
+  const left = model.connections.length - chains.length;
+  return html`${left > 0 ? html`<p class="quiet">${number(left)} older chains are not shown here.</p>` : nothing}
+    ${chains.map(({ connection, at }) => chain(model, connection, at, sessions, now, act))}`;
+}
+
+function chain(model, connection, at, sessions, now, act) {
+  const own = [...sessions.values()].filter(([turn]) => turn.connection === at);
+  const source = model.sources[connection.source];
+  const proxies = connection.proxies.map((name) => short(clean(name), 60));
+  return html`<section aria-label="chain ${clean(connection.name)}">
+    <h3>
+      ${source ? clean(short(source.name.split('/').at(-1), 40)) : ''}
+      ${source?.is_live ? html`<span class="chip ${source.has_ended ? 'ended' : 'runs'}">${source.has_ended ? 'ended' : 'runs'}</span>` : nothing}
+      ${connection.role === 'proxy' ? html`<span class="chip">inner chain</span>` : nothing}
+    </h3>
+    <p class="chain">${['client', ...proxies, 'agent'].join(' ⇄ ')}</p>
+    ${own.length ? nothing : html`<p class="quiet">no turns yet</p>`}
+    ${own.map((turns) => session(model, turns, now, act))}
+  </section>`;
+}
+
+function session(model, turns, now, act) {
+  const name = model.name(turns[0].session);
+  const key = `${turns[0].connection} ${turns[0].session}`;
+  const shown = all.has(key) ? turns : turns.slice(-TURNS);
+  const button = (isOn, choose, content, label) => html`<button aria-pressed=${isOn} class="choice" title=${label} @click=${choose}>${content}</button>`;
+  return html`${button(now.session === name, () => act.term('session', now.session === name ? '' : name), html`session <code>${short(name || '?', 18)}</code>`, name)}
+    ${shown.length < turns.length
+      ? html`<button class="link" @click=${() => (all.add(key), act.again())}>${number(turns.length - shown.length)} earlier turns</button>`
+      : nothing}
+    <ol>
+      ${shown.map((turn) => {
+        const isOn = now.turn === String(turn.row);
+        const at = model.at(turn.row);
+        const time = at < 0 ? '' : timeOfDay(model.time[at]).slice(0, 8);
+        return html`<li>${button(isOn, () => act.term('turn', isOn ? '' : String(turn.row)), html`<span class="time">${time}</span> ${turn.title || '(no text)'}`, turn.title)}</li>`;
+      })}
+    </ol>`;
+}

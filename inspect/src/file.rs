@@ -1,0 +1,320 @@
+//! Lines out of a file, also while it grows. One that is cut, since it began anew, goes on as another source; what
+//! stood in it is then read from the file that keeps it.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use acp_chain_trace::{Line, Reader, TraceError, kept};
+
+use crate::log::{Entry, Log, Shelf, SourceId, lock};
+
+/// So many lines are taken in at once.
+const BATCH: usize = 4096;
+
+/// So many lines are shown at most: more rows than that, no browser scrolls through.
+const MOST: usize = 1_000_000;
+
+/// How often somebody looks whether there is more.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The longest last line that may lack its line break.
+const LAST: u64 = 1 << 20;
+
+/// Somebody reads a file in large pieces.
+const BUFFER: usize = 1 << 20;
+
+/// A file that is read.
+pub struct Opened {
+    path: PathBuf,
+    name: String,
+    source: SourceId,
+    shelf: Shelf,
+    /// What stood in the file before it began anew.
+    before: Option<Shelf>,
+    /// How far it was read.
+    at: u64,
+    lines: usize,
+    cut: usize,
+}
+
+/// Opens a file. `name` is what it is called on the page.
+///
+/// # Errors
+/// If it cannot be read, or its first line is of no trace.
+pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let mut first = Reader::new(BufReader::new(&file));
+    if let Some(Err(error)) = first.next() {
+        return Err(io::Error::other(error.to_string()));
+    }
+    Ok(Opened {
+        path: path.to_owned(),
+        name: name.to_owned(),
+        source: log.source(name),
+        shelf: Arc::new(Mutex::new(Some(file))),
+        before: None,
+        at: 0,
+        lines: 0,
+        cut: 0,
+    })
+}
+
+/// Reads what more comes to stand in a file, until something is wrong with it; `tell` is told of that.
+pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
+    loop {
+        if let Err(error) = opened.read_on(log) {
+            tell(&error.to_string());
+            log.notice(&format!("{}:{error}", opened.name));
+            return;
+        }
+        if opened.lines >= MOST {
+            let told = format!(
+                "{}:{}: only the lines up to here are shown, since no browser shows more; cut the trace to see others",
+                opened.name, opened.lines
+            );
+            tell(&told);
+            log.notice(&told);
+            return;
+        }
+        std::thread::sleep(PAUSE);
+        if opened.began_anew() {
+            opened.begin_anew(log);
+        }
+    }
+}
+
+impl Opened {
+    /// Reads the lines that are whole by now.
+    ///
+    /// # Errors
+    /// If one is of no trace.
+    pub fn read_on(&mut self, log: &Log) -> Result<(), TraceError> {
+        let end = self.end(log)?;
+        if end <= self.at {
+            return Ok(());
+        }
+        let begin = self.at;
+        let from = Blocks {
+            shelf: Arc::clone(&self.shelf),
+            at: begin,
+            end,
+        };
+        let before = self.lines;
+        let mut reader = Reader::new(BufReader::with_capacity(BUFFER, from));
+        let mut batch = Vec::with_capacity(BATCH);
+        let mut failed = None;
+        while self.lines < MOST {
+            match reader.next() {
+                None => break,
+                Some(Ok((number, line))) => {
+                    let (at, text) = reader.text();
+                    let number = before + number;
+                    batch.push(Entry::in_file(line, number, text, &self.shelf, begin + at));
+                    self.lines = number;
+                }
+                Some(Err(error)) => {
+                    failed = Some(counted_from(error, before));
+                    break;
+                }
+            }
+            if batch.len() == BATCH {
+                log.append(self.source, std::mem::take(&mut batch));
+            }
+        }
+        log.append(self.source, batch);
+        self.at = end;
+        if reader.cut() > 0 {
+            self.cut += reader.cut();
+            log.notice(&format!(
+                "{}: {} lines end too early, as when the program is killed while it writes; they are passed over",
+                self.name, self.cut
+            ));
+        }
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// How many lines were read.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Where the last line ends that is whole.
+    fn end(&self, log: &Log) -> io::Result<u64> {
+        let mut opened = lock(&self.shelf);
+        let Some(file) = opened.as_mut() else {
+            return Ok(self.at);
+        };
+        let len = file.seek(SeekFrom::End(0))?;
+        let end = self.behind_last_break(file, len)?;
+        if self.at > 0 || end == len {
+            return Ok(end);
+        }
+        // A file that nobody writes to may lack the last line break, or be no trace at all.
+        if end == 0 {
+            return Ok(len);
+        }
+        let mut rest = Vec::new();
+        file.seek(SeekFrom::Start(end))?;
+        file.take(LAST).read_to_end(&mut rest)?;
+        if serde_json::from_slice::<Line>(&rest).is_ok() {
+            return Ok(len);
+        }
+        log.notice(&format!(
+            "{}: the last line ends too early, as when the program is killed while it writes",
+            self.name
+        ));
+        Ok(end)
+    }
+
+    /// What was read already counts as a line.
+    fn behind_last_break(&self, file: &mut File, len: u64) -> io::Result<u64> {
+        let mut block = vec![0; 64 * 1024];
+        let mut end = len;
+        while end > self.at {
+            let from = end.saturating_sub(block.len() as u64).max(self.at);
+            let count = usize::try_from(end - from).map_err(io::Error::other)?;
+            file.seek(SeekFrom::Start(from))?;
+            file.read_exact(&mut block[..count])?;
+            if let Some(found) = memchr::memrchr(b'\n', &block[..count]) {
+                return Ok(from + found as u64 + 1);
+            }
+            end = from;
+        }
+        Ok(self.at)
+    }
+
+    /// Whether there is less in the file than was read.
+    fn began_anew(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|now| now.len() < self.at)
+    }
+
+    fn begin_anew(&mut self, log: &Log) {
+        let Ok(file) = File::open(&self.path) else {
+            return;
+        };
+        // What was kept until now is no longer kept anywhere.
+        if let Some(before) = self.before.take() {
+            *lock(&before) = None;
+        }
+        *lock(&self.shelf) = File::open(kept(&self.path)).ok();
+        self.before = Some(std::mem::replace(
+            &mut self.shelf,
+            Arc::new(Mutex::new(Some(file))),
+        ));
+        self.source = log.source(&self.name);
+        (self.at, self.lines, self.cut) = (0, 0, 0);
+        log.notice(&format!("{}: the file began anew", self.name));
+    }
+}
+
+/// The error with its line counted from the first of the file.
+fn counted_from(error: TraceError, before: usize) -> TraceError {
+    match error {
+        TraceError::NoTrace { line, error } => TraceError::NoTrace {
+            line: line + before,
+            error,
+        },
+        TraceError::TooLong(line) => TraceError::TooLong(line + before),
+        TraceError::Newer { line, version } => TraceError::Newer {
+            line: line + before,
+            version,
+        },
+        error @ TraceError::Unreadable(_) => error,
+    }
+}
+
+/// A part of a file that others read as well.
+struct Blocks {
+    shelf: Shelf,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Blocks {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut opened = lock(&self.shelf);
+        let Some(file) = opened.as_mut() else {
+            return Ok(0);
+        };
+        let left = usize::try_from(self.end - self.at).unwrap_or(usize::MAX);
+        let len = into.len().min(left);
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(&mut into[..len])?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const LINE: &str = r#"{"connection":"c","from":"client","to":"a","kind":"notification","method":"m","params":{"n":1}}"#;
+
+    fn read(log: &Log, row: u64) -> String {
+        let (_, places) = log.places(row, 1);
+        String::from_utf8(places[0].read().unwrap().to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_read_as_it_grows_and_a_line_is_read_when_it_is_whole() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let log = Log::of_files();
+        writeln!(file, "{LINE}\n").unwrap();
+        let mut opened = open(&log, file.path(), "t").unwrap();
+        opened.read_on(&log).unwrap();
+        assert_eq!((log.range().end, opened.lines()), (1, 1));
+        let second = LINE.replace("n\":1", "n\":2");
+        write!(file, "{}", &second[..20]).unwrap();
+        opened.read_on(&log).unwrap();
+        assert_eq!(log.range().end, 1);
+        writeln!(file, "{}", &second[20..]).unwrap();
+        opened.read_on(&log).unwrap();
+        assert_eq!(log.range().end, 2);
+        assert_eq!(read(&log, 1).trim(), second);
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_with_its_line_however_it_was_read() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let log = Log::of_files();
+        writeln!(file, "{LINE}").unwrap();
+        let mut opened = open(&log, file.path(), "t").unwrap();
+        opened.read_on(&log).unwrap();
+        writeln!(file, "{LINE}\n[1]").unwrap();
+        let error = opened.read_on(&log).unwrap_err().to_string();
+        assert!(
+            error.starts_with("3: this is no line of a trace"),
+            "{error}"
+        );
+        assert_eq!(log.range().end, 2);
+    }
+
+    #[test]
+    fn a_file_that_begins_anew_goes_on_and_what_was_in_it_is_read_where_it_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let log = Log::of_files();
+        std::fs::write(&path, format!("{LINE}\n{LINE}\n")).unwrap();
+        let mut opened = open(&log, &path, "t").unwrap();
+        opened.read_on(&log).unwrap();
+        std::fs::copy(&path, kept(&path)).unwrap();
+        std::fs::write(&path, LINE.replace("n\":1", "n\":3") + "\n").unwrap();
+        assert!(opened.began_anew());
+        opened.begin_anew(&log);
+        opened.read_on(&log).unwrap();
+        assert!(read(&log, 0).contains("\"n\":1") && read(&log, 2).contains("\"n\":3"));
+    }
+}

@@ -1,0 +1,500 @@
+//! What is known of all lines: a row each, which the page gets, and where its text is.
+//!
+//! Rows have numbers, in the order in which they came from all sources. Those of chains that run are kept in a window:
+//! past it, the oldest are gone, here and in the page.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use acp_chain_trace::{Line, Role};
+use bytes::Bytes;
+use memchr::memmem;
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::names::Names;
+use crate::row::{self, COLUMNS, Numbers};
+
+/// How many rows are sent at once.
+const FRAME: usize = 4096;
+
+/// So many rows of chains that run are kept.
+const ROWS: usize = 200_000;
+
+/// So many bytes of their text.
+const BYTES: usize = 256 << 20;
+
+/// So many sources, connections and notices are told of.
+const TOLD: usize = 10_000;
+
+/// A file that lines are read from, as long as they stand there.
+pub type Shelf = Arc<Mutex<Option<File>>>;
+
+/// Where the text of a line is.
+#[derive(Clone, Debug)]
+enum Text {
+    In { shelf: Shelf, at: u64, len: u32 },
+    Kept(Bytes),
+}
+
+/// Where the text of a line is, and in that its body.
+#[derive(Clone, Debug)]
+pub struct Place {
+    text: Text,
+    body: Range<u32>,
+}
+
+/// A line, with its number in its source and its text.
+#[derive(Debug)]
+pub struct Entry {
+    line: Line,
+    number: usize,
+    place: Place,
+}
+
+/// A source of lines: a file, or a chain that runs.
+pub type SourceId = usize;
+
+#[derive(Clone, Debug, Serialize)]
+struct Source {
+    name: String,
+    is_live: bool,
+    has_ended: bool,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Connection {
+    source: SourceId,
+    name: String,
+    role: Option<Role>,
+    proxies: Vec<String>,
+}
+
+/// All lines of all sources.
+#[derive(Debug)]
+pub struct Log {
+    inner: Mutex<Inner>,
+    changed: watch::Sender<()>,
+    is_windowed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    names: Names,
+    sources: Vec<Source>,
+    connections: Vec<Connection>,
+    /// By source and name.
+    known: HashMap<(SourceId, String), u32>,
+    notices: Vec<String>,
+    /// How often something of the above but names changed.
+    told: u64,
+    /// The number of the first row that is there, and of the first frame.
+    first: u64,
+    first_frame: u64,
+    places: VecDeque<Place>,
+    frames: VecDeque<Frame>,
+    /// Of the texts that are kept.
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Frame {
+    json: Bytes,
+    rows: usize,
+}
+
+#[derive(Serialize)]
+struct Sent<'a> {
+    first: u64,
+    rows: &'a [Vec<i64>],
+    /// By row, how turns begin.
+    turns: &'a [(u64, String)],
+}
+
+/// How far a page has been told.
+#[derive(Debug, Default)]
+pub struct Told {
+    names: usize,
+    /// What the log had told when this was told.
+    since: Option<u64>,
+    frame: u64,
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    names: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<&'a [Source]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<&'a [Connection]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notices: Option<&'a [String]>,
+}
+
+impl Entry {
+    /// A line that is read from a file, where its text stands from this byte on.
+    pub(crate) fn in_file(line: Line, number: usize, text: &[u8], shelf: &Shelf, at: u64) -> Self {
+        let body = body(&line, text);
+        let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        let shelf = Arc::clone(shelf);
+        let text = Text::In { shelf, at, len };
+        let place = Place { text, body };
+        Self {
+            line,
+            number,
+            place,
+        }
+    }
+
+    /// A line whose text is kept.
+    #[must_use]
+    pub fn kept(line: Line, number: usize, text: Bytes) -> Self {
+        let body = body(&line, &text);
+        let text = Text::Kept(text);
+        let place = Place { text, body };
+        Self {
+            line,
+            number,
+            place,
+        }
+    }
+}
+
+/// Where the body stands in the text of its line.
+fn body(line: &Line, text: &[u8]) -> Range<u32> {
+    let Some(body) = line.body() else {
+        return 0..0;
+    };
+    // Bodies stand behind all else that is long. In a trace of another program, the body may be spelt otherwise.
+    let (at, len) = match memmem::rfind(text, body.as_bytes()) {
+        Some(at) => (at, body.len()),
+        None => (0, text.len()),
+    };
+    let at = u32::try_from(at).unwrap_or_default();
+    at..at.saturating_add(u32::try_from(len).unwrap_or_default())
+}
+
+impl Place {
+    /// How long its text is.
+    fn len(&self) -> usize {
+        match &self.text {
+            Text::In { len, .. } => *len as usize,
+            Text::Kept(text) => text.len(),
+        }
+    }
+
+    /// The text of the line.
+    ///
+    /// # Errors
+    /// If it is there no longer.
+    pub fn read(&self) -> io::Result<Bytes> {
+        match &self.text {
+            Text::Kept(text) => Ok(text.clone()),
+            Text::In { shelf, at, len } => {
+                let mut text = vec![0; *len as usize];
+                read_at(shelf, *at, &mut text)?;
+                Ok(text.into())
+            }
+        }
+    }
+
+    /// The body within the text of the line.
+    pub fn body<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        let range = self.body.start as usize..self.body.end as usize;
+        text.get(range).unwrap_or_default()
+    }
+
+    /// If the next place stands behind this one in the same file: where both begin and end.
+    pub fn span(&self) -> Option<(&Shelf, Range<u64>)> {
+        match &self.text {
+            Text::In { shelf, at, len } => Some((shelf, *at..*at + u64::from(*len))),
+            Text::Kept(_) => None,
+        }
+    }
+}
+
+/// Reads what stands in a file from this byte on.
+///
+/// # Errors
+/// If it is there no longer.
+pub fn read_at(shelf: &Shelf, at: u64, into: &mut [u8]) -> io::Result<()> {
+    let mut shelf = lock(shelf);
+    let gone = || io::Error::other("the trace began anew, and this line is gone");
+    let file = shelf.as_mut().ok_or_else(gone)?;
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(into).map_err(|_| gone())
+}
+
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Log {
+    /// One of files: it has all of their lines.
+    #[must_use]
+    pub fn of_files() -> Self {
+        Self::new(false)
+    }
+
+    /// One of chains that run: it has a window of their newest lines.
+    #[must_use]
+    pub fn of_chains() -> Self {
+        Self::new(true)
+    }
+
+    fn new(is_windowed: bool) -> Self {
+        Self {
+            inner: Mutex::default(),
+            changed: watch::Sender::new(()),
+            is_windowed,
+        }
+    }
+
+    /// A new source.
+    pub fn source(&self, name: &str) -> SourceId {
+        let is_live = self.is_windowed;
+        let source = Source {
+            name: name.to_owned(),
+            is_live,
+            has_ended: false,
+        };
+        self.tell(|inner| {
+            inner.sources.push(source);
+            inner.sources.len() - 1
+        })
+    }
+
+    /// A source has no more lines.
+    pub fn ended(&self, source: SourceId) {
+        self.tell(|inner| {
+            if let Some(source) = inner.sources.get_mut(source) {
+                source.has_ended = true;
+            }
+        });
+    }
+
+    /// The page is to say this.
+    pub fn notice(&self, text: &str) {
+        self.tell(|inner| {
+            if inner.notices.len() < TOLD {
+                inner.notices.push(text.to_owned());
+            }
+        });
+    }
+
+    fn tell<T>(&self, tell: impl FnOnce(&mut Inner) -> T) -> T {
+        let mut inner = lock(&self.inner);
+        inner.told += 1;
+        let told = tell(&mut inner);
+        drop(inner);
+        self.changed.send_replace(());
+        told
+    }
+
+    /// Takes in lines of a source.
+    pub fn append(&self, source: SourceId, entries: Vec<Entry>) {
+        let mut entries = entries.into_iter().peekable();
+        let mut inner = lock(&self.inner);
+        while entries.peek().is_some() {
+            inner.frame(source, entries.by_ref().take(FRAME));
+        }
+        if self.is_windowed {
+            inner.forget();
+        }
+        drop(inner);
+        self.changed.send_replace(());
+    }
+
+    /// The row from which on there are rows, and that behind the last.
+    pub fn range(&self) -> Range<u64> {
+        let inner = lock(&self.inner);
+        inner.first..inner.first + inner.places.len() as u64
+    }
+
+    /// Where at most so many rows are, from this one on.
+    pub fn places(&self, from: u64, most: usize) -> (u64, Vec<Place>) {
+        let inner = lock(&self.inner);
+        let from = from.max(inner.first);
+        let skip = usize::try_from(from - inner.first).unwrap_or(usize::MAX);
+        let places = inner.places.iter().skip(skip).take(most);
+        (from, places.cloned().collect())
+    }
+
+    /// Says when there is something new.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// What a page has not been told yet: JSON, an object a line. At most one frame of rows.
+    pub fn news(&self, told: &mut Told) -> Option<Bytes> {
+        let inner = lock(&self.inner);
+        let names = inner.names.since(told.names);
+        let is_told = told.since == Some(inner.told);
+        let mut text = Vec::new();
+        if !names.is_empty() || !is_told {
+            let head = Head {
+                names,
+                sources: (!is_told).then_some(&inner.sources),
+                connections: (!is_told).then_some(&inner.connections),
+                notices: (!is_told).then_some(&inner.notices),
+            };
+            // There is nothing in it that is no JSON.
+            let _ = serde_json::to_writer(&mut text, &head);
+            text.push(b'\n');
+            told.names = inner.names.count();
+            told.since = Some(inner.told);
+        }
+        told.frame = told.frame.max(inner.first_frame);
+        let at = usize::try_from(told.frame - inner.first_frame).unwrap_or(usize::MAX);
+        if let Some(frame) = inner.frames.get(at) {
+            text.extend_from_slice(&frame.json);
+            told.frame += 1;
+        }
+        (!text.is_empty()).then(|| text.into())
+    }
+}
+
+impl Inner {
+    fn frame(&mut self, source: SourceId, entries: impl Iterator<Item = Entry>) {
+        let first = self.first + self.places.len() as u64;
+        let mut columns = vec![Vec::new(); COLUMNS];
+        let mut turns = Vec::new();
+        for (entry, at) in entries.zip(first..) {
+            let numbers = self.numbers(source, &entry.line);
+            let row = row::row(entry.number, &entry.line, &numbers);
+            for (column, value) in columns.iter_mut().zip(row) {
+                column.push(value);
+            }
+            turns.extend(row::title(&entry.line).map(|title| (at, title)));
+            if let Text::Kept(text) = &entry.place.text {
+                self.bytes += text.len();
+            }
+            self.places.push_back(entry.place);
+        }
+        let sent = Sent {
+            first,
+            rows: &columns,
+            turns: &turns,
+        };
+        let mut json = serde_json::to_vec(&sent).unwrap_or_default();
+        json.push(b'\n');
+        self.frames.push_back(Frame {
+            json: json.into(),
+            rows: columns[0].len(),
+        });
+    }
+
+    fn numbers(&mut self, source: SourceId, line: &Line) -> Numbers {
+        let from = line.from.as_deref().or(line.proxy.as_deref());
+        Numbers {
+            connection: self.connection(source, line),
+            from: self.names.number(from),
+            to: self.names.number(line.to.as_deref()),
+            method: self.names.number(line.method.as_deref()),
+            session: self.names.number(line.session.as_deref()),
+        }
+    }
+
+    fn connection(&mut self, source: SourceId, line: &Line) -> u32 {
+        let key = (source, line.connection.clone());
+        if let Some(known) = self.known.get(&key)
+            && line.version.is_none()
+        {
+            return *known;
+        }
+        let number = match self.known.get(&key) {
+            Some(known) => *known,
+            // All that are too many are one.
+            None if self.connections.len() >= TOLD => return 0,
+            None => {
+                let number = u32::try_from(self.connections.len()).unwrap_or_default();
+                self.connections.push(Connection {
+                    source,
+                    name: line.connection.clone(),
+                    role: None,
+                    proxies: Vec::new(),
+                });
+                self.known.insert(key, number);
+                number
+            }
+        };
+        if let Some(connection) = self.connections.get_mut(number as usize) {
+            connection.role = line.role.or(connection.role);
+            if let Some(proxies) = &line.proxies {
+                connection.proxies.clone_from(proxies);
+            }
+        }
+        self.told += 1;
+        number
+    }
+
+    /// Lets go of the oldest frames past the window; the newest stays.
+    fn forget(&mut self) {
+        while self.frames.len() > 1 && (self.places.len() > ROWS || self.bytes > BYTES) {
+            let Some(frame) = self.frames.pop_front() else {
+                return;
+            };
+            let gone = self.places.drain(..frame.rows);
+            self.bytes -= gone.map(|place| place.len()).sum::<usize>();
+            self.first += frame.rows as u64;
+            self.first_frame += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(count: usize, text: &'static [u8]) -> Vec<Entry> {
+        let line: Line = serde_json::from_slice(text).unwrap();
+        let entry = |at| Entry::kept(line.clone(), at + 1, Bytes::from_static(text));
+        (0..count).map(entry).collect()
+    }
+
+    const LINE: &[u8] = br#"{"connection":"c","from":"client","to":"a","kind":"request","method":"m","params":{"a":1}}"#;
+
+    #[test]
+    fn a_page_is_told_each_name_and_row_once_and_in_order() {
+        let log = Log::of_files();
+        let source = log.source("a trace");
+        log.append(source, entries(FRAME + 1, LINE));
+        let mut told = Told::default();
+        let mut next = || {
+            log.news(&mut told)
+                .map(|text| String::from_utf8(text.to_vec()).unwrap())
+        };
+        let first = next().unwrap();
+        assert!(
+            first.starts_with(r#"{"names":["","(others)","client","a","m"],"sources":[{"#),
+            "{first}"
+        );
+        let second = next().unwrap();
+        assert!(
+            second.starts_with(&format!(r#"{{"first":{FRAME},"rows":[[{}],"#, FRAME + 1)),
+            "{second}"
+        );
+        assert_eq!(next(), None);
+        log.ended(source);
+        assert!(next().unwrap().contains(r#""has_ended":true"#));
+    }
+
+    #[test]
+    fn of_chains_that_run_only_the_newest_rows_stay() {
+        let log = Log::of_chains();
+        let source = log.source("a chain");
+        for _ in 0..60 {
+            log.append(source, entries(FRAME, LINE));
+        }
+        let range = log.range();
+        assert_eq!(range.end, 60 * FRAME as u64);
+        assert!(range.end - range.start <= ROWS as u64 && range.start > 0);
+        let (from, places) = log.places(0, 1);
+        assert_eq!(from, range.start);
+        assert_eq!(places[0].body(LINE), br#"{"a":1}"#);
+    }
+}

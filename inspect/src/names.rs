@@ -1,0 +1,83 @@
+//! Names, each of which the page is told once.
+
+use std::collections::HashMap;
+
+/// The longest name, in characters; what is behind them is cut.
+const LONGEST: usize = 200;
+
+/// So many names there are at most. Who writes a trace may invent one for each line.
+const MOST: usize = 100_000;
+
+/// What stands for the names past that.
+const OTHERS: &str = "(others)";
+
+/// Names, in the order in which they came. The first is that of nothing, the second of all that are too many.
+#[derive(Debug)]
+pub struct Names {
+    known: HashMap<String, u32>,
+    list: Vec<String>,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        let list = vec![String::new(), OTHERS.to_owned()];
+        Self {
+            known: HashMap::from([(String::new(), 0)]),
+            list,
+        }
+    }
+}
+
+impl Names {
+    /// The number of a name.
+    pub fn number(&mut self, name: Option<&str>) -> u32 {
+        let name = name.unwrap_or_default();
+        if let Some(number) = self.known.get(name) {
+            return *number;
+        }
+        if name.chars().nth(LONGEST).is_some() {
+            let short: String = name.chars().take(LONGEST - 1).chain(['…']).collect();
+            return self.number(Some(&short));
+        }
+        if self.list.len() >= MOST {
+            return 1;
+        }
+        let number = u32::try_from(self.list.len()).unwrap_or(1);
+        self.known.insert(name.to_owned(), number);
+        self.list.push(name.to_owned());
+        number
+    }
+
+    /// Those from this number on.
+    pub fn since(&self, number: usize) -> &[String] {
+        self.list.get(number..).unwrap_or_default()
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_number_and_long_ones_are_cut() {
+        let mut names = Names::default();
+        let long = "ä".repeat(1000);
+        let numbers = [
+            None,
+            Some("a"),
+            Some("b"),
+            Some("a"),
+            Some(&*long),
+            Some(&*long),
+        ];
+        let numbers = numbers.map(|name| names.number(name));
+        assert_eq!(numbers, [0, 2, 3, 2, 4, 4]);
+        assert_eq!(names.since(2)[..2], ["a", "b"]);
+        assert_eq!(names.since(4)[0].chars().count(), LONGEST);
+    }
+}

@@ -1,0 +1,159 @@
+//! What the page gets of each line: numbers alone, so that a hundred thousand lines come in a second.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::Hasher;
+
+use acp_chain_trace::{Decision, Kind, Line, State};
+use serde::Deserialize;
+
+/// The columns, in the order in which `model.js` has them.
+pub const COLUMNS: usize = 14;
+
+/// How much of a prompt names its turn, in characters.
+const TITLE: usize = 100;
+
+/// What a line is, in numbers that `model.js` knows as well.
+fn what(line: &Line) -> u8 {
+    if let Some((_, _, kind)) = line.crossed() {
+        return match kind {
+            Kind::Request => 0,
+            Kind::Notification => 1,
+            Kind::Response => 2,
+        };
+    }
+    if line.decided().is_some() {
+        3
+    } else if line.version.is_some() {
+        5
+    } else if line.dropped.is_some() {
+        6
+    } else if line.state.is_some() {
+        7
+    } else {
+        4
+    }
+}
+
+fn decision(decision: Decision) -> i64 {
+    match decision {
+        Decision::Forward => 1,
+        Decision::Change => 2,
+        Decision::Refuse => 3,
+        Decision::Answer => 4,
+        Decision::Discard => 5,
+        Decision::Hold => 6,
+        Decision::Fail => 7,
+        Decision::Expire => 8,
+        Decision::Unknown => 0,
+    }
+}
+
+/// What flags say: the answer is an error; the calls were denied, made no sense, were past a limit; what became of a
+/// proxy.
+fn flags(line: &Line) -> i64 {
+    let set = |is: bool, flag: i64| if is { flag } else { 0 };
+    let counted = |count: Option<u64>| count.is_some_and(|count| count > 0);
+    set(line.error.is_some(), 1)
+        | set(counted(line.denied), 2)
+        | set(counted(line.invalid), 4)
+        | set(counted(line.full), 8)
+        | set(line.state == Some(State::Failed), 16)
+        | set(line.state == Some(State::Ended), 32)
+        | set(counted(line.restarts), 64)
+}
+
+/// The names of a line, as numbers.
+pub struct Numbers {
+    pub connection: u32,
+    pub from: u32,
+    pub to: u32,
+    pub method: u32,
+    pub session: u32,
+}
+
+/// The row of a line. What is not there is -1.
+pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
+    let count = |count: Option<u64>| count.map_or(-1, |count| i64::try_from(count).unwrap_or(-1));
+    let to = match line.decided() {
+        Some((_, decided)) => decision(decided),
+        None => i64::from(names.to),
+    };
+    [
+        i64::try_from(number).unwrap_or(-1),
+        micros(&line.time),
+        i64::from(names.connection),
+        i64::from(what(line)),
+        i64::from(names.from),
+        to,
+        i64::from(names.method),
+        i64::from(names.session),
+        count(line.request),
+        count(line.waited.or(line.worked)),
+        count(line.held.or(line.restarts)),
+        count(line.size.or(line.dropped).or(line.memory)),
+        flags(line),
+        sum(line.body()),
+    ]
+}
+
+/// Since 1970, in microseconds.
+fn micros(time: &str) -> i64 {
+    let time = humantime::parse_rfc3339(time).ok();
+    let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    since.map_or(-1, |since| i64::try_from(since.as_micros()).unwrap_or(-1))
+}
+
+/// What tells bodies apart, in 32 bits.
+fn sum(body: Option<&str>) -> i64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(body.unwrap_or_default().as_bytes());
+    i64::from(u32::try_from(hasher.finish() >> 32).unwrap_or_default())
+}
+
+/// How the prompt of a client begins: what its turn is called by.
+pub fn title(line: &Line) -> Option<String> {
+    let asks = line.kind == Some(Kind::Request)
+        && line.from.as_deref() == Some("client")
+        && line.method.as_deref() == Some("session/prompt");
+    let params = line.params.as_ref().filter(|_| asks)?;
+    let prompt: Prompt = serde_json::from_str(params.get()).ok()?;
+    let text = prompt.prompt.into_iter().find_map(|block| block.text)?;
+    let words = text.split_whitespace().flat_map(|word| [word, " "]);
+    let title: String = words.flat_map(str::chars).take(TITLE).collect();
+    Some(title.trim_end().to_owned())
+}
+
+#[derive(Deserialize)]
+struct Prompt {
+    prompt: Vec<Block>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    text: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_names_its_turn_and_what_is_none_names_nothing() {
+        let title = |line: &str| title(&serde_json::from_str(line).unwrap());
+        let line =
+            r#"{"from":"client","to":"a","kind":"request","method":"session/prompt","params":P}"#;
+        let with = |params: &str| title(&line.replace('P', params));
+        assert_eq!(
+            with(r#"{"prompt":[{"type":"image"},{"text":" a\n b "}]}"#).as_deref(),
+            Some("a b")
+        );
+        for params in [
+            "null",
+            "[]",
+            r#"{"prompt":7}"#,
+            r#"{"prompt":[{"text":1}]}"#,
+        ] {
+            assert_eq!(with(params), None, "{params}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The rows whose bodies have a text. A file is read anew for each search, in blocks: the system keeps what it has room
+//! for, and reads faster than anybody types.
+
+use std::io;
+
+use memchr::{memchr2_iter, memmem};
+
+use crate::log::{Log, Place, read_at};
+
+/// So many rows are looked at before others may have the log.
+const ROWS: usize = 4096;
+
+/// So much of a file is read at once; a longer line by itself.
+const BLOCK: u64 = 4 << 20;
+
+/// A text that is looked for. What has no capital letters is found in any letters.
+#[derive(Debug)]
+pub struct Needle {
+    /// As it was typed, and as it stands in JSON.
+    spellings: Vec<Vec<u8>>,
+    any_case: bool,
+}
+
+impl Needle {
+    /// Looks for this.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let quoted = serde_json::to_string(text).unwrap_or_default();
+        let escaped = quoted.get(1..quoted.len() - 1).unwrap_or_default();
+        let mut spellings = vec![text.as_bytes().to_vec()];
+        if escaped != text {
+            spellings.push(escaped.as_bytes().to_vec());
+        }
+        let any_case = !text.chars().any(char::is_uppercase);
+        Self {
+            spellings,
+            any_case,
+        }
+    }
+
+    /// Whether a text has it.
+    #[must_use]
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        self.spellings.iter().any(|needle| match self.any_case {
+            true => has_in_any_case(text, needle),
+            false => memmem::find(text, needle).is_some(),
+        })
+    }
+}
+
+/// What is seldom in JSON of people's words, the most seldom first: by one of these a needle is found.
+const SELDOM: &[u8] = b"~^`#@$%&|<>qzxjkv!?=*+QZXJKVWYUBFG9876543210/ybwgfhpumcdlsnirtaoe";
+
+fn has_in_any_case(text: &[u8], needle: &[u8]) -> bool {
+    let rank = |byte: &u8| SELDOM.iter().position(|seldom| seldom == byte);
+    let best = (0..needle.len()).min_by_key(|at| rank(&needle[*at]).unwrap_or(SELDOM.len()));
+    let Some(at) = best else {
+        return true;
+    };
+    let (low, high) = (
+        needle[at].to_ascii_lowercase(),
+        needle[at].to_ascii_uppercase(),
+    );
+    memchr2_iter(low, high, text).any(|found| {
+        let begin = found.checked_sub(at);
+        let candidate = begin.and_then(|begin| text.get(begin..begin + needle.len()));
+        candidate.is_some_and(|candidate| candidate.eq_ignore_ascii_case(needle))
+    })
+}
+
+/// The rows from this one on whose bodies have the text, until somebody has heard enough.
+///
+/// # Errors
+/// If a file can be read no longer.
+pub fn search(
+    log: &Log,
+    needle: &Needle,
+    from: u64,
+    is_wanted: impl Fn() -> bool,
+) -> io::Result<Vec<u32>> {
+    let mut found = Vec::new();
+    let mut next = from;
+    let mut block = Vec::new();
+    while is_wanted() {
+        let (first, places) = log.places(next, ROWS);
+        if places.is_empty() {
+            break;
+        }
+        next = first + places.len() as u64;
+        let mut at = 0;
+        while at < places.len() {
+            let count = together(&places[at..]);
+            let some = &places[at..at + count];
+            let begin = match some[0].span() {
+                Some((shelf, first)) => {
+                    let end = some[count - 1]
+                        .span()
+                        .map_or(first.end, |(_, last)| last.end);
+                    let len = usize::try_from(end - first.start).map_err(io::Error::other)?;
+                    block.resize(len, 0);
+                    read_at(shelf, first.start, &mut block).map(|()| Some(first.start))
+                }
+                None => Ok(None),
+            };
+            // What is gone has nothing.
+            if let Ok(begin) = begin {
+                for (place, row) in some.iter().zip(first + at as u64..) {
+                    let is_in = match (begin, place.span()) {
+                        (Some(begin), Some((_, span))) => {
+                            let start = usize::try_from(span.start - begin).unwrap_or(usize::MAX);
+                            needle.is_in(place.body(block.get(start..).unwrap_or_default()))
+                        }
+                        _ => needle.is_in(place.body(&place.read()?)),
+                    };
+                    if is_in {
+                        found.extend(u32::try_from(row));
+                    }
+                }
+            }
+            at += count;
+        }
+    }
+    Ok(found)
+}
+
+/// How many of these stand one behind the other in one file, in a block.
+fn together(places: &[Place]) -> usize {
+    let Some((shelf, first)) = places[0].span() else {
+        return 1;
+    };
+    let mut last = first.start;
+    let fits = |place: &&Place| {
+        let fits = place.span().is_some_and(|(other, span)| {
+            std::sync::Arc::ptr_eq(shelf, other)
+                && span.start >= last
+                && span.end - first.start <= BLOCK
+        });
+        last = place.span().map_or(last, |(_, span)| span.end);
+        fits
+    };
+    places.iter().take_while(fits).count().max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_text_is_found_as_it_was_said_also_where_json_escapes_it() {
+        let has = |needle: &str, text: &str| Needle::new(needle).is_in(text.as_bytes());
+        assert!(has("say \"hi\"", r#"{"text":"say \"hi\""}"#));
+        assert!(has("\"text\":", r#"{"text":1}"#));
+        assert!(has("akia", "xAKIAx") && has("AKIA", "xAKIAx") && !has("AKIA", "akia"));
+        assert!(!has("b", "a") && has("", "a") && has("größe", "GRöße"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_what_a_slow_search_finds(text in "[aAbBq ]{0,30}", needle in "[abq ]{0,3}") {
+            let slow = text.to_ascii_lowercase().contains(&needle);
+            prop_assert_eq!(Needle::new(&needle).is_in(text.as_bytes()), slow);
+        }
+    }
+}

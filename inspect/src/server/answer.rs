@@ -1,0 +1,66 @@
+//! Answers, all of which have the headers that keep a page to itself.
+
+use bytes::Bytes;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+
+/// An answer.
+pub type Answer = Response<Body>;
+
+/// What it says, at once or bit by bit.
+pub type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
+
+/// What a page may do: ask this program for its files and data, and nothing else. It cannot make elements of text.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+     trusted-types lit-html";
+
+const HEADERS: [(HeaderName, &str); 8] = [
+    (header::CONTENT_SECURITY_POLICY, POLICY),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-embedder-policy"),
+        "require-corp",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// An answer that comes bit by bit.
+pub fn streamed(media_type: &'static str, body: Body) -> Answer {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
+/// An answer that is there.
+pub fn text(media_type: &'static str, bytes: Bytes) -> Answer {
+    streamed(media_type, Full::new(bytes).boxed_unsync())
+}
+
+/// A few words.
+pub fn plain(status: StatusCode, words: &str) -> Answer {
+    let mut response = text("text/plain; charset=utf-8", Bytes::from(words.to_owned()));
+    *response.status_mut() = status;
+    response
+}
+
+/// What strangers get, and who asks for what is not there.
+pub fn not_found() -> Answer {
+    plain(StatusCode::NOT_FOUND, "not found\n")
+}

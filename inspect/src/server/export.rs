@@ -1,0 +1,98 @@
+//! Lines in other formats.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::log::Log;
+use crate::report;
+
+/// The longest text of lines that is exported at once.
+const LONGEST: usize = 256 << 20;
+
+/// So many places are looked up at once.
+const ROWS: usize = 4096;
+
+/// A format that lines are written in.
+#[derive(Serialize)]
+pub struct Format {
+    /// What the page asks for it by.
+    pub name: &'static str,
+    /// What people choose.
+    pub label: &'static str,
+    /// How names of its files end.
+    pub extension: &'static str,
+    /// What browsers call it.
+    #[serde(skip)]
+    pub media_type: &'static str,
+    /// Makes it of lines of a trace, or says why not.
+    #[serde(skip)]
+    #[allow(clippy::type_complexity, reason = "it stands here alone")]
+    pub make: Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>,
+}
+
+/// Our own formats, and these.
+pub fn all(others: Vec<Format>) -> Vec<Format> {
+    let mut formats = vec![
+        Format {
+            name: "html",
+            label: "One file for a bug report (HTML)",
+            extension: "html",
+            media_type: "text/html; charset=utf-8",
+            make: Box::new(report::report),
+        },
+        Format {
+            name: "ndjson",
+            label: "The lines of the trace (NDJSON)",
+            extension: "ndjson",
+            media_type: "application/x-ndjson",
+            make: Box::new(|lines| Ok(lines.to_vec())),
+        },
+    ];
+    formats.extend(others);
+    formats
+}
+
+/// What a page is told of them first.
+pub fn told(formats: &[Format]) -> Bytes {
+    let mut text = serde_json::json!({ "formats": formats }).to_string();
+    text.push('\n');
+    text.into()
+}
+
+/// These rows in a format, in their order.
+///
+/// # Errors
+/// If they are too long together, or make nothing in that format.
+pub fn export(log: &Log, rows: &[u8], format: &Format) -> Result<Vec<u8>, String> {
+    let rows = rows
+        .chunks_exact(4)
+        .map(|row| u32::from_le_bytes([row[0], row[1], row[2], row[3]]));
+    let rows: BTreeSet<u64> = rows.map(u64::from).collect();
+    let mut lines = Vec::new();
+    let mut rows = rows.into_iter().peekable();
+    while let Some(next) = rows.peek().copied() {
+        let (first, places) = log.places(next, ROWS);
+        for (place, at) in places.iter().zip(first..) {
+            // What is gone is left out.
+            while rows.next_if(|row| *row < at).is_some() {}
+            if rows.next_if_eq(&at).is_none() {
+                continue;
+            }
+            let line = place.read().map_err(|error| error.to_string())?;
+            lines.extend_from_slice(line.trim_ascii());
+            lines.push(b'\n');
+            if lines.len() > LONGEST {
+                return Err(format!(
+                    "these lines have more than {} MiB together; choose fewer",
+                    LONGEST >> 20
+                ));
+            }
+        }
+        if places.is_empty() {
+            break;
+        }
+    }
+    (format.make)(&lines)
+}

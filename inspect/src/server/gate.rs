@@ -1,0 +1,127 @@
+//! Who may come in: who knows the secret in the address, and is no web page of others. Everybody else gets the same
+//! answer, which says nothing.
+
+use std::fmt::Write;
+
+use hyper::http::uri::Authority;
+use hyper::{HeaderMap, Request, header};
+use subtle::ConstantTimeEq;
+
+/// The secret and the port, which together are the address.
+pub struct Gate {
+    port: u16,
+    /// 128 random bits.
+    secret: String,
+}
+
+impl Gate {
+    /// One with a new secret.
+    ///
+    /// # Errors
+    /// If the system has no randomness to give.
+    pub fn new(port: u16) -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        let mut secret = String::new();
+        for byte in bytes {
+            let _ = write!(secret, "{byte:02x}");
+        }
+        Ok(Self { port, secret })
+    }
+
+    /// What is typed into a browser.
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.secret)
+    }
+
+    /// What is asked for, if whoever asks may.
+    pub fn pass<'r, B>(&self, request: &'r Request<B>) -> Option<&'r str> {
+        let headers = request.headers();
+        let named = request.uri().authority();
+        let is_here = self.is_our_host(headers)
+            && named.is_none_or(|named| self.is_ours(named))
+            && self.is_our_origin(headers);
+        let path = request.uri().path().strip_prefix('/')?;
+        let (secret, name) = path.split_once('/')?;
+        let knows: bool = self.secret.as_bytes().ct_eq(secret.as_bytes()).into();
+        (knows && is_here).then_some(name)
+    }
+
+    /// Whether the browser thinks that it speaks with this machine: else a name of somebody else's leads here.
+    fn is_our_host(&self, headers: &HeaderMap) -> bool {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return false;
+        };
+        let host = host.to_str().ok().and_then(|host| host.parse().ok());
+        host.is_some_and(|host| self.is_ours(&host))
+    }
+
+    fn is_ours(&self, authority: &Authority) -> bool {
+        authority.as_str() == format!("127.0.0.1:{}", self.port)
+    }
+
+    fn is_our_origin(&self, headers: &HeaderMap) -> bool {
+        let ours = format!("http://127.0.0.1:{}", self.port);
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        origins.all(|origin| origin.as_bytes() == ours.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_secret_opens_and_only_for_a_page_of_this_program() {
+        let gate = Gate::new(80).unwrap();
+        let secret = gate.secret.clone();
+        let passes = |path: &str, headers: &[(&str, &str)]| {
+            let mut request = Request::builder().uri(path.replace("SECRET", &secret));
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            let request = request.body(()).unwrap();
+            gate.pass(&request).map(str::to_owned)
+        };
+        let host = ("host", "127.0.0.1:80");
+        assert_eq!(secret.len(), 32);
+        assert_eq!(passes("/SECRET/", &[host]).as_deref(), Some(""));
+        assert_eq!(passes("/SECRET/a/b?c", &[host]).as_deref(), Some("a/b"));
+        for path in [
+            "/",
+            "/SECRET",
+            "//SECRET/",
+            "/SECRETx/",
+            "/0/SECRET/",
+            "/%53ECRET/",
+        ] {
+            assert_eq!(passes(path, &[host]), None, "{path}");
+        }
+        for other in [
+            "localhost:80",
+            "127.0.0.1",
+            "127.0.0.1:81",
+            "evil.example:80",
+            "a@127.0.0.1:80",
+        ] {
+            assert_eq!(passes("/SECRET/", &[("host", other)]), None, "{other}");
+        }
+        assert_eq!(passes("/SECRET/", &[]), None);
+        assert_eq!(passes("/SECRET/", &[host, host]), None);
+        assert_eq!(passes("http://evil.example:80/SECRET/", &[host]), None);
+        assert!(passes("/SECRET/", &[host, ("origin", "http://127.0.0.1:80")]).is_some());
+        for origin in [
+            "null",
+            "http://127.0.0.1:81",
+            "https://127.0.0.1:80",
+            "http://localhost:80",
+        ] {
+            assert_eq!(
+                passes("/SECRET/", &[host, ("origin", origin)]),
+                None,
+                "{origin}"
+            );
+        }
+    }
+}

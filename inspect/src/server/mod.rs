@@ -1,0 +1,266 @@
+//! HTTP for the page, on a port of the loopback interface.
+//!
+//! Every request passes the [gate] before anything else of it is read.
+//!
+//! | request | answer |
+//! |---|---|
+//! | `GET NAME` | a file of the page; without a name, its first |
+//! | `GET stream` | what is known, and then what comes: JSON, an object a line, without an end |
+//! | `GET line?row=N` | a line as it stands in the trace |
+//! | `GET search?text=T&from=N` | the rows from that one on whose bodies have the text: numbers of four bytes |
+//! | `POST export?to=F` | the lines of the rows in the body, numbers of four bytes, in a format |
+
+mod answer;
+mod export;
+mod gate;
+mod query;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::{BodyExt, Collected, Limited, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+
+use self::answer::{Answer, not_found, plain, streamed, text};
+pub use self::export::Format;
+use self::gate::Gate;
+use self::query::Query;
+use crate::log::{Log, Told};
+use crate::page;
+use crate::search::{Needle, search};
+
+/// So many connections there are at once. A page has six at most.
+const CONNECTIONS: usize = 64;
+
+/// How long the head of a request may take.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// How long nobody is let in when the system has no more to give.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest body of a request: the rows of a whole file.
+const BODY: usize = 8 << 20;
+
+/// Why the page is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// Somebody has the port.
+    #[error(
+        "port {0} is in use; name another with `--port`, or leave that out and the system chooses one"
+    )]
+    InUse(u16),
+    /// The port cannot be had.
+    #[error("port {port} cannot be opened: {error}; leave out `--port` and the system chooses one")]
+    Port {
+        /// Which.
+        port: u16,
+        /// Why not.
+        error: io::Error,
+    },
+    /// There is no secret.
+    #[error("the system gives no random bytes: {0}")]
+    Secret(getrandom::Error),
+}
+
+/// A page that is served as long as this runs.
+pub struct Server {
+    listener: TcpListener,
+    gate: Arc<Gate>,
+}
+
+/// What all connections share.
+struct Served {
+    log: Arc<Log>,
+    gate: Arc<Gate>,
+    formats: Vec<Format>,
+}
+
+impl Server {
+    /// Takes a port; 0 is one of the system's choice.
+    ///
+    /// # Errors
+    /// If somebody has it.
+    pub fn open(port: u16) -> Result<Self, ServerError> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            let port = listener.local_addr()?.port();
+            Ok((listener, port))
+        });
+        let (listener, port) = listener.map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => ServerError::InUse(port),
+            _ => ServerError::Port { port, error },
+        })?;
+        let gate = Arc::new(Gate::new(port).map_err(ServerError::Secret)?);
+        Ok(Self { listener, gate })
+    }
+
+    /// Where the page is. Who knows this may read all of it.
+    #[must_use]
+    pub fn address(&self) -> String {
+        self.gate.address()
+    }
+
+    /// Serves the page. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// If the system does not let it wait for clients.
+    pub async fn serve(self, log: Arc<Log>, formats: Vec<Format>) -> io::Result<Infallible> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let served = Arc::new(Served {
+            log,
+            gate: self.gate,
+            formats: export::all(formats),
+        });
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            // Who is too many is turned away, so that those who know the secret need not wait for others.
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                continue;
+            };
+            let served = Arc::clone(&served);
+            tokio::spawn(async move {
+                connection(served, stream).await;
+                drop(place);
+            });
+        }
+    }
+}
+
+async fn connection(served: Arc<Served>, stream: TcpStream) {
+    // Only latency depends on it.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| {
+        let served = Arc::clone(&served);
+        async move { Ok::<_, Infallible>(served.answer(request).await) }
+    });
+    // Who goes away in the midst is no loss.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+impl Served {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Answer {
+        let Some(name) = self.gate.pass(&request).map(str::to_owned) else {
+            return not_found();
+        };
+        let query = Query::of(request.uri().query());
+        match (request.method(), &*name) {
+            (&Method::GET, "stream") => self.stream(),
+            (&Method::GET, "line") => self.line(&query).await,
+            (&Method::GET, "search") => self.search(query).await,
+            (&Method::POST, "export") => self.export(query, request).await,
+            (&Method::GET, name) => match page::file(name) {
+                Some(file) => text(file.media_type, Bytes::from_static(file.bytes)),
+                None => not_found(),
+            },
+            _ => not_found(),
+        }
+    }
+
+    fn stream(self: Arc<Self>) -> Answer {
+        let begin = export::told(&self.formats);
+        let changes = self.log.changes();
+        let state = (self, changes, Told::default(), Some(begin));
+        let news = stream::unfold(state, async |(served, mut changes, mut told, mut begin)| {
+            if let Some(begin) = begin.take() {
+                return Some((begin, (served, changes, told, None)));
+            }
+            loop {
+                changes.borrow_and_update();
+                if let Some(news) = served.log.news(&mut told) {
+                    return Some((news, (served, changes, told, None)));
+                }
+                changes.changed().await.ok()?;
+            }
+        });
+        let frames = futures_util::StreamExt::map(news, |news| Ok(Frame::data(news)));
+        streamed(
+            "application/x-ndjson",
+            StreamBody::new(frames).boxed_unsync(),
+        )
+    }
+
+    async fn line(&self, query: &Query) -> Answer {
+        let Some(row) = query.number("row") else {
+            return plain(StatusCode::BAD_REQUEST, "`row` is no number of a row");
+        };
+        let (first, places) = self.log.places(row, 1);
+        let Some(place) = places.into_iter().next().filter(|_| first == row) else {
+            return plain(StatusCode::GONE, "this line is kept no longer");
+        };
+        match tokio::task::spawn_blocking(move || place.read()).await {
+            Ok(Ok(line)) => text("text/plain; charset=utf-8", line),
+            Ok(Err(error)) => plain(StatusCode::GONE, &error.to_string()),
+            Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the line cannot be read"),
+        }
+    }
+
+    async fn search(&self, query: Query) -> Answer {
+        let log = Arc::clone(&self.log);
+        // A search that nobody waits for any more ends.
+        let wanted = Arc::new(AtomicBool::new(true));
+        let waits = Waits(Arc::clone(&wanted));
+        let found = tokio::task::spawn_blocking(move || {
+            let needle = Needle::new(query.get("text").unwrap_or_default());
+            let from = query.number("from").unwrap_or_default();
+            search(&log, &needle, from, || wanted.load(Ordering::Relaxed))
+        })
+        .await;
+        drop(waits);
+        match found {
+            Ok(Ok(rows)) => {
+                let bytes: Vec<u8> = rows.into_iter().flat_map(u32::to_le_bytes).collect();
+                text("application/octet-stream", bytes.into())
+            }
+            Ok(Err(error)) => plain(StatusCode::GONE, &error.to_string()),
+            Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the search failed"),
+        }
+    }
+
+    async fn export(self: Arc<Self>, query: Query, request: Request<Incoming>) -> Answer {
+        let body = Limited::new(request.into_body(), BODY).collect().await;
+        let Ok(rows) = body.map(Collected::to_bytes) else {
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, "these are too many rows");
+        };
+        let exported = tokio::task::spawn_blocking(move || {
+            let to = query.get("to").unwrap_or_default();
+            let format = self.formats.iter().find(|format| format.name == to);
+            let format = format.ok_or_else(|| "there is no such format".to_owned())?;
+            export::export(&self.log, &rows, format).map(|bytes| (format.media_type, bytes))
+        });
+        match exported.await {
+            Ok(Ok((media_type, bytes))) => text(media_type, bytes.into()),
+            Ok(Err(error)) => plain(StatusCode::UNPROCESSABLE_ENTITY, &error),
+            Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the export failed"),
+        }
+    }
+}
+
+/// Lasts as long as somebody waits.
+struct Waits(Arc<AtomicBool>);
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,46 @@
+//! What stands behind the `?` of a request.
+
+/// Names with values, as a page's `URLSearchParams` write them.
+pub struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// Reads it.
+    pub fn of(query: Option<&str>) -> Self {
+        let pairs = query.unwrap_or_default().split('&');
+        let pairs = pairs.filter_map(|pair| pair.split_once('='));
+        Self(
+            pairs
+                .map(|(name, value)| (decoded(name), decoded(value)))
+                .collect(),
+        )
+    }
+
+    /// The value of a name.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let mut pairs = self.0.iter();
+        pairs.find_map(|(other, value)| (other == name).then_some(&**value))
+    }
+
+    /// The same as a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.get(name)?.parse().ok()
+    }
+}
+
+fn decoded(text: &str) -> String {
+    let text = text.replace('+', " ");
+    percent_encoding::percent_decode_str(&text)
+        .decode_utf8_lossy()
+        .into_owned()
+}
+
+#[test]
+fn what_a_page_writes_is_read() {
+    let query = Query::of(Some("text=a+%22b%22%26%C3%A4&from=7&x"));
+    assert_eq!(query.get("text"), Some("a \"b\"&ä"));
+    assert_eq!(
+        (query.number("from"), query.number("text")),
+        (Some(7), None)
+    );
+    assert_eq!(Query::of(None).get("text"), None);
+}

@@ -1,0 +1,200 @@
+//! What the page shows, in a real browser: one for all, since it starts slowly.
+
+use std::path::Path;
+
+use acp_chain_tests::host;
+use serde_json::json;
+
+use super::browser::Browser;
+use super::{Inspector, traces};
+
+#[tokio::test]
+async fn the_page_shows_what_each_proxy_made_of_messages_and_runs_nothing_that_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut browser = Browser::start();
+    a_redacted_prompt_is_found_and_its_difference_shown(&mut browser, folder.path()).await;
+    nothing_runs_that_a_trace_says(&mut browser, folder.path()).await;
+    a_chain_that_runs_is_shown_and_does_not_move_what_is_read(&mut browser).await;
+}
+
+/// The text of the message that is looked at.
+const DETAIL: &str = "document.getElementById('detail').innerText";
+
+async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Browser, folder: &Path) {
+    let trace = traces::recorded(folder).await;
+    let inspector = Inspector::start(&[&trace]).await;
+    browser.open(&inspector.address).await;
+    let lines = std::fs::read_to_string(&trace).unwrap().lines().count();
+    browser
+        .wait(&format!("globalThis.inspector?.model.count === {lines}"))
+        .await;
+    let lanes = browser.run("inspector.model.lanes().list").await;
+    let expected: Vec<_> = ["client"]
+        .into_iter()
+        .chain(traces::PROXIES)
+        .chain(["agent"])
+        .collect();
+    assert_eq!(lanes, json!(expected));
+    // By keys alone: what was said, to the first that has it, and on to where it was changed.
+    browser.keys(&["/"]).await;
+    browser.types(&traces::SECRET.to_lowercase()).await;
+    browser
+        .wait("inspector.shown === 2 && !inspector.isSearching")
+        .await;
+    browser.keys(&["Enter", "j", "j"]).await;
+    browser
+        .wait(&format!("{DETAIL}.includes('What redact made of it')"))
+        .await;
+    let removed = browser
+        .run("document.querySelector('.difference .old').innerText")
+        .await;
+    let added = browser
+        .run("document.querySelector('.difference .new').innerText")
+        .await;
+    assert!(
+        removed.as_str().unwrap().contains(traces::SECRET),
+        "{removed}"
+    );
+    assert!(
+        added
+            .as_str()
+            .unwrap()
+            .contains("[redacted: aws-access-token]"),
+        "{added}"
+    );
+    // The whole line is there to be copied.
+    browser
+        .click("#detail h3 button:text('Copy the line')")
+        .await;
+    let copied = browser.run("navigator.clipboard.readText()").await;
+    let text = std::fs::read_to_string(&trace).unwrap();
+    assert!(text.lines().any(|line| copied == line), "{copied}");
+    // The prompt names a turn, and that filters.
+    browser.keys(&["Escape", "Escape", "Escape"]).await;
+    browser
+        .wait(&format!(
+            "inspector.shown > 20 && inspector.model.count === {lines}"
+        ))
+        .await;
+    browser.click("#side li:nth-child(2) button").await;
+    browser
+        .wait("inspector.shown > 5 && inspector.shown < inspector.model.count / 2")
+        .await;
+    browser.click("#side li:nth-child(2) button").await;
+    // All of it fits into one file, which shows the same from disk, and asks nobody for anything.
+    browser.keys(&["e"]).await;
+    let report = folder.join("report.html");
+    browser
+        .saves(".formats button:text('One file for a bug report')", &report)
+        .await;
+    for (label, begins) in [
+        ("The lines of the trace", "{\"time\":"),
+        ("A transcript", "client: "),
+        ("Chrome", ""),
+        ("An HTTP Archive", "{"),
+        ("Spans for OpenTelemetry", "{\"resourceSpans\":"),
+    ] {
+        let file = folder.join("exported");
+        browser
+            .saves(&format!(".formats button:text('{label}')"), &file)
+            .await;
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(
+            !text.is_empty() && text.starts_with(begins),
+            "{label}: {text:.200}"
+        );
+    }
+    assert_eq!(browser.told().await, json!([]));
+    drop(inspector);
+    browser.open(&format!("file://{}", report.display())).await;
+    browser.wait("globalThis.inspector?.shown > 20").await;
+    browser.keys(&["/"]).await;
+    browser.types(traces::SECRET).await;
+    browser.wait("inspector.shown === 2").await;
+    browser.keys(&["Enter", "j", "j"]).await;
+    browser
+        .wait(&format!(
+            "{DETAIL}.includes('[redacted: aws-access-token]')"
+        ))
+        .await;
+    assert_eq!(browser.told().await, json!([]));
+}
+
+async fn nothing_runs_that_a_trace_says(browser: &mut Browser, folder: &Path) {
+    let trace = traces::hostile(folder);
+    let inspector = Inspector::start(&[&trace]).await;
+    let report = folder.join("hostile.html");
+    let file = format!("file://{}", report.display());
+    for address in [&inspector.address, &file] {
+        browser.open(address).await;
+        browser
+            .wait("globalThis.inspector?.model.count === 55 && document.querySelector('.row')")
+            .await;
+        for kind in ["", "kind:decision"] {
+            browser.keys(&["Escape", "Escape", "/"]).await;
+            if !kind.is_empty() {
+                browser.types(kind).await;
+                browser.wait("inspector.shown === 6").await;
+            }
+            browser.keys(&["Enter", "g"]).await;
+            let shown = browser.run("inspector.shown").await.as_u64().unwrap();
+            for _ in 0..shown {
+                browser
+                    .wait("document.querySelector('#detail .json, #detail pre')")
+                    .await;
+                browser.keys(&["j"]).await;
+            }
+        }
+        browser.keys(&["/", "Escape", "p"]).await;
+        browser
+            .wait("!document.getElementById('plots').hidden")
+            .await;
+        if address == &inspector.address {
+            browser.keys(&["e"]).await;
+            browser
+                .saves(".formats button:text('One file for a bug report')", &report)
+                .await;
+        }
+        assert_eq!(browser.run("String(globalThis.canary)").await, "undefined");
+        assert_eq!(
+            browser
+                .run("document.querySelectorAll('img, svg, iframe, object').length")
+                .await,
+            0
+        );
+        assert_eq!(browser.told().await, json!([]));
+    }
+}
+
+async fn a_chain_that_runs_is_shown_and_does_not_move_what_is_read(browser: &mut Browser) {
+    let mut chain = traces::Chain::open();
+    let mut command = host::acp_chain("inspect");
+    let inspector = Inspector::of(&mut command).await;
+    browser.open(&inspector.address).await;
+    chain.heard();
+    chain.says(200);
+    // Others of this user may run chains as well.
+    browser.keys(&["/"]).await;
+    browser.types("method:live/told").await;
+    browser.wait("inspector.shown === 200").await;
+    browser.keys(&["Enter"]).await;
+    browser.keys(&["g", "j", "j", "j"]).await;
+    let top = "document.querySelector('.row.current').innerText + document.querySelector('.scroller').scrollTop";
+    browser.wait("document.querySelector('.row.current')").await;
+    let before = browser.run(top).await;
+    chain.says(100);
+    browser.wait("inspector.shown === 300").await;
+    browser.wait("document.querySelector('.news')").await;
+    assert_eq!(browser.run(top).await, before);
+    browser.click(".news").await;
+    browser
+        .wait("inspector.list.isAtEnd && !document.querySelector('.news')")
+        .await;
+    // A chain that ends stays, and is marked.
+    drop(chain);
+    browser
+        .wait("document.querySelector('#side .chip.ended')")
+        .await;
+    assert_eq!(browser.run("inspector.shown").await, 300);
+    assert_eq!(browser.told().await, json!([]));
+}

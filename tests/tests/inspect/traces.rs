@@ -1,0 +1,162 @@
+//! Traces to look at.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::thread;
+
+use acp_chain_live::Offer;
+use acp_chain_tests::host::{self, peer};
+use acp_chain_tests::wire::{WATCHDOG, in_time};
+use acp_chain_trace::{Line, Sink};
+use tokio::io::AsyncWriteExt;
+
+/// What five proxies are called, the client's neighbour first.
+pub const PROXIES: [&str; 5] = ["rules", "todo", "skills", "permissions", "redact"];
+
+/// What `redact` takes out of the first prompt.
+pub const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
+
+/// Records turns of elizacp behind five proxies of ours.
+pub async fn recorded(folder: &Path) -> PathBuf {
+    let skills = "[[proxy.config.skill]]\nname = 'release'\ndescription = 'How to release.'\npath = '/release.md'";
+    let components = PROXIES.map(host::component);
+    let proxies: Vec<_> = PROXIES
+        .iter()
+        .zip(&components)
+        .map(|(id, path)| (*id, &**path, if *id == "skills" { skills } else { "" }))
+        .collect();
+    let manifest = host::manifest(folder, &proxies).unwrap();
+    let trace = folder.join("trace.jsonl");
+    let mut command = host::acp_chain("try");
+    command
+        .arg("--manifest")
+        .arg(&manifest)
+        .arg("--trace")
+        .arg(&trace)
+        .arg("--")
+        .arg(peer("bin/elizacp"))
+        .args(["--deterministic", "acp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .current_dir(folder)
+        .kill_on_drop(true);
+    let mut running = command.spawn().unwrap();
+    let prompts = format!("my key is {SECRET}, use it\nList tools from todo\n");
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(prompts.as_bytes()).await.unwrap();
+    drop(input);
+    let output = in_time("the turns", running.wait_with_output())
+        .await
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    trace
+}
+
+/// What sets `canary` if any of it runs.
+const ATTACKS: [&str; 6] = [
+    "<img src=x onerror=globalThis.canary=1>",
+    "</script><script>globalThis.canary=1</script>",
+    "\"><svg onload=globalThis.canary=1>",
+    "javascript:globalThis.canary=1",
+    "${globalThis.canary=1}{{globalThis.canary=1}}<!--",
+    "\u{202e}\u{0}\u{7}';globalThis.canary=1;'",
+];
+
+/// A trace with attacks in every member.
+pub fn hostile(folder: &Path) -> PathBuf {
+    let mut text = String::new();
+    let mut line = |members: serde_json::Value| {
+        let _ = writeln!(text, "{members}");
+    };
+    for attack in ATTACKS {
+        let hop = |from: &str, to: &str, kind: &str| {
+            serde_json::json!({
+                "time": attack, "connection": attack, "from": from, "to": to, "kind": kind, "method": attack,
+                "session": attack, "request": 1, "id": attack, "size": 9e15 as u64, "waited": u64::MAX,
+                "params": {attack: [attack, {"text": attack}], "prompt": [{"text": attack}]}, "why": attack,
+            })
+        };
+        line(serde_json::json!({
+            "connection": attack, "version": 1, "program": attack, "role": "agent", "proxies": [attack],
+        }));
+        let mut prompt = hop("client", attack, "request");
+        prompt["method"] = "session/prompt".into();
+        line(prompt);
+        line(hop("client", attack, "request"));
+        line(serde_json::json!({
+            "connection": attack, "proxy": attack, "decision": "fail", "why": attack, "method": attack, "request": 1,
+        }));
+        line(hop(attack, "agent", "request"));
+        let mut answer = hop("agent", "client", "response");
+        answer["error"] = attack.into();
+        line(answer);
+        line(serde_json::json!({"connection": attack, "proxy": attack, "denied": 7}));
+        line(
+            serde_json::json!({"connection": attack, "proxy": attack, "state": "failed", "why": attack}),
+        );
+        line(serde_json::json!({"connection": attack, "dropped": 3}));
+    }
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    let _ = writeln!(
+        text,
+        r#"{{"connection":"deep","from":"client","to":"agent","kind":"notification","method":"deep","params":{deep}}}"#
+    );
+    let path = folder.join("<img src=x onerror=globalThis.canary=1>.jsonl");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// A chain that runs, in this process, and says what it is told to.
+pub struct Chain {
+    offer: Offer,
+    joined: mpsc::Receiver<()>,
+    said: u64,
+}
+
+impl Chain {
+    pub fn open() -> Self {
+        let mut offer = Offer::open().unwrap();
+        let door = offer.door().unwrap();
+        let (joins, joined) = mpsc::channel();
+        // It ends with the offer.
+        thread::spawn(move || door.keep(|| drop(joins.send(()))));
+        let mut chain = Self {
+            offer,
+            joined,
+            said: 0,
+        };
+        chain.writes(&[serde_json::json!({"version": 1, "role": "agent", "proxies": []})]);
+        chain
+    }
+
+    /// Waits until somebody listens.
+    pub fn heard(&self) {
+        self.joined.recv_timeout(WATCHDOG).unwrap();
+    }
+
+    /// Tells so many things.
+    pub fn says(&mut self, count: u64) {
+        let lines = (self.said..self.said + count).map(|number| {
+            serde_json::json!({
+                "from": "client", "to": "agent", "kind": "notification", "method": "live/told",
+                "params": {"number": number},
+            })
+        });
+        self.said += count;
+        self.writes(&lines.collect::<Vec<_>>());
+    }
+
+    fn writes(&mut self, lines: &[serde_json::Value]) {
+        let lines = lines.iter().map(|line| {
+            let mut line: Line = serde_json::from_value(line.clone()).unwrap();
+            line.connection = self.offer.connection().to_owned();
+            line
+        });
+        self.offer.write(&lines.collect::<Vec<_>>()).unwrap();
+    }
+}

@@ -1,0 +1,247 @@
+//! The page of `acp-chain inspect` in a browser: how soon 100,000 hops are there, and how soon a filter shows what it
+//! lets through. From the key that is pressed to the frame that is drawn.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::peers;
+use crate::progress::Progress;
+use crate::workspace::{Workspace, cargo};
+
+const HOPS: usize = 100_000;
+
+const PROXIES: [&str; 5] = ["rules", "todo", "skills", "permissions", "redact"];
+
+/// What is filtered by, and what that is.
+const FILTERS: [(&str, &str); 7] = [
+    ("a proxy", "proxy:redact"),
+    ("a status", "status:unanswered"),
+    ("words that one message in thirty has", "turn 50 the"),
+    ("words that nearly all messages have", "lazy dog"),
+    ("words that none has", "zzzz"),
+    ("a method and words", "method:session/prompt fox"),
+    ("nothing", ""),
+];
+
+/// Each is done so often, and the middle is what counts.
+const TIMES: usize = 5;
+
+/// Measures, and prints a table.
+pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
+    let [driver, chromium] = peers::fetch_browser(workspace, progress)?;
+    progress.step("acp-chain", |step| {
+        let mut build = cargo();
+        build.args(["build", "--workspace", "--bin", "acp-chain"]);
+        step.run(build.current_dir(workspace.path("")))
+    })?;
+    let folder = workspace.target("bench");
+    fs::create_dir_all(&folder)?;
+    let file = folder.join("inspector.ndjson");
+    let lines = trace();
+    fs::write(&file, &lines)?;
+    let count = lines.lines().count();
+    println!(
+        "{HOPS} hops in {count} lines, {} MiB\n\n| what | ms |\n|---|---:|",
+        lines.len() >> 20
+    );
+    let mut browser = Browser::start(&driver, &chromium)?;
+    let mut opened = Vec::new();
+    for _ in 0..TIMES {
+        let inspector = Inspector::start(&workspace.target("debug/acp-chain"), &file)?;
+        opened.push(browser.opened(&inspector.address, count)?);
+        drop(inspector);
+    }
+    println!("| open, until all rows are there | {} |", middle(opened));
+    let inspector = Inspector::start(&workspace.target("debug/acp-chain"), &file)?;
+    browser.opened(&inspector.address, count)?;
+    for (what, filter) in FILTERS {
+        let mut took = Vec::new();
+        for _ in 0..TIMES {
+            browser.filtered("kind:begin")?;
+            took.push(browser.filtered(filter)?);
+        }
+        println!("| filter by {what}: `{filter}` | {} |", middle(took));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn middle(mut took: Vec<f64>) -> String {
+    took.sort_by(f64::total_cmp);
+    format!("{:.0}", took[took.len() / 2])
+}
+
+/// The program, serving a page.
+struct Inspector {
+    child: Child,
+    address: String,
+}
+
+impl Inspector {
+    fn start(program: &Path, trace: &Path) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.arg("inspect").arg(trace).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn()?;
+        let mut address = String::new();
+        let out = child.stdout.take().context("it has an output")?;
+        BufReader::new(out).read_line(&mut address)?;
+        let address = address.trim().to_owned();
+        Ok(Self { child, address })
+    }
+}
+
+impl Drop for Inspector {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Browser {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Browser {
+    fn start(driver: &Path, chromium: &Path) -> Result<Self> {
+        let mut command = Command::new(driver);
+        command.arg(chromium).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        Ok(Self {
+            input: child.stdin.take().context("it has an input")?,
+            output: BufReader::new(child.stdout.take().context("it has an output")?),
+            child,
+        })
+    }
+
+    fn asks(&mut self, asked: &Value) -> Result<Value> {
+        writeln!(self.input, "{asked}")?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        let mut answer: Value = serde_json::from_str(&line)?;
+        if let Some(error) = answer["error"].as_str() {
+            bail!("{asked}: {error}");
+        }
+        Ok(answer["ok"].take())
+    }
+
+    /// How long it takes until all rows are there, in milliseconds, since the page was asked for.
+    fn opened(&mut self, address: &str, count: usize) -> Result<f64> {
+        self.asks(&json!({"open": address}))?;
+        let expression = format!(
+            "(async () => {{ while (inspector.model.count < {count} || inspector.shown < {HOPS} || \
+             !document.querySelector('.row')) await new Promise((done) => setTimeout(done, 1)); \
+             await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); \
+             return performance.now(); }})()"
+        );
+        let took = self.asks(&json!({"run": expression}))?;
+        took.as_f64().context("no time")
+    }
+
+    /// How long it takes from typing a filter until what it shows is drawn, in milliseconds.
+    fn filtered(&mut self, filter: &str) -> Result<f64> {
+        let expression = format!(
+            "(async () => {{ const input = document.getElementById('filter'); const before = inspector.list.shown; \
+             const begun = performance.now(); input.value = {}; \
+             input.dispatchEvent(new Event('input', {{ bubbles: true }})); \
+             while (inspector.list.shown === before) await new Promise((done) => setTimeout(done, 1)); \
+             await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); \
+             return performance.now() - begun; }})()",
+            json!(filter)
+        );
+        let took = self.asks(&json!({"run": expression}))?;
+        took.as_f64().context("no time")
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Turns through five proxies, each of which answers in thirty chunks.
+fn trace() -> String {
+    let mut trace = Trace::default();
+    let proxies = json!(PROXIES);
+    trace.line(&json!({"version": 1, "program": "acp-chain", "role": "agent", "proxies": proxies}));
+    let there: Vec<_> = ["client"]
+        .into_iter()
+        .chain(PROXIES)
+        .chain(["agent"])
+        .collect();
+    let back: Vec<_> = there.iter().rev().copied().collect();
+    let words =
+        "The quick brown fox jumps over the lazy dog and goes on with its answer. ".repeat(5);
+    for turn in 1.. {
+        let session = format!("s{}", turn % 7);
+        let prompt = json!({"sessionId": session, "prompt": [{"type": "text", "text": format!("turn {turn} {words}")}]});
+        let asks = json!({"kind": "request", "method": "session/prompt", "session": session, "request": turn, "params": prompt});
+        trace.message(&there, &asks);
+        for chunk in 0..30 {
+            let content =
+                json!({"type": "text", "text": format!("turn {turn} chunk {chunk} {words}")});
+            let update = json!({"sessionId": session, "update": {"sessionUpdate": "agent_message_chunk", "content": content}});
+            trace.message(&back, &json!({"kind": "notification", "method": "session/update", "session": session, "params": update}));
+        }
+        let result = json!({"stopReason": "end_turn"});
+        trace.message(&back, &json!({"kind": "response", "method": "session/prompt", "session": session, "request": turn, "result": result}));
+        if trace.hops >= HOPS {
+            break;
+        }
+    }
+    trace.text
+}
+
+#[derive(Default)]
+struct Trace {
+    text: String,
+    hops: usize,
+    micros: usize,
+}
+
+impl Trace {
+    fn line(&mut self, members: &Value) {
+        self.micros += 37;
+        let (seconds, micros) = (self.micros / 1_000_000, self.micros % 1_000_000);
+        let time = format!(
+            "2026-01-01T00:{:02}:{:02}.{micros:06}Z",
+            seconds / 60,
+            seconds % 60
+        );
+        let mut line = json!({"time": time, "connection": "measured"});
+        for (name, value) in members.as_object().into_iter().flatten() {
+            line[name] = value.clone();
+        }
+        let _ = writeln!(self.text, "{line}");
+    }
+
+    fn message(&mut self, way: &[&str], said: &Value) {
+        for hop in way.windows(2) {
+            if PROXIES.contains(&hop[0]) {
+                let mut decided = said.clone();
+                if let Some(members) = decided.as_object_mut() {
+                    members.retain(|name, _| ["method", "session", "request"].contains(&&**name));
+                }
+                decided["proxy"] = hop[0].into();
+                decided["decision"] = "forward".into();
+                decided["worked"] = (self.hops % 900 + 20).into();
+                self.line(&decided);
+            }
+            let mut crossed = said.clone();
+            crossed["from"] = hop[0].into();
+            crossed["to"] = hop[1].into();
+            crossed["size"] = 600.into();
+            crossed["waited"] = (self.hops % 70).into();
+            self.line(&crossed);
+            self.hops += 1;
+        }
+    }
+}
