@@ -17,6 +17,7 @@ use crate::limits::Limits;
 use crate::mcp::bridge::BridgeKind;
 
 /// What the user decided.
+#[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
 #[derive(Clone, Debug)]
 pub struct User {
     /// How far manifests may raise the limits of proxies.

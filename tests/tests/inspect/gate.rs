@@ -44,8 +44,8 @@ async fn who_lacks_the_secret_or_comes_from_elsewhere_gets_nothing_and_no_hint()
             "{address} {header:?}"
         );
     }
-    let post = client.post(format!("{address}export?to=ndjson"));
-    let answer = post
+    let export = client.post(format!("{address}export?to=ndjson"));
+    let answer = export
         .header("origin", "http://evil.example")
         .send()
         .await

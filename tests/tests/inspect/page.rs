@@ -28,13 +28,13 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
     browser
         .wait(&format!("globalThis.inspector?.model.count === {lines}"))
         .await;
-    let lanes = browser.run("inspector.model.lanes().list").await;
+    let shown = browser.run("inspector.model.lanes().list").await;
     let expected: Vec<_> = ["client"]
         .into_iter()
         .chain(traces::PROXIES)
         .chain(["agent"])
         .collect();
-    assert_eq!(lanes, json!(expected));
+    assert_eq!(shown, json!(expected));
     // By keys alone: what was said, to the first that has it, and on to where it was changed.
     browser.keys(&["/"]).await;
     browser.types(&traces::SECRET.to_lowercase()).await;

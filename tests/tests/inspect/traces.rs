@@ -36,7 +36,7 @@ pub async fn recorded(folder: &Path) -> PathBuf {
         .arg(&manifest)
         .arg("--trace")
         .arg(&trace)
-        .arg("--")
+        .args(["--trace-bodies", "--"])
         .arg(peer("bin/elizacp"))
         .args(["--deterministic", "acp"])
         .stdin(Stdio::piped())
@@ -77,7 +77,7 @@ pub fn hostile(folder: &Path) -> PathBuf {
         let hop = |from: &str, to: &str, kind: &str| {
             serde_json::json!({
                 "time": attack, "connection": attack, "from": from, "to": to, "kind": kind, "method": attack,
-                "session": attack, "request": 1, "id": attack, "size": 9e15 as u64, "waited": u64::MAX,
+                "session": attack, "request": 1, "id": attack, "size": 9_000_000_000_000_000_u64, "waited": u64::MAX,
                 "params": {attack: [attack, {"text": attack}], "prompt": [{"text": attack}]}, "why": attack,
             })
         };
@@ -124,7 +124,11 @@ impl Chain {
         let door = offer.door().unwrap();
         let (joins, joined) = mpsc::channel();
         // It ends with the offer.
-        thread::spawn(move || door.keep(|| drop(joins.send(()))));
+        thread::spawn(move || {
+            door.keep(|| {
+                let _ = joins.send(());
+            });
+        });
         let mut chain = Self {
             offer,
             joined,

@@ -367,7 +367,7 @@ impl Writer {
 
     fn write(&mut self, lines: &[Line]) {
         let is_listened = self.has_listeners();
-        self.to_sinks(|Kept { sink, always }| {
+        self.each_sink(|Kept { sink, always }| {
             if *always || is_listened {
                 return sink.write(lines);
             }
@@ -381,10 +381,10 @@ impl Writer {
     /// Nothing is kept back any more.
     fn flush(&mut self) {
         self.kept_back = None;
-        self.to_sinks(|Kept { sink, .. }| sink.flush());
+        self.each_sink(|Kept { sink, .. }| sink.flush());
     }
 
-    fn to_sinks(&mut self, mut act: impl FnMut(&mut Kept) -> io::Result<()>) {
+    fn each_sink(&mut self, mut act: impl FnMut(&mut Kept) -> io::Result<()>) {
         self.sinks.retain_mut(|kept| {
             let done = act(kept);
             if let Err(error) = &done {

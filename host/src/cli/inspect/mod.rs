@@ -84,12 +84,12 @@ impl Inspect {
                 .ok(),
             false => None,
         };
-        let served = tokio::select! {
-            served = server.serve(log, formats::all()) => served.map(|never| match never {}),
+        let ended = tokio::select! {
+            done = server.serve(log, formats::all()) => done.map(|never| match never {}),
             () = stop::requested() => Ok(0),
         };
         drop(page);
-        served.or_else(|error| {
+        ended.or_else(|error| {
             eprintln!("acp-chain inspect: the page cannot be served: {error}");
             Ok(1)
         })

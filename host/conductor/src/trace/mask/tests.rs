@@ -204,7 +204,7 @@ fn chunks_keep_their_borders_and_what_has_no_secret_its_spelling() {
     plain.params = Some(serde_json::from_str(spelt).unwrap());
     stage.say(plain);
     stage.say(line(HOP, "x", &json!({})));
-    assert!(stage.text().contains(&spelt.replace('\\', "\\")));
+    assert!(stage.text().contains(spelt));
 }
 
 #[test]
