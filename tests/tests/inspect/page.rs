@@ -32,7 +32,7 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
     let expected: Vec<_> = ["client"]
         .into_iter()
         .chain(traces::PROXIES)
-        .chain(["agent"])
+        .chain(["acp-chain", "agent"])
         .collect();
     assert_eq!(shown, json!(expected));
     // By keys alone: what was said, to the first that has it, and on to where it was changed.

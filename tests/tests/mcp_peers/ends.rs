@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use acp_chain::mcp::bridge::pipe::SOCKET;
 use acp_chain_tests::chain::MANIFEST;
 use acp_chain_tests::declared::{command, variable};
-use acp_chain_tests::host::{InProcess, run};
+use acp_chain_tests::host::{self, InProcess, run};
 use acp_chain_tests::process::{Process, gone};
 use acp_chain_tests::transcript::Transcript;
 use rmcp::service::ServiceError;
@@ -90,8 +90,19 @@ fn place() -> TempDir {
         .unwrap()
 }
 
+/// Whether nothing is left but the folder in which chains are found that can be watched, and in that nothing.
 fn is_empty(folder: &Path) -> bool {
-    fs::read_dir(folder).unwrap().next().is_none()
+    let watched = folder.join("acp-chain");
+    let count = |folder: &Path| fs::read_dir(folder).map_or(0, Iterator::count);
+    count(folder) == usize::from(watched.exists()) && count(&watched) == 0
+}
+
+/// Looks for chains, which clears away where one could be watched that was killed.
+async fn look(place: &Path) {
+    let mut top = host::acp_chain("top");
+    top.arg("--once").env("XDG_RUNTIME_DIR", place);
+    let output = top.output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[tokio::test]
@@ -147,6 +158,7 @@ async fn when_the_chain_is_killed_the_shim_ends_and_the_socket_is_removed() {
         gone(&Transcript::new(), process).await.unwrap();
     }
     removed(&calling.socket).await;
+    look(place.path()).await;
     assert!(is_empty(place.path()));
 }
 
@@ -170,6 +182,7 @@ async fn when_its_supervisor_is_killed_too_the_next_chain_cleans_up() {
     removed(&calling.socket).await;
     let exit = next.chain.client.finish().await.unwrap();
     assert!(exit.status.success(), "{exit:?}");
+    look(place.path()).await;
     assert!(is_empty(place.path()));
 }
 

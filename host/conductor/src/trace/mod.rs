@@ -76,6 +76,9 @@ struct Shared {
     /// What the user is to be told: why something is not written any more.
     failed: Mutex<Vec<String>>,
     has_failed: AtomicBool,
+    /// How many sinks that always heard have failed of late. They count as if they heard until the user is told, which
+    /// happens when something is recorded.
+    silent: AtomicUsize,
 }
 
 /// Where a trace will go. Files are opened while there is the right to, and the trace begins when that is given up:
@@ -179,6 +182,7 @@ impl Trace {
             entries: self.entries,
             shared: shared.clone(),
             kept_back: None,
+            reasons: Vec::new(),
         };
         let (door, connection) = match self.offered {
             Some(offered) => (offered.door, offered.connection),
@@ -233,6 +237,8 @@ impl Recorder {
         if !self.shared.has_failed.swap(false, Ordering::Acquire) {
             return Vec::new();
         }
+        let silent = self.shared.silent.swap(0, Ordering::Relaxed);
+        self.heard.fetch_sub(silent, Ordering::Relaxed);
         let failed = self.shared.failed.lock();
         std::mem::take(&mut failed.unwrap_or_else(PoisonError::into_inner))
     }
@@ -266,6 +272,9 @@ struct Writer {
     shared: Arc<Shared>,
     /// Since when a sink may have kept something back.
     kept_back: Option<Instant>,
+    /// Why proxies are in their state, for who listens later. To look for secrets in that takes memory, which a chain
+    /// that nobody watches does without.
+    reasons: Vec<Line>,
 }
 
 impl Writer {
@@ -314,6 +323,7 @@ impl Writer {
             }
             if looks || self.has_listeners() && looked.elapsed() >= LOOK {
                 looked = Instant::now();
+                lines.append(&mut self.reasons);
                 let changed = memories.changed();
                 lines.extend(changed.map(|line| at(SystemTime::now(), line)));
             }
@@ -362,19 +372,30 @@ impl Writer {
 
     fn has_listeners(&self) -> bool {
         let always = self.sinks.iter().filter(|kept| kept.always).count();
-        self.heard.load(Ordering::Relaxed) > always
+        let silent = self.shared.silent.load(Ordering::Relaxed);
+        self.heard.load(Ordering::Relaxed) > always + silent
     }
 
     fn write(&mut self, lines: &[Line]) {
         let is_listened = self.has_listeners();
-        self.each_sink(|Kept { sink, always }| {
-            if *always || is_listened {
-                return sink.write(lines);
+        // What who listens later is told first.
+        let is_kept = |line: &&Line| line.version.is_some() || line.state.is_some();
+        let mut kept: Vec<Line> = match is_listened || self.sinks.iter().all(|kept| kept.always) {
+            true => Vec::new(),
+            false => lines.iter().filter(is_kept).cloned().collect(),
+        };
+        for line in &mut kept {
+            self.reasons.retain(|known| known.proxy != line.proxy);
+            if line.why.is_some() {
+                self.reasons.push(line.clone());
+                line.why = None;
             }
-            // What who listens later is told first.
-            let is_kept = |line: &&Line| line.version.is_some() || line.state.is_some();
-            let kept: Vec<_> = lines.iter().filter(is_kept).cloned().collect();
-            sink.write(&kept)
+        }
+        self.each_sink(|Kept { sink, always }| {
+            sink.write(match *always || is_listened {
+                true => lines,
+                false => &kept,
+            })
         });
     }
 
@@ -388,10 +409,9 @@ impl Writer {
         self.sinks.retain_mut(|kept| {
             let done = act(kept);
             if let Err(error) = &done {
+                let silent = usize::from(kept.always);
+                self.shared.silent.fetch_add(silent, Ordering::Relaxed);
                 self.shared.fail(error);
-                if kept.always {
-                    self.heard.fetch_sub(1, Ordering::Relaxed);
-                }
             }
             done.is_ok()
         });

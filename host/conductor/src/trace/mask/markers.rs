@@ -3,6 +3,7 @@
 //! The same secret has the same number within a connection, so that what was said on one hop can be found on the next.
 //! Numbers are given in the order in which secrets come, and nothing of a secret can be computed from its own.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
@@ -14,8 +15,9 @@ const MOST: usize = 1 << 16;
 
 /// Finds secrets, and names them.
 pub struct Markers {
-    /// None if there is no memory for it; then nothing goes out.
-    detector: Option<Detector>,
+    /// It takes some megabytes, so it is made when there is something to look into. None if there is no memory for it;
+    /// then nothing goes out.
+    detector: LazyCell<Option<Detector>>,
     /// By the hash of a secret, which it takes the key of this process to compute.
     numbers: HashMap<u64, usize>,
     hasher: RandomState,
@@ -27,7 +29,7 @@ pub type Edit = (Range<usize>, String);
 impl Markers {
     pub fn new() -> Self {
         Self {
-            detector: Detector::new(defaults().copied()).ok(),
+            detector: LazyCell::new(|| Detector::new(defaults().copied()).ok()),
             numbers: HashMap::new(),
             hasher: RandomState::new(),
         }
@@ -57,7 +59,7 @@ impl Markers {
 
     /// What stands for the secrets in a text.
     pub fn edits(&mut self, text: &str, effort: &mut Effort) -> Vec<Edit> {
-        let found = match &self.detector {
+        let found = match &*self.detector {
             Some(detector) => detector.find(text, effort),
             None => Err(String::new()),
         };
