@@ -20,10 +20,10 @@ use crate::system::files::Identity;
 use crate::untrusted::Untrusted;
 
 /// So long nothing may happen before it is looked what did: editors write a file in several steps.
-const QUIET: Duration = Duration::from_millis(50);
+const QUIET: Duration = Duration::from_millis(20);
 
 /// How often that may begin anew, for a program that writes all the time.
-const MOST_WAITS: usize = 20;
+const MOST_WAITS: usize = 50;
 
 /// What builds and their tools write, beside what has a name that begins with a dot.
 const MADE: [&str; 5] = [
