@@ -323,7 +323,6 @@ impl Writer {
             }
             if looks || self.has_listeners() && looked.elapsed() >= LOOK {
                 looked = Instant::now();
-                lines.append(&mut self.reasons);
                 let changed = memories.changed();
                 lines.extend(changed.map(|line| at(SystemTime::now(), line)));
             }
@@ -378,12 +377,24 @@ impl Writer {
 
     fn write(&mut self, lines: &[Line]) {
         let is_listened = self.has_listeners();
-        // What who listens later is told first.
-        let is_kept = |line: &&Line| line.version.is_some() || line.state.is_some();
-        let mut kept: Vec<Line> = match is_listened || self.sinks.iter().all(|kept| kept.always) {
-            true => Vec::new(),
-            false => lines.iter().filter(is_kept).cloned().collect(),
+        let before = match is_listened {
+            true => std::mem::take(&mut self.reasons),
+            false => self.keep(lines),
         };
+        self.each_sink(|Kept { sink, always }| match (*always, is_listened) {
+            (true, _) => sink.write(lines),
+            (false, false) => sink.write(&before),
+            (false, true) => sink.write(&before).and_then(|()| sink.write(lines)),
+        });
+    }
+
+    /// What who listens later is told first, without the reasons, which are kept here.
+    fn keep(&mut self, lines: &[Line]) -> Vec<Line> {
+        if self.sinks.iter().all(|kept| kept.always) {
+            return Vec::new();
+        }
+        let is_kept = |line: &&Line| line.version.is_some() || line.state.is_some();
+        let mut kept: Vec<Line> = lines.iter().filter(is_kept).cloned().collect();
         for line in &mut kept {
             self.reasons.retain(|known| known.proxy != line.proxy);
             if line.why.is_some() {
@@ -391,12 +402,7 @@ impl Writer {
                 line.why = None;
             }
         }
-        self.each_sink(|Kept { sink, always }| {
-            sink.write(match *always || is_listened {
-                true => lines,
-                false => &kept,
-            })
-        });
+        kept
     }
 
     /// Nothing is kept back any more.
