@@ -53,6 +53,12 @@ async function until(expression) {
   return true;
 }
 
+// A page draws what was done to it in its next frame, which is there when the one after that begins.
+async function drawn() {
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))");
+  return null;
+}
+
 async function answer(asked) {
   if (asked.open) return open(asked.open, asked.dark);
   if (asked.run) return page.evaluate(asked.run);
@@ -61,9 +67,9 @@ async function answer(asked) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.click(asked.save)]);
     return download.saveAs(asked.into);
   }
-  if (asked.click) return page.click(asked.click);
-  if (asked.key) return page.keyboard.press(asked.key);
-  if (asked.type) return page.keyboard.type(asked.type);
+  if (asked.click) return page.click(asked.click).then(drawn);
+  if (asked.key) return page.keyboard.press(asked.key).then(drawn);
+  if (asked.type) return page.keyboard.type(asked.type).then(drawn);
   if (asked.shot) return page.screenshot({ path: asked.shot }).then(() => true);
   if (asked.told) return told;
   throw new Error("nothing that is known is asked for");

@@ -76,7 +76,14 @@ async fn every_answer_keeps_the_page_to_itself() {
             assert_eq!(header(name), value);
         }
     }
-    // What a trace says is text, never a page.
+    // What a trace says is text, never a page. It is told of once it is read.
+    let stream = client.get(format!("{}stream", inspector.address));
+    let mut stream = stream.send().await.unwrap();
+    let mut told = Vec::new();
+    while !String::from_utf8_lossy(&told).contains("<img src=x") {
+        let more = in_time("a row", stream.chunk()).await.unwrap();
+        told.extend(more.expect("the stream has no end"));
+    }
     let line = client.get(format!("{}line?row=1", inspector.address));
     let line = line.send().await.unwrap();
     assert_eq!(line.headers()["content-type"], "text/plain; charset=utf-8");
