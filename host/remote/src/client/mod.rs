@@ -1,0 +1,1 @@
+//! A remote agent, as a client reaches it.

@@ -1,0 +1,1 @@
+//! The server: connections of clients, each as a transport.
