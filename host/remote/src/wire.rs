@@ -16,5 +16,8 @@ pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// those of one connection once each.
 pub const IDEMPOTENCY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// Says in the answer to `initialize` that streams can be resumed, and that messages may be sent once more.
+pub const RESUME: HeaderName = HeaderName::from_static("acp-resume");
+
 /// How often a stream without events has a comment, and a WebSocket a ping, in seconds.
 pub const HEARTBEAT: u64 = 15;

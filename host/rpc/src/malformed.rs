@@ -60,6 +60,7 @@ impl MalformedLine {
 /// If it is none.
 pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
     match frame {
+        Frame::Message(message) => Ok(message),
         Frame::Line(line) | Frame::Torn(line) => {
             let line = unmarked(line);
             Message::parse(line.clone()).map_err(|malformed| MalformedLine {

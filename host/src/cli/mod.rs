@@ -42,6 +42,7 @@ mod project;
 mod relied_on;
 mod replay;
 mod run;
+mod serve;
 mod setup;
 mod test;
 #[cfg(test)]
@@ -87,6 +88,7 @@ Environment:
   ACP_CHAIN_TRACE         the trace of `run`, `try` and `dev`, where the command line names none
   ACP_CHAIN_TRACE_BODIES  if it is 1, secrets stay in that trace
   ACP_CHAIN_LIVE          nobody can watch chains that run, if it is 0
+  ACP_CHAIN_NODE          what ids of connections begin with, where `serve` is not told by `--node`
   ACP_CHAIN_OTEL_HOPS     1: of what `run` exports by OpenTelemetry, a span for each decision of a proxy, too
   OTEL_*                  what `run` exports by OpenTelemetry, and where to; nothing without them
   NO_COLOR                no colours, whatever it is set to
@@ -183,6 +185,8 @@ Exit codes:
     Trace(trace::Trace),
     /// Watch the chains that run: what their proxies do, how long they take, and whether they fail
     Top(top::Top),
+    /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
+    Serve(serve::Serve),
     /// Play one side of what `--trace` has recorded, and say where the other side differs
     Replay(replay::Replay),
     /// Show what a chain does, from a trace or while it runs, as a page in your browser
@@ -240,6 +244,7 @@ pub fn main() -> ExitCode {
         Command::Run(_)
             | Command::Try(_)
             | Command::Dev(_)
+            | Command::Serve(_)
             | Command::ExportOtel
             | Command::FindProjects(_)
             | Command::ProjectChain(_)
@@ -304,6 +309,7 @@ pub fn main() -> ExitCode {
         Command::Agent(agent) => told(agent.main()),
         Command::Trace(trace) => trace.main(),
         Command::Top(top) => finish(top.main()),
+        Command::Serve(serve) => serve.main(log),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => told(trust.main()),

@@ -188,14 +188,16 @@ impl Loaded {
     }
 }
 
-fn start_agent(program: &Startable) -> Result<ChildIo, Failed> {
+/// Starts the agent.
+pub fn start_agent(program: &Startable) -> Result<ChildIo, Failed> {
     ChildIo::start(program, None).map_err(|error| Failed {
         exit_code: error.exit_code(),
         ..failed(&error)
     })
 }
 
-fn start_native(
+/// Starts a native proxy.
+pub fn start_native(
     entry: &ProxyEntry,
     native: &NativeEntry,
     program: Startable,

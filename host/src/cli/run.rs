@@ -72,6 +72,22 @@ pub struct Run {
 pub type Beginning = JoinHandle<Result<Supervisor, Failed>>;
 
 impl Run {
+    /// One in which all sessions have the same proxies.
+    pub fn of_all(manifest: Option<PathBuf>, with: Vec<String>, agent: AgentArgs) -> Self {
+        Self {
+            manifest,
+            with,
+            project: None,
+            no_project: true,
+            target: Target::default(),
+            traced: None,
+            agent,
+            appended: Vec::new(),
+            logging: Vec::new(),
+            supervisor: None,
+        }
+    }
+
     pub fn main(mut self, log: Option<PathBuf>) -> ExitCode {
         if super::has_terminal() {
             return self.hand_over().unwrap_or_else(|error| {
@@ -178,7 +194,7 @@ impl Run {
     }
 
     /// What is to run in this role.
-    fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, Failed> {
+    pub fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, Failed> {
         folders::check_owners().map_err(|error| failed(&error))?;
         let (user, manifest) = self.read()?;
         if let Some(manifest) = &manifest {

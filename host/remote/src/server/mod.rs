@@ -1,1 +1,298 @@
-//! The server: connections of clients, each as a transport.
+//! The server: each connection of a client is a transport, and whoever opens the server decides what is behind it
+//! (RFD streamable-http-websocket-transport).
+//!
+//! | request | answer |
+//! |---|---|
+//! | `POST`, `initialize` | a new connection: its `Acp-Connection-Id`, and the agent's answer |
+//! | `POST`, all else | 202 once the message is on its way; the answer comes by a stream |
+//! | `GET` | a stream of events: the connection's, or that of the session in `Acp-Session-Id` |
+//! | `GET` with `Upgrade: websocket` | a new connection over a WebSocket |
+//! | `DELETE` | 202, and the connection ends |
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `answers` | one of these requests after the other |
+//! | `websocket` | a connection over a WebSocket |
+//! | `events` | a stream as server-sent events |
+//! | `registry` | the connections that are open |
+//! | `names` | what operators name |
+//! | `owners` | whose the sessions are |
+//! | `connection` | one of them |
+//! | `routes` | which of its streams a message goes to |
+//! | `mailbox` | what waits for a stream, and what may be asked for once more |
+//! | `reply` | answers in general |
+
+mod answers;
+mod connection;
+mod events;
+mod mailbox;
+mod names;
+mod owners;
+mod registry;
+mod reply;
+mod routes;
+mod websocket;
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_chain_rpc::transport::Transport;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use socket2::SockRef;
+use tokio::net::TcpStream;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::{interval, timeout};
+use tokio_rustls::TlsAcceptor;
+
+pub use self::names::{Endpoint, NameError, Node};
+pub use self::registry::Limits;
+
+use self::answers::Answers;
+use self::registry::Registry;
+use crate::User;
+use crate::gate::{Gate, Peer};
+use crate::wire::HEARTBEAT;
+
+/// How long the head of a request may take, and a handshake.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// The longest head of a request, in bytes.
+const HEADERS: u16 = 32 * 1024;
+
+/// How many streams and requests one HTTP/2 connection may have at once.
+const STREAMS: u32 = 1024;
+
+/// How many streams a client may give up before they were looked at.
+const RESETS: usize = 64;
+
+/// For each connection of ACP, so many of TCP.
+const SOCKETS: usize = 4;
+
+/// How long nobody is let in when the system has no more to give.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often is looked for connections that are left.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// How a server works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it is reached.
+    pub endpoint: Endpoint,
+    /// What the ids of its connections begin with.
+    pub node: Node,
+    /// The longest message, in bytes.
+    pub line: usize,
+    /// How long a connection is kept of which nothing is heard, and what was sent to it.
+    pub resume: Duration,
+    /// How many connections there may be.
+    pub limits: Limits,
+}
+
+/// A connection that has begun.
+pub struct Opened {
+    /// What the client says and hears.
+    pub transport: Transport,
+    /// Who the client is.
+    pub user: Arc<User>,
+    /// Under which the client knows it.
+    pub id: String,
+    /// Done when it is to end at once.
+    pub stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Opened")
+            .field("id", &self.id)
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is behind each connection: it is served until this is done.
+pub type Behind = Box<dyn Fn(Opened) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    settings: Settings,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    registry: Arc<Registry>,
+}
+
+/// Stops a server.
+#[derive(Clone, Debug)]
+pub struct Stopper(Arc<Registry>);
+
+impl Server {
+    /// Listens, in clear or by TLS.
+    ///
+    /// # Errors
+    /// If the address cannot be had.
+    pub fn open(
+        address: SocketAddr,
+        settings: Settings,
+        tls: Option<Arc<rustls::ServerConfig>>,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            address: listener.local_addr()?,
+            registry: Arc::new(Registry::new(settings.node.clone(), settings.limits)),
+            listener,
+            settings,
+            tls,
+        })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What clients are told to connect to.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = self.tls.as_ref().map_or("http", |_| "https");
+        format!("{scheme}://{}{}", self.address, self.settings.endpoint)
+    }
+
+    /// What stops it.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        Stopper(self.registry.clone())
+    }
+
+    /// Serves whoever the gate lets in. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// If the system does not let it wait for clients.
+    pub async fn serve(self, gate: Arc<Gate>, behind: Behind) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let places = self.settings.limits.connections.saturating_mul(SOCKETS);
+        let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
+        let tls = self.tls.map(TlsAcceptor::from);
+        let resume = self.settings.resume;
+        let registry = self.registry.clone();
+        let answers = Arc::new(Answers {
+            registry: self.registry,
+            gate,
+            behind,
+            settings: self.settings,
+        });
+        let accept = async {
+            loop {
+                let Ok((stream, address)) = listener.accept().await else {
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                };
+                // Who is too many is turned away, so that those who are there need not wait.
+                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    continue;
+                };
+                let (answers, tls) = (answers.clone(), tls.clone());
+                tokio::spawn(async move {
+                    receive(stream, address, tls, answers).await;
+                    drop(place);
+                });
+            }
+        };
+        let sweep = async {
+            let mut looks = interval(LOOK);
+            loop {
+                looks.tick().await;
+                registry.sweep(resume);
+            }
+        };
+        tokio::select! {
+            () = accept => Ok(()),
+            () = sweep => Ok(()),
+        }
+    }
+}
+
+impl Stopper {
+    /// Lets in nobody any more. Turns that run have so long to finish; what is open then is answered. Done when
+    /// all connections are gone.
+    pub async fn drain(&self, patience: Duration) {
+        self.0.drain(patience).await;
+    }
+}
+
+/// One connection of TCP.
+async fn receive(
+    stream: TcpStream,
+    address: SocketAddr,
+    tls: Option<TlsAcceptor>,
+    answers: Arc<Answers>,
+) {
+    // Only latency depends on it.
+    let _ = stream.set_nodelay(true);
+    // Who is gone without a word is noticed when nothing of what was sent is taken.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(Duration::from_secs(3 * HEARTBEAT)));
+    let _ = SockRef::from(&stream).set_keepalive(true);
+    let mut peer = Peer {
+        address,
+        certificate: None,
+        is_encrypted: tls.is_some(),
+    };
+    let Some(tls) = tls else {
+        return converse(TokioIo::new(stream), peer, answers).await;
+    };
+    let accepted = timeout(HEAD, tls.accept(stream)).await;
+    match accepted {
+        Ok(Ok(stream)) => {
+            let certificates = stream.get_ref().1.peer_certificates();
+            let first = certificates.and_then(|all| all.first());
+            peer.certificate = first.map(|certificate| Arc::from(certificate.as_ref()));
+            converse(TokioIo::new(stream), peer, answers).await;
+        }
+        Ok(Err(error)) => tracing::debug!("{address} does not get TLS: {error}"),
+        Err(_) => tracing::debug!("{address} does not finish its handshake"),
+    }
+}
+
+async fn converse<I>(io: I, peer: Peer, answers: Arc<Answers>)
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request| {
+        let (answers, peer) = (answers.clone(), peer.clone());
+        async move { Ok::<_, std::convert::Infallible>(answers.answer(request, &peer).await) }
+    });
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(usize::from(HEADERS));
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_pending_accept_reset_streams(RESETS)
+        .max_header_list_size(u32::from(HEADERS))
+        .keep_alive_interval(Some(Duration::from_secs(HEARTBEAT)))
+        .keep_alive_timeout(Duration::from_secs(2 * HEARTBEAT))
+        .enable_connect_protocol();
+    // Who goes away in the midst is no loss.
+    let _ = builder.serve_connection_with_upgrades(io, service).await;
+}
+
+/// Done when this becomes true.
+async fn is_true(mut value: watch::Receiver<bool>) {
+    if value.wait_for(|value| *value).await.is_err() {
+        // Nobody can make it so any more.
+        std::future::pending::<()>().await;
+    }
+}

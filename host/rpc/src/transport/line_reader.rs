@@ -14,6 +14,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::Incoming;
+use crate::Message;
 
 /// How much is asked for in one read.
 const READ: usize = 64 * 1024;
@@ -25,11 +26,13 @@ const KEPT: usize = 4 * 1024;
 /// those that come.
 const COPIED: usize = READ;
 
-/// One line.
-#[derive(Debug, PartialEq, Eq)]
+/// One message as it came.
+#[derive(Debug)]
 pub enum Frame {
     /// A line without its newline.
     Line(Bytes),
+    /// One whose envelope was read already, as it took that to know that it may come in.
+    Message(Message),
     /// A line over the limit.
     TooLong {
         /// Its first bytes.
@@ -44,6 +47,34 @@ pub enum Frame {
     /// The stream ended in the middle of a line.
     Torn(Bytes),
 }
+
+impl PartialEq for Frame {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Line(one), Self::Line(other)) | (Self::Torn(one), Self::Torn(other)) => {
+                one == other
+            }
+            (Self::Message(one), Self::Message(other)) => one.is_same(other),
+            (
+                Self::TooLong {
+                    head,
+                    tail,
+                    len,
+                    limit,
+                },
+                Self::TooLong {
+                    head: other_head,
+                    tail: other_tail,
+                    len: other_len,
+                    limit: other_limit,
+                },
+            ) => (head, tail, len, limit) == (other_head, other_tail, other_len, other_limit),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Frame {}
 
 /// Splits a stream into lines.
 #[derive(Debug)]

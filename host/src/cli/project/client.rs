@@ -268,7 +268,7 @@ impl Running {
             if let Some(frame) = self.output.next_frame() {
                 let said = match &frame {
                     Frame::Line(line) => serde_json::from_slice(line).ok(),
-                    Frame::TooLong { .. } | Frame::Torn(_) => None,
+                    Frame::Message(_) | Frame::TooLong { .. } | Frame::Torn(_) => None,
                 };
                 return said.or_else(|| {
                     tracing::error!("{LOCATOR} says what nobody understands");

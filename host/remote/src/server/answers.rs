@@ -1,0 +1,509 @@
+//! What each request gets.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_chain_rpc::Message;
+use acp_chain_rpc::transport::Frame;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use hyper::ext::Protocol;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, StatusCode};
+use tokio::time::timeout;
+
+use super::connection::{Connection, Delivered, Ending, whole};
+use super::events::Events;
+use super::mailbox::Closed;
+use super::registry::{NoRoom, Registry};
+use super::reply::{Answer, bare, busy, json, malformed, named, of_connection, plain, with};
+use super::routes::{NoStream, is_of_session};
+use super::{Behind, Opened, Settings, is_true, websocket};
+use crate::gate::{Admitted, Gate, Peer, Refused};
+use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
+
+/// The longest `initialize`, in bytes: whoever sends it has no connection yet.
+const FIRST: usize = 256 * 1024;
+
+/// How long nothing may come of a body.
+const BODY: Duration = Duration::from_secs(30);
+
+/// The longest key of a message, in bytes.
+const KEY: usize = 128;
+
+/// The longest name of a session in a header, in bytes.
+const NAME: usize = 1024;
+
+/// What all requests share.
+pub struct Answers {
+    pub registry: Arc<Registry>,
+    pub gate: Arc<Gate>,
+    pub behind: Behind,
+    pub settings: Settings,
+}
+
+/// What a request is about, by its headers.
+struct About {
+    connection: Option<String>,
+    session: Option<String>,
+}
+
+impl Answers {
+    pub async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
+        let path = request.uri().path();
+        // Those who look whether we live have no key.
+        match (request.method(), path) {
+            (&Method::GET, "/healthz") => return plain(StatusCode::OK, "it serves"),
+            (&Method::GET, "/readyz") => return self.readiness(),
+            _ => {}
+        }
+        if self.settings.endpoint != *path {
+            return bare(StatusCode::NOT_FOUND);
+        }
+        let (head, body) = request.into_parts();
+        let admitted = match self.gate.pass(&head, peer) {
+            Ok(admitted) => admitted,
+            Err(refused) => return refusal(&refused),
+        };
+        let about = match About::of(&head.headers) {
+            Ok(about) => about,
+            Err(answer) => return *answer,
+        };
+        let (method, user) = (head.method.clone(), admitted.user.clone());
+        let mut log = Log {
+            method: method.clone(),
+            user: user.name.clone(),
+            connection: about.connection.clone(),
+            said: None,
+        };
+        let protocol = head.extensions.get::<Protocol>().map(Protocol::as_str);
+        let answer = if websocket::is_asked(&method, &head.headers, protocol) {
+            self.upgrade(head, body, &admitted)
+        } else {
+            match method {
+                Method::POST => self.post(&head, body, &about, &admitted, &mut log).await,
+                Method::GET => self.stream(&head.headers, about, admitted),
+                Method::DELETE => self.delete(&about, &admitted),
+                _ => named(
+                    bare(StatusCode::METHOD_NOT_ALLOWED),
+                    header::ALLOW,
+                    "GET, POST, DELETE",
+                ),
+            }
+        };
+        log.write(answer.status());
+        answer
+    }
+
+    fn readiness(&self) -> Answer {
+        match self.registry.is_draining() {
+            true => busy(StatusCode::SERVICE_UNAVAILABLE, "it is about to stop"),
+            false => plain(StatusCode::OK, "it takes new connections"),
+        }
+    }
+
+    async fn post(
+        &self,
+        head: &Parts,
+        body: Incoming,
+        about: &About,
+        admitted: &Admitted,
+        log: &mut Log,
+    ) -> Answer {
+        if !is_json(&head.headers) {
+            return plain(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "Content-Type must be application/json",
+            );
+        }
+        let Some(id) = &about.connection else {
+            let message = match read(body, FIRST).await {
+                Ok(message) => message,
+                Err(answer) => return answer,
+            };
+            log.said = Some(message.method().clone());
+            return self.begin(message, admitted).await;
+        };
+        let Some(connection) = self.registry.find(id, &admitted.user) else {
+            return bare(StatusCode::NOT_FOUND);
+        };
+        let key = match single(&head.headers, &IDEMPOTENCY, KEY) {
+            Ok(key) => key,
+            Err(answer) => return *answer,
+        };
+        // One after the other, as they came.
+        let _turn = connection.posting.lock().await;
+        if key.is_some_and(|key| connection.knows(key)) {
+            return bare(StatusCode::ACCEPTED);
+        }
+        let message = match read(body, self.settings.line).await {
+            Ok(message) => message,
+            Err(answer) => return answer,
+        };
+        log.said = Some(message.method().clone());
+        if let Some(answer) = self.objection(&message, about, admitted) {
+            return answer;
+        }
+        match connection.deliver(Frame::Message(message)).await {
+            Ok(Delivered::Yes) => {
+                if let Some(key) = key {
+                    connection.keep(key);
+                }
+                bare(StatusCode::ACCEPTED)
+            }
+            Ok(Delivered::TooMany) => busy(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many requests of this connection are open",
+            ),
+            Err(_) => bare(StatusCode::NOT_FOUND),
+        }
+    }
+
+    /// Why a message does not come in.
+    fn objection(&self, message: &Message, about: &About, admitted: &Admitted) -> Option<Answer> {
+        if message.kind().is_response() {
+            return None;
+        }
+        let (method, session) = (message.method(), message.session());
+        match (session, &about.session) {
+            (Some(said), Some(named)) if **said != **named => {
+                return Some(plain(
+                    StatusCode::BAD_REQUEST,
+                    "Acp-Session-Id is not the message's sessionId",
+                ));
+            }
+            (None, None) if is_of_session(method) => {
+                return Some(plain(
+                    StatusCode::BAD_REQUEST,
+                    "Acp-Session-Id and sessionId are missing",
+                ));
+            }
+            _ => {}
+        }
+        let session = session.map(|name| &**name).or(about.session.as_deref());
+        if session.is_some_and(|name| self.registry.owners.is_foreign(name, &admitted.user)) {
+            return Some(bare(StatusCode::NOT_FOUND));
+        }
+        // Turns that run may finish; there is no time for others.
+        let is_new = message.id().is_some() && self.registry.is_draining();
+        is_new.then(|| {
+            busy(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "this server is about to stop",
+            )
+        })
+    }
+
+    /// A new connection, with the agent's answer to its first message.
+    async fn begin(&self, message: Message, admitted: &Admitted) -> Answer {
+        let (Some(id), "initialize") = (message.id(), &**message.method()) else {
+            return plain(
+                StatusCode::BAD_REQUEST,
+                "Acp-Connection-Id is missing; the first message is the request `initialize`",
+            );
+        };
+        let connection = match self.registry.begin(&admitted.user, false) {
+            Ok(connection) => connection,
+            Err(why) => return no_room(why),
+        };
+        let answered = connection.with_routes(|routes| routes.answer_at_once(id));
+        self.run(&connection, admitted);
+        // A client that does not wait for the answer has no connection.
+        let mut begun = Begun(Some(connection));
+        let Some(connection) = begun.0.clone() else {
+            return bare(StatusCode::INTERNAL_SERVER_ERROR);
+        };
+        let delivered = connection.deliver(Frame::Message(message)).await;
+        let answer = match delivered {
+            Ok(Delivered::Yes) => answered.await.ok(),
+            _ => None,
+        };
+        let Some(answer) = answer else {
+            return plain(
+                StatusCode::BAD_GATEWAY,
+                "the agent has ended before it answered",
+            );
+        };
+        connection.hear();
+        let text = Bytes::copy_from_slice(answer.line().as_bytes());
+        if answer.kind() == acp_chain_rpc::Kind::Error {
+            return json(StatusCode::OK, text);
+        }
+        begun.0 = None;
+        let answer = of_connection(json(StatusCode::OK, text), &connection.id);
+        named(answer, RESUME, "1")
+    }
+
+    /// Lets whatever is behind a connection run.
+    fn run(&self, connection: &Arc<Connection>, admitted: &Admitted) {
+        tracing::info!(
+            connection = connection.id,
+            user = admitted.user.name,
+            "a connection begins"
+        );
+        let mut ending = connection.ending();
+        let stop = async move {
+            if ending.wait_for(|how| *how == Ending::AtOnce).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        let served = (self.behind)(Opened {
+            transport: connection.transport(),
+            user: admitted.user.clone(),
+            id: connection.id.clone(),
+            stop: Box::pin(stop),
+        });
+        let over = is_true(admitted.is_over.clone());
+        let (connection, registry) = (connection.clone(), self.registry.clone());
+        tokio::spawn(async move {
+            let mut served = served;
+            tokio::select! {
+                () = &mut served => {}
+                () = over => {
+                    tracing::info!(connection = connection.id, "its user is let in no more");
+                    connection.end(Ending::AtOnce);
+                    served.await;
+                }
+            }
+            connection.end(Ending::AtOnce);
+            registry.remove(&connection);
+            tracing::info!(connection = connection.id, "the connection has ended");
+        });
+    }
+
+    fn stream(&self, headers: &HeaderMap, about: About, admitted: Admitted) -> Answer {
+        let accepts = headers.get_all(header::ACCEPT).iter();
+        let mut accepts = accepts.filter_map(|value| value.to_str().ok());
+        if !accepts.any(|value| value.contains("text/event-stream")) {
+            return plain(
+                StatusCode::NOT_ACCEPTABLE,
+                "Accept must name text/event-stream",
+            );
+        }
+        let Some(id) = about.connection else {
+            return plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
+        };
+        let found = self.registry.find(&id, &admitted.user);
+        let Some(connection) = found.filter(|connection| !connection.is_closed()) else {
+            return bare(StatusCode::NOT_FOUND);
+        };
+        let session: Option<Arc<str>> = about.session.map(Arc::from);
+        let is_foreign = |name: &str| self.registry.owners.is_foreign(name, &admitted.user);
+        if session.as_deref().is_some_and(is_foreign) {
+            return bare(StatusCode::NOT_FOUND);
+        }
+        let last = match single(headers, &LAST_EVENT, KEY) {
+            Ok(None) => None,
+            Ok(Some(text)) => match text.parse() {
+                Ok(number) => Some(number),
+                Err(_) => return plain(StatusCode::BAD_REQUEST, "Last-Event-ID is a number"),
+            },
+            Err(answer) => return *answer,
+        };
+        let opened = match connection.open(session.as_deref(), last) {
+            Ok(opened) => opened,
+            Err(NoStream::Unknown) => return bare(StatusCode::NOT_FOUND),
+            Err(NoStream::Closed(Closed::Taken)) => {
+                return plain(StatusCode::CONFLICT, "somebody reads this stream already");
+            }
+            Err(NoStream::Closed(Closed::Forgotten)) => {
+                return plain(
+                    StatusCode::CONFLICT,
+                    "what came behind that event is kept no more; load the session once more",
+                );
+            }
+        };
+        let over = is_true(admitted.is_over);
+        let name = session.clone();
+        let events = Events::new(connection.clone(), session, opened, over);
+        let mut answer = with(StatusCode::OK, events.boxed_unsync());
+        let headers = answer.headers_mut();
+        for (name, value) in [
+            (header::CONTENT_TYPE, "text/event-stream"),
+            (header::CACHE_CONTROL, "no-cache, no-store"),
+            (HeaderName::from_static("x-accel-buffering"), "no"),
+        ] {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let answer = of_connection(answer, &connection.id);
+        match name {
+            Some(name) => named(answer, SESSION, &name),
+            None => answer,
+        }
+    }
+
+    fn upgrade(&self, head: Parts, body: Incoming, admitted: &Admitted) -> Answer {
+        let answer = match websocket::accept(&head.method, &head.headers) {
+            Ok(answer) => answer,
+            Err(answer) => return *answer,
+        };
+        let connection = match self.registry.begin(&admitted.user, true) {
+            Ok(connection) => connection,
+            Err(why) => return no_room(why),
+        };
+        self.run(&connection, admitted);
+        let mut request = Request::from_parts(head, body);
+        let upgrade = hyper::upgrade::on(&mut request);
+        let over = is_true(admitted.is_over.clone());
+        let carried = websocket::carry(upgrade, connection.clone(), self.settings.line, over);
+        tokio::spawn(carried);
+        of_connection(answer, &connection.id)
+    }
+
+    fn delete(&self, about: &About, admitted: &Admitted) -> Answer {
+        let Some(id) = &about.connection else {
+            return plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
+        };
+        let Some(connection) = self.registry.find(id, &admitted.user) else {
+            return bare(StatusCode::NOT_FOUND);
+        };
+        connection.end(Ending::Gently);
+        bare(StatusCode::ACCEPTED)
+    }
+}
+
+/// A connection whose client may not wait for it to begin.
+struct Begun(Option<Arc<Connection>>);
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if let Some(connection) = &self.0 {
+            connection.end(Ending::AtOnce);
+        }
+    }
+}
+
+impl About {
+    fn of(headers: &HeaderMap) -> Result<Self, Box<Answer>> {
+        let owned = |name, longest| {
+            let value = single(headers, name, longest)?;
+            Ok::<_, Box<Answer>>(value.map(str::to_owned))
+        };
+        Ok(Self {
+            connection: owned(&CONNECTION, NAME)?,
+            session: owned(&SESSION, NAME)?,
+        })
+    }
+}
+
+/// A line of the log for each request, without what was said.
+struct Log {
+    method: Method,
+    user: String,
+    connection: Option<String>,
+    said: Option<Arc<str>>,
+}
+
+impl Log {
+    fn write(&self, status: StatusCode) {
+        tracing::info!(
+            target: "acp_chain::access",
+            user = self.user,
+            connection = self.connection.as_deref().unwrap_or_default(),
+            message = self.said.as_deref().unwrap_or_default(),
+            status = status.as_u16(),
+            "{}",
+            self.method,
+        );
+    }
+}
+
+/// The only value of a header, if it has one.
+fn single<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+    longest: usize,
+) -> Result<Option<&'h str>, Box<Answer>> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    let wrong = || {
+        let words = format!("the header {name} is wrong");
+        Box::new(plain(StatusCode::BAD_REQUEST, &words))
+    };
+    if values.next().is_some() || value.len() > longest {
+        return Err(wrong());
+    }
+    value.to_str().map(Some).map_err(|_| wrong())
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let media_type = media_type.and_then(|value| value.split(';').next());
+    media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The message of a body, or what is said of one that is none.
+async fn read(mut body: Incoming, longest: usize) -> Result<Message, Answer> {
+    let too_long = || {
+        let words = format!("a message has {longest} bytes at most here");
+        plain(StatusCode::PAYLOAD_TOO_LARGE, &words)
+    };
+    if body.size_hint().lower() > longest as u64 {
+        return Err(too_long());
+    }
+    let mut parts: Option<Bytes> = None;
+    let mut text = BytesMut::new();
+    loop {
+        let frame = match timeout(BODY, body.frame()).await {
+            Ok(None) => break,
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(_))) => {
+                return Err(plain(StatusCode::BAD_REQUEST, "the body breaks off"));
+            }
+            Err(_) => {
+                return Err(plain(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "the rest of the body does not come",
+                ));
+            }
+        };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        if text.len() + parts.as_ref().map_or(0, Bytes::len) + data.len() > longest {
+            return Err(too_long());
+        }
+        // Most come in one piece, which need not be copied.
+        match parts.take() {
+            None if text.is_empty() => parts = Some(data),
+            None => text.extend_from_slice(&data),
+            Some(first) => {
+                text.extend_from_slice(&first);
+                text.extend_from_slice(&data);
+            }
+        }
+    }
+    let text = parts.unwrap_or_else(|| text.freeze());
+    Message::parse(whole(text)).map_err(|error| malformed(&error.to_error()))
+}
+
+fn no_room(why: NoRoom) -> Answer {
+    match why {
+        NoRoom::OfUser => busy(
+            StatusCode::TOO_MANY_REQUESTS,
+            "you have as many connections as one may have here",
+        ),
+        NoRoom::OfAll => busy(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "this server has as many connections as it may have",
+        ),
+        NoRoom::Draining => busy(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "this server is about to stop",
+        ),
+        NoRoom::NoRandom => bare(StatusCode::INTERNAL_SERVER_ERROR),
+    }
+}
+
+fn refusal(refused: &Refused) -> Answer {
+    let answer = plain(refused.status, refused.why);
+    match refused.status {
+        StatusCode::UNAUTHORIZED => named(answer, header::WWW_AUTHENTICATE, "Bearer"),
+        _ => answer,
+    }
+}

@@ -1,0 +1,436 @@
+//! One connection of a client: its transport on one side, its requests on the other.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use acp_chain_rpc::Message;
+use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::sync::{Notify, watch};
+
+use super::mailbox::Event;
+use super::owners::Owners;
+use super::routes::{NoStream, Routes};
+use crate::User;
+
+/// How much may wait for the chain, and how much for the client, in bytes. One message may always wait.
+const WAITING: usize = 1 << 20;
+
+/// How many keys of messages are known again.
+const KEYS: usize = 128;
+
+/// What is left of the time of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It goes on.
+    None,
+    /// The client says no more; who waits for an answer gets it.
+    Gently,
+    /// Now.
+    AtOnce,
+}
+
+/// A connection of a client.
+#[derive(Debug)]
+pub struct Connection {
+    /// Under which the client knows it.
+    pub id: String,
+    /// Whose it is. Nobody else finds it.
+    pub user: Arc<User>,
+    /// One message comes in at a time, so that a connection has the memory of one, and they are in order.
+    pub posting: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+    /// There is room for more, or never will be.
+    room: Notify,
+    ending: watch::Sender<Ending>,
+    owners: Arc<Owners>,
+    /// Told when the client may have got all that it is owed.
+    idle: Arc<Notify>,
+    /// When the client was last heard, in milliseconds since the connection began.
+    heard: AtomicU64,
+    begun: Instant,
+}
+
+#[derive(Debug)]
+struct State {
+    inbox: VecDeque<Frame>,
+    /// The bytes of these.
+    held: usize,
+    /// The client says no more.
+    has_said_all: bool,
+    /// The chain says no more.
+    is_closed: bool,
+    routes: Routes,
+    /// What wakes the chain, when there is more to read, and when there is room to write.
+    reads: Option<Waker>,
+    writes: Option<Waker>,
+    keys: VecDeque<Box<str>>,
+}
+
+/// The connection is over.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Over;
+
+/// What became of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Delivered {
+    /// It is on its way.
+    Yes,
+    /// Too many questions are open.
+    TooMany,
+}
+
+impl Connection {
+    /// One with a stream for each session, or one for all.
+    pub fn new(
+        id: String,
+        user: Arc<User>,
+        is_one: bool,
+        owners: Arc<Owners>,
+        idle: Arc<Notify>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            user,
+            posting: tokio::sync::Mutex::default(),
+            state: Mutex::new(State {
+                inbox: VecDeque::new(),
+                held: 0,
+                has_said_all: false,
+                is_closed: false,
+                routes: Routes::new(is_one),
+                reads: None,
+                writes: None,
+                keys: VecDeque::new(),
+            }),
+            room: Notify::new(),
+            ending: watch::Sender::new(Ending::None),
+            owners,
+            idle,
+            heard: AtomicU64::new(0),
+            begun: Instant::now(),
+        })
+    }
+
+    /// Its other side.
+    pub fn transport(self: &Arc<Self>) -> Transport {
+        Transport {
+            incoming: Box::new(Inward(self.clone())),
+            outgoing: Box::new(Outward {
+                connection: self.clone(),
+                partial: BytesMut::new(),
+                is_flushed: true,
+                is_open: true,
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing in there is left half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The streams of the client.
+    pub fn with_routes<T>(&self, do_it: impl FnOnce(&mut Routes) -> T) -> T {
+        do_it(&mut self.state().routes)
+    }
+
+    /// Whether this key of a message was here before.
+    pub fn knows(&self, key: &str) -> bool {
+        self.state().keys.iter().any(|known| **known == *key)
+    }
+
+    /// Keeps the key of a message that was delivered.
+    pub fn keep(&self, key: &str) {
+        let mut state = self.state();
+        if state.keys.len() == KEYS {
+            state.keys.pop_front();
+        }
+        state.keys.push_back(key.into());
+    }
+
+    /// Hands a message to the chain, once there is room. Cancel safe.
+    pub async fn deliver(&self, frame: Frame) -> Result<Delivered, Over> {
+        let len = match &frame {
+            Frame::Message(message) => message.len(),
+            Frame::Line(line) => line.len(),
+            Frame::TooLong { .. } | Frame::Torn(_) => 0,
+        };
+        self.hear();
+        loop {
+            let mut room = pin!(self.room.notified());
+            room.as_mut().enable();
+            {
+                let mut state = self.state();
+                if state.has_said_all || state.is_closed {
+                    return Err(Over);
+                }
+                if state.inbox.is_empty() || state.held + len <= WAITING {
+                    if let Frame::Message(message) = &frame
+                        && !state.routes.note(message)
+                    {
+                        return Ok(Delivered::TooMany);
+                    }
+                    state.inbox.push_back(frame);
+                    state.held += len;
+                    wake(&mut state.reads);
+                    return Ok(Delivered::Yes);
+                }
+            }
+            room.await;
+        }
+    }
+
+    /// The client has shown that it is there.
+    pub fn hear(&self) {
+        let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.heard.store(now, Ordering::Relaxed);
+    }
+
+    /// For how long nothing was heard.
+    pub fn silence(&self) -> Duration {
+        let heard = Duration::from_millis(self.heard.load(Ordering::Relaxed));
+        self.begun.elapsed().saturating_sub(heard)
+    }
+
+    /// For how long the client has neither read nor said anything.
+    pub fn deserted(&self, now: Instant) -> Option<Duration> {
+        let deserted = self.with_routes(|routes| routes.deserted(now))?;
+        Some(deserted.min(self.silence()))
+    }
+
+    /// Opens a stream. Gives the reader's number, and that of the event behind which it begins.
+    pub fn open(&self, session: Option<&str>, last: Option<u64>) -> Result<(u64, u64), NoStream> {
+        self.hear();
+        let mut state = self.state();
+        let reader = state.routes.open(session, last)?;
+        let last = state
+            .routes
+            .mailbox(session)
+            .map_or(0, |mailbox| mailbox.last());
+        // It may be flushed, or no longer be.
+        wake(&mut state.writes);
+        Ok((reader, last))
+    }
+
+    /// The next event of a stream; `None` if that has ended for this reader.
+    pub fn poll_event(
+        &self,
+        session: Option<&str>,
+        reader: u64,
+        context: &mut Context,
+    ) -> Poll<Option<Event>> {
+        let mut state = self.state();
+        let is_closed = state.is_closed;
+        let Some(mailbox) = state.routes.mailbox(session) else {
+            return Poll::Ready(None);
+        };
+        if !mailbox.is_of(reader) {
+            return Poll::Ready(None);
+        }
+        if let Some(event) = mailbox.take() {
+            wake(&mut state.writes);
+            self.idle.notify_waiters();
+            return Poll::Ready(Some(event));
+        }
+        if is_closed {
+            return Poll::Ready(None);
+        }
+        mailbox.wait(context.waker());
+        Poll::Pending
+    }
+
+    /// Reads a stream no more.
+    pub fn leave(&self, session: Option<&str>, reader: u64) {
+        let mut state = self.state();
+        state.routes.leave(session, reader);
+        wake(&mut state.writes);
+    }
+
+    /// Ends it. What was begun gently may end at once.
+    pub fn end(&self, how: Ending) {
+        let mut state = self.state();
+        state.has_said_all = true;
+        wake(&mut state.reads);
+        wake(&mut state.writes);
+        drop(state);
+        self.room.notify_waiters();
+        self.ending.send_if_modified(|ending| {
+            let is_sooner = how == Ending::AtOnce && *ending != how || *ending == Ending::None;
+            if is_sooner {
+                *ending = how;
+            }
+            is_sooner
+        });
+    }
+
+    /// How it is to end.
+    pub fn ending(&self) -> watch::Receiver<Ending> {
+        self.ending.subscribe()
+    }
+
+    /// Whether nobody waits for anything.
+    pub fn is_idle(&self) -> bool {
+        let mut state = self.state();
+        state.inbox.is_empty() && state.routes.is_idle() && state.routes.is_flushed()
+    }
+
+    /// Whether the chain has gone.
+    pub fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    fn close(&self) {
+        let mut state = self.state();
+        state.is_closed = true;
+        state.routes.wake();
+        drop(state);
+        self.room.notify_waiters();
+    }
+}
+
+fn wake(waker: &mut Option<Waker>) {
+    if let Some(waker) = waker.take() {
+        waker.wake();
+    }
+}
+
+/// What the client says.
+struct Inward(Arc<Connection>);
+
+impl Incoming for Inward {
+    fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
+        let mut state = self.0.state();
+        if !state.inbox.is_empty() {
+            return Poll::Ready(Ok(true));
+        }
+        if state.has_said_all {
+            return Poll::Ready(Ok(false));
+        }
+        state.reads = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn next_frame(&mut self) -> Option<Frame> {
+        let mut state = self.0.state();
+        let frame = state.inbox.pop_front();
+        if state.inbox.is_empty() {
+            state.held = 0;
+            state.inbox.shrink_to_fit();
+            drop(state);
+            self.0.room.notify_waiters();
+        }
+        frame
+    }
+}
+
+/// What is said to it.
+struct Outward {
+    connection: Arc<Connection>,
+    /// The beginning of a message whose end is not here yet.
+    partial: BytesMut,
+    is_flushed: bool,
+    is_open: bool,
+}
+
+impl Outward {
+    /// The next message of what waits.
+    fn next(&mut self, outbox: &mut Outbox) -> Option<Bytes> {
+        while !outbox.is_empty() {
+            let chunk = outbox.chunk();
+            match memchr::memchr(b'\n', chunk) {
+                Some(end) if self.partial.is_empty() => {
+                    let line = outbox.copy_to_bytes(end);
+                    outbox.advance(1);
+                    return Some(line);
+                }
+                Some(end) => {
+                    self.partial.extend_from_slice(&chunk[..end]);
+                    outbox.advance(end + 1);
+                    return Some(self.partial.split().freeze());
+                }
+                None => {
+                    self.partial.extend_from_slice(chunk);
+                    outbox.advance(chunk.len());
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Outgoing for Outward {
+    fn poll_write(&mut self, outbox: &mut Outbox, context: &mut Context) -> Poll<io::Result<()>> {
+        if !self.is_open {
+            return Poll::Pending;
+        }
+        let connection = self.connection.clone();
+        let mut state = connection.state();
+        let mut has_moved = false;
+        while state.routes.waiting() < WAITING
+            && let Some(line) = self.next(outbox)
+        {
+            if let Some(session) = state.routes.push(line) {
+                connection.owners.own(&session, &connection.user);
+            }
+            has_moved = true;
+        }
+        if has_moved {
+            self.is_flushed = false;
+            return Poll::Ready(Ok(()));
+        }
+        if !self.is_flushed && outbox.is_empty() && state.routes.is_flushed() {
+            self.is_flushed = true;
+            return Poll::Ready(Ok(()));
+        }
+        state.writes = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.is_flushed
+    }
+
+    fn close(&mut self) {
+        self.is_open = false;
+        self.is_flushed = true;
+        self.connection.close();
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_open
+    }
+}
+
+impl Drop for Outward {
+    fn drop(&mut self) {
+        self.connection.close();
+    }
+}
+
+/// The message of a text that came whole. What is between its tokens may be line breaks, which end lines elsewhere.
+pub fn whole(text: Bytes) -> Bytes {
+    if memchr::memchr2(b'\n', b'\r', &text).is_none() {
+        return text;
+    }
+    let mut text = Vec::from(text);
+    for byte in &mut text {
+        if matches!(byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    text.into()
+}
+
+/// The frame of a text: its message, if it is one.
+pub fn frame(text: Bytes) -> Frame {
+    match Message::parse(text.clone()) {
+        Ok(message) => Frame::Message(message),
+        Err(_) => Frame::Line(text),
+    }
+}

@@ -1,0 +1,121 @@
+//! A stream as server-sent events (WHATWG HTML).
+//!
+//! The first of them has the number of the last event before, and no data: a client that loses the stream knows where
+//! to go on. A comment comes whenever there was nothing else for a while, for whoever is between us and the client.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use hyper::body::{Body, Frame};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::connection::Connection;
+use super::mailbox::Event;
+use crate::wire::HEARTBEAT;
+
+/// Events of a stream, as long as somebody reads them.
+pub struct Events {
+    connection: Arc<Connection>,
+    session: Option<Arc<str>>,
+    reader: u64,
+    first: Option<Bytes>,
+    heartbeat: Pin<Box<Sleep>>,
+    /// Done when whoever reads may do so no more.
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Events {
+    /// Those behind the event `last`.
+    pub fn new(
+        connection: Arc<Connection>,
+        session: Option<Arc<str>>,
+        (reader, last): (u64, u64),
+        over: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
+        Self {
+            connection,
+            session,
+            reader,
+            first: Some(format!("id: {last}\n\n").into()),
+            heartbeat: Box::pin(sleep(Duration::from_secs(HEARTBEAT))),
+            over: Box::pin(over),
+        }
+    }
+
+    fn rest(&mut self) {
+        let next = Instant::now() + Duration::from_secs(HEARTBEAT);
+        self.heartbeat.as_mut().reset(next);
+    }
+}
+
+impl Body for Events {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        if let Some(first) = this.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        if this.over.as_mut().poll(context).is_ready() {
+            return Poll::Ready(None);
+        }
+        let session = this.session.as_deref();
+        match this.connection.poll_event(session, this.reader, context) {
+            Poll::Ready(event) => {
+                this.rest();
+                return Poll::Ready(event.map(|event| Ok(Frame::data(text(&event)))));
+            }
+            Poll::Pending => {}
+        }
+        if this.heartbeat.as_mut().poll(context).is_ready() {
+            this.rest();
+            // So that it wakes us again.
+            let _ = this.heartbeat.as_mut().poll(context);
+            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.connection.leave(self.session.as_deref(), self.reader);
+    }
+}
+
+fn text(event: &Event) -> Bytes {
+    let mut text = BytesMut::with_capacity(event.text.len() + 40);
+    text.put_slice(b"id: ");
+    text.put_slice(event.number.to_string().as_bytes());
+    text.put_slice(b"\ndata: ");
+    let begin = text.len();
+    text.put_slice(&event.text);
+    // Here, too, a line would end with it.
+    for at in memchr::memchr_iter(b'\r', &event.text) {
+        text[begin + at] = b' ';
+    }
+    text.put_slice(b"\n\n");
+    text.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_of_data() {
+        let event = Event {
+            number: 7,
+            text: Bytes::from_static(b"{\r\"a\":1}\r"),
+        };
+        assert_eq!(text(&event), "id: 7\ndata: { \"a\":1} \n\n");
+    }
+}

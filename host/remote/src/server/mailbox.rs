@@ -1,0 +1,304 @@
+//! What waits for one stream of events, and what of it may be asked for once more.
+
+use std::collections::VecDeque;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+/// How much of what was sent is kept, in bytes. The last message is kept whatever its size.
+const KEPT: usize = 256 * 1024;
+
+/// A message with its number in the stream, from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// By which it can be named when the stream is opened again.
+    pub number: u64,
+    /// The message.
+    pub text: Bytes,
+}
+
+/// Why a stream cannot be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Somebody reads it.
+    Taken,
+    /// What came behind that event is not kept any more.
+    Forgotten,
+}
+
+/// One stream's messages, in order.
+#[derive(Debug)]
+pub struct Mailbox {
+    /// Those that were sent and are kept, then those that were not.
+    messages: VecDeque<(Bytes, Option<Instant>)>,
+    /// The number of the first of them.
+    first: u64,
+    /// How many of them were sent.
+    sent: usize,
+    /// The bytes of these.
+    kept: usize,
+    /// The bytes of all others.
+    waiting: usize,
+    /// Whether what was sent is kept.
+    keeps: bool,
+    /// Who reads, by a number that nobody else has had.
+    reader: Option<u64>,
+    readers: u64,
+    /// Since when nobody reads.
+    left: Instant,
+    waker: Option<Waker>,
+}
+
+impl Mailbox {
+    /// One that nobody reads yet. It keeps what was sent if somebody may ask for that.
+    pub fn new(keeps: bool) -> Self {
+        Self {
+            messages: VecDeque::new(),
+            first: 1,
+            sent: 0,
+            kept: 0,
+            waiting: 0,
+            keeps,
+            reader: None,
+            readers: 0,
+            left: Instant::now(),
+            waker: None,
+        }
+    }
+
+    /// The bytes that were not sent.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Whether somebody reads.
+    pub fn is_read(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// For how long nobody has read.
+    pub fn deserted(&self, now: Instant) -> Option<Duration> {
+        match self.reader {
+            Some(_) => None,
+            None => Some(now.saturating_duration_since(self.left)),
+        }
+    }
+
+    /// Puts a message behind the others.
+    pub fn push(&mut self, text: Bytes) {
+        self.waiting += text.len();
+        self.messages.push_back((text, None));
+        self.wake();
+    }
+
+    /// Whoever reads looks again.
+    pub fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Begins to read behind what was sent, or behind this event. Who names one takes the stream over, as the reader
+    /// before may be gone without our knowing. Gives the reader's number.
+    pub fn open(&mut self, last: Option<u64>) -> Result<u64, Closed> {
+        match last {
+            None if self.reader.is_some() => return Err(Closed::Taken),
+            None => {}
+            Some(last) => self.go_back(last)?,
+        }
+        self.readers += 1;
+        self.reader = Some(self.readers);
+        // Whoever read before sees that he does no longer.
+        self.wake();
+        Ok(self.readers)
+    }
+
+    fn go_back(&mut self, last: u64) -> Result<(), Closed> {
+        let next = last.checked_add(1).ok_or(Closed::Forgotten)?;
+        let at = next.checked_sub(self.first).ok_or(Closed::Forgotten)?;
+        let at = usize::try_from(at).map_err(|_| Closed::Forgotten)?;
+        if at > self.sent {
+            return Err(Closed::Forgotten);
+        }
+        for (text, when) in self.messages.range_mut(at..self.sent) {
+            *when = None;
+            self.kept -= text.len();
+            self.waiting += text.len();
+        }
+        self.sent = at;
+        // What is named was received.
+        for (text, _) in self.messages.drain(..at) {
+            self.kept -= text.len();
+        }
+        self.first = next;
+        self.sent = 0;
+        Ok(())
+    }
+
+    /// The number of the last event that was sent.
+    pub fn last(&self) -> u64 {
+        self.first + self.sent as u64 - 1
+    }
+
+    /// Whether this one reads still.
+    pub fn is_of(&self, reader: u64) -> bool {
+        self.reader == Some(reader)
+    }
+
+    /// Reads no more.
+    pub fn leave(&mut self, reader: u64) {
+        if self.is_of(reader) {
+            self.reader = None;
+            self.left = Instant::now();
+            self.waker = None;
+        }
+    }
+
+    /// The next message that was not sent, which then is.
+    pub fn take(&mut self) -> Option<Event> {
+        let (text, when) = self.messages.get_mut(self.sent)?;
+        *when = Some(Instant::now());
+        let event = Event {
+            number: self.first + self.sent as u64,
+            text: text.clone(),
+        };
+        self.sent += 1;
+        self.waiting -= event.text.len();
+        self.kept += event.text.len();
+        let bound = if self.keeps { KEPT } else { 0 };
+        while self.kept > bound && self.sent > usize::from(self.keeps) {
+            self.forget();
+        }
+        Some(event)
+    }
+
+    /// Waits for more.
+    pub fn wait(&mut self, waker: &Waker) {
+        self.waker = Some(waker.clone());
+    }
+
+    /// Forgets what was sent longer ago than that.
+    pub fn trim(&mut self, now: Instant, age: Duration) {
+        while self.sent > 0
+            && let Some((_, Some(when))) = self.messages.front()
+            && now.saturating_duration_since(*when) > age
+        {
+            self.forget();
+        }
+        if self.messages.is_empty() {
+            self.messages.shrink_to_fit();
+        }
+    }
+
+    fn forget(&mut self) {
+        if let Some((text, _)) = self.messages.pop_front() {
+            self.kept -= text.len();
+            self.sent -= 1;
+            self.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn numbered(number: u64) -> Bytes {
+        Bytes::from(number.to_string())
+    }
+
+    #[test]
+    fn what_is_too_old_to_be_asked_for_is_said_so() {
+        let mut mailbox = Mailbox::new(true);
+        for number in 1..=3 {
+            mailbox.push(numbered(number));
+        }
+        mailbox.open(None).unwrap();
+        assert_eq!(mailbox.open(None), Err(Closed::Taken));
+        assert_eq!(mailbox.take().unwrap().number, 1);
+        assert_eq!(mailbox.take().unwrap().number, 2);
+        assert_eq!(mailbox.open(Some(3)), Err(Closed::Forgotten));
+        assert_eq!(mailbox.open(Some(u64::MAX)), Err(Closed::Forgotten));
+        mailbox.open(Some(1)).unwrap();
+        assert_eq!(mailbox.open(Some(0)), Err(Closed::Forgotten));
+        assert_eq!(mailbox.take().unwrap().text, "2");
+        mailbox.trim(
+            Instant::now() + Duration::from_secs(9),
+            Duration::from_secs(8),
+        );
+        assert_eq!(mailbox.open(Some(1)), Err(Closed::Forgotten));
+        mailbox.open(Some(2)).unwrap();
+        assert_eq!(mailbox.take().unwrap().text, "3");
+        assert_eq!((mailbox.take(), mailbox.waiting()), (None, 0));
+    }
+
+    #[test]
+    fn no_more_is_kept_than_it_may() {
+        let mut mailbox = Mailbox::new(true);
+        let large = Bytes::from(vec![b'x'; KEPT]);
+        mailbox.push(large.clone());
+        mailbox.push(large.clone());
+        mailbox.open(None).unwrap();
+        while mailbox.take().is_some() {}
+        assert_eq!((mailbox.kept, mailbox.sent, mailbox.last()), (KEPT, 1, 2));
+        let mut forgetful = Mailbox::new(false);
+        forgetful.push(large);
+        forgetful.open(None).unwrap();
+        while forgetful.take().is_some() {}
+        assert_eq!((forgetful.kept, forgetful.messages.len()), (0, 0));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push,
+        /// The server sends some.
+        Take(u8),
+        /// Some of what was sent arrives, and then the network breaks.
+        Break(u8),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            Just(Step::Push),
+            (0..5_u8).prop_map(Step::Take),
+            any::<u8>().prop_map(Step::Break),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_reader_that_comes_back_gets_each_message_once(steps in prop::collection::vec(step(), 0..200)) {
+            let mut mailbox = Mailbox::new(true);
+            let (mut said, mut sent, mut got) = (0, Vec::new(), Vec::new());
+            mailbox.open(None).unwrap();
+            let mut arrive = |sent: &mut Vec<Event>, count: usize| {
+                for event in sent.drain(..).take(count) {
+                    got.push(event.number);
+                    assert_eq!(event.text, numbered(event.number));
+                }
+                got.last().copied().unwrap_or(0)
+            };
+            for step in steps {
+                match step {
+                    Step::Push => {
+                        said += 1;
+                        mailbox.push(numbered(said));
+                    }
+                    Step::Take(count) => sent.extend((0..count).map_while(|_| mailbox.take())),
+                    Step::Break(some) => {
+                        let count = usize::from(some) % (sent.len() + 1);
+                        let last = arrive(&mut sent, count);
+                        mailbox.open(Some(last)).unwrap();
+                    }
+                }
+            }
+            sent.extend(std::iter::from_fn(|| mailbox.take()));
+            let count = sent.len();
+            arrive(&mut sent, count);
+            prop_assert_eq!(got, (1..=said).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What operators name: a node, and the path of the endpoint.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hyper::http::uri::PathAndQuery;
+
+/// The longest name of a node, in bytes: with 128 random bits, an id has no more than some proxies take.
+const LONGEST: usize = 64;
+
+/// A replica, by the name with which the ids of its connections begin. A dot ends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node(String);
+
+/// The path at which clients are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint(String);
+
+/// Why a name cannot be used.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum NameError {
+    /// It is none of a node.
+    #[error("a node's name has 1 to {LONGEST} letters, digits and `-`")]
+    Node,
+    /// It is no path.
+    #[error("a path begins with `/`, has no query, and is neither /healthz nor /readyz")]
+    Endpoint,
+    /// The system gives no random bytes.
+    #[error("the system gives no random bytes: {0}")]
+    NoRandom(getrandom::Error),
+}
+
+impl Node {
+    /// One that is hardly anybody else's.
+    pub fn random() -> Result<Self, NameError> {
+        let random = getrandom::u32().map_err(NameError::NoRandom)?;
+        Ok(Self(format!("{random:08x}")))
+    }
+}
+
+impl FromStr for Node {
+    type Err = NameError;
+
+    fn from_str(name: &str) -> Result<Self, NameError> {
+        let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        match (1..=LONGEST).contains(&name.len()) && name.chars().all(is_fine) {
+            true => Ok(Self(name.to_owned())),
+            false => Err(NameError::Node),
+        }
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = NameError;
+
+    fn from_str(path: &str) -> Result<Self, NameError> {
+        let parsed: Option<PathAndQuery> = path.parse().ok();
+        let is_path = parsed.is_some_and(|parsed| parsed.path() == path) && path.starts_with('/');
+        match is_path && !["/healthz", "/readyz"].contains(&path) {
+            true => Ok(Self(path.to_owned())),
+            false => Err(NameError::Endpoint),
+        }
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl PartialEq<str> for Endpoint {
+    fn eq(&self, path: &str) -> bool {
+        self.0 == path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_what_balancers_and_clients_can_send() {
+        for good in ["a", "node-1", "0a1b2c3d"] {
+            assert_eq!(good.parse::<Node>().unwrap().to_string(), good);
+        }
+        for bad in ["", "a.b", "a b", "a/b", "é", &"a".repeat(65)] {
+            assert!(bad.parse::<Node>().is_err(), "{bad}");
+        }
+        for good in ["/", "/acp", "/a/b-c"] {
+            assert!(good.parse::<Endpoint>().unwrap() == *good);
+        }
+        for bad in ["", "acp", "/a?b", "/a b", "/healthz", "*"] {
+            assert!(bad.parse::<Endpoint>().is_err(), "{bad}");
+        }
+        assert!(Node::random().unwrap().to_string().parse::<Node>().is_ok());
+    }
+}

@@ -1,0 +1,180 @@
+//! A connection over a WebSocket (RFC 6455, and RFC 8441 over HTTP/2).
+//!
+//! The two ways do not wait for each other: a client that takes nothing may still be heard.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_chain_rpc::transport::Frame;
+use bytes::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use hyper::header::{self, HeaderMap};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::{Method, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_key};
+
+use super::connection::{Connection, Ending, frame, whole};
+use super::reply::{Answer, bare, named, plain};
+use crate::wire::HEARTBEAT;
+
+/// How long nothing may be heard of a client.
+const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+
+/// How long the last words may take to leave.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// Whether a request asks for a WebSocket.
+pub fn is_asked(method: &Method, headers: &HeaderMap, protocol: Option<&str>) -> bool {
+    let has = |name, word: &str| {
+        let values = headers.get_all(name).iter();
+        let mut words = values.filter_map(|value| value.to_str().ok());
+        words.any(|value| {
+            value
+                .split(',')
+                .any(|one| one.trim().eq_ignore_ascii_case(word))
+        })
+    };
+    match *method {
+        Method::GET => has(header::UPGRADE, "websocket") && has(header::CONNECTION, "upgrade"),
+        Method::CONNECT => protocol == Some("websocket"),
+        _ => false,
+    }
+}
+
+/// The answer that begins it, or says why not.
+pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
+    if headers
+        .get(header::SEC_WEBSOCKET_VERSION)
+        .is_none_or(|version| version != "13")
+    {
+        let answer = plain(
+            StatusCode::UPGRADE_REQUIRED,
+            "the version of WebSocket is 13",
+        );
+        let answer = named(answer, header::SEC_WEBSOCKET_VERSION, "13");
+        return Err(Box::new(answer));
+    }
+    if *method == Method::CONNECT {
+        return Ok(bare(StatusCode::OK));
+    }
+    let Some(key) = headers.get(header::SEC_WEBSOCKET_KEY) else {
+        return Err(Box::new(plain(
+            StatusCode::BAD_REQUEST,
+            "the header Sec-WebSocket-Key is missing",
+        )));
+    };
+    let answer = bare(StatusCode::SWITCHING_PROTOCOLS);
+    let answer = named(answer, header::UPGRADE, "websocket");
+    let answer = named(answer, header::CONNECTION, "upgrade");
+    let accepted = derive_accept_key(key.as_bytes());
+    Ok(named(answer, header::SEC_WEBSOCKET_ACCEPT, &accepted))
+}
+
+/// Carries messages of this length at most, in bytes, until either end goes.
+pub async fn carry(
+    upgrade: OnUpgrade,
+    connection: Arc<Connection>,
+    limit: usize,
+    over: impl Future<Output = ()> + Send,
+) {
+    let carried = async {
+        let io = match timeout(FAREWELL, upgrade).await {
+            Ok(Ok(upgraded)) => TokioIo::new(upgraded),
+            _ => return,
+        };
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(limit))
+            .max_frame_size(Some(limit));
+        let socket = Socket::from_raw_socket(io, Role::Server, Some(config)).await;
+        let (sink, source) = socket.split();
+        let Ok((reader, _)) = connection.open(None, None) else {
+            return;
+        };
+        tokio::select! {
+            () = hear(source, &connection) => {}
+            () = tell(sink, &connection, reader) => {}
+            () = over => {}
+        }
+        connection.leave(None, reader);
+    };
+    carried.await;
+    connection.end(Ending::Gently);
+}
+
+async fn hear(mut source: SplitStream<Socket>, connection: &Connection) {
+    loop {
+        let text = match source.next().await {
+            Some(Ok(Message::Text(text))) => Bytes::from(text),
+            Some(Ok(Message::Close(_))) => {
+                tracing::info!(connection = connection.id, "the client has closed it");
+                // Whatever reads on says farewell, too.
+                let rest = async { while source.next().await.is_some_and(|next| next.is_ok()) {} };
+                let _ = timeout(FAREWELL, rest).await;
+                return;
+            }
+            // Binary ones mean nothing; the others are answered by the library.
+            Some(Ok(_)) => {
+                connection.hear();
+                continue;
+            }
+            Some(Err(Error::ConnectionClosed)) => return,
+            Some(Err(error)) => {
+                tracing::info!(connection = connection.id, "the client is lost: {error}");
+                return;
+            }
+            None => {
+                tracing::info!(connection = connection.id, "the client is lost");
+                return;
+            }
+        };
+        let frame = frame(whole(text));
+        if let Frame::Line(line) = &frame
+            && line.trim_ascii().is_empty()
+        {
+            continue;
+        }
+        if connection.deliver(frame).await.is_err() {
+            // The chain has gone. What it said last is on its way.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, reader: u64) {
+    let mut heartbeat = Instant::now() + Duration::from_secs(HEARTBEAT);
+    loop {
+        let next = std::future::poll_fn(|context| connection.poll_event(None, reader, context));
+        let message = tokio::select! {
+            event = next => match event.map(|event| String::from_utf8(event.text.into())) {
+                Some(Ok(text)) => Message::text(text),
+                // All that we say was read as text.
+                Some(Err(_)) => continue,
+                None => break,
+            },
+            () = sleep_until(heartbeat) => {
+                if connection.silence() > SILENCE {
+                    tracing::info!(connection = connection.id, "nothing is heard of the client");
+                    return;
+                }
+                heartbeat = Instant::now() + Duration::from_secs(HEARTBEAT);
+                Message::Ping(Bytes::new())
+            }
+        };
+        if sink.send(message).await.is_err() {
+            return;
+        }
+    }
+    let farewell = CloseFrame {
+        code: CloseCode::Normal,
+        reason: "the chain has ended".into(),
+    };
+    let _ = timeout(FAREWELL, sink.send(Message::Close(Some(farewell)))).await;
+}

@@ -1,0 +1,8 @@
+//! `acp-chain serve`, as clients reach it over HTTP and WebSocket (RFD streamable-http-websocket-transport).
+
+mod drain;
+mod resume;
+mod served;
+mod streams;
+mod websocket;
+mod wire;

@@ -1,0 +1,115 @@
+//! What each request gets that is not as it should be.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::served::{Served, initialize, posted, prompt};
+
+#[tokio::test]
+async fn requests_that_are_wrong_get_what_the_page_says() {
+    let served = Served::start().await;
+    let connection = served.connect().await;
+    assert_eq!(connection.id.split_once('.').unwrap().1.len(), 32);
+    let typed = |media_type: &str| {
+        let asks = connection.asks(Method::POST);
+        asks.header("content-type", media_type).body("{}")
+    };
+    let listens = |asks: reqwest::RequestBuilder| asks.header("accept", "text/event-stream");
+    let named = |method, id: &str| served.asks(method).header("acp-connection-id", id);
+    let json = |asks: reqwest::RequestBuilder, body: &str| {
+        let asks = asks.header("content-type", "application/json");
+        asks.body(body.to_owned())
+    };
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"session/list"}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"session/cancel"}"#;
+    let other = prompt("a", 1, "echo x").to_string();
+    for (asks, status) in [
+        (typed("text/plain"), 415),
+        (connection.asks(Method::GET), 406),
+        (
+            connection.asks(Method::GET).header("accept", "text/html"),
+            406,
+        ),
+        (listens(served.asks(Method::GET)), 400),
+        (listens(named(Method::GET, "nobody.0")), 404),
+        (served.asks(Method::DELETE), 400),
+        (named(Method::DELETE, "nobody.0"), 404),
+        (json(named(Method::POST, "nobody.0"), list), 404),
+        (json(served.asks(Method::POST), list), 400),
+        (json(connection.asks(Method::POST), cancel), 400),
+        (
+            json(connection.asks(Method::POST), &other).header("acp-session-id", "b"),
+            400,
+        ),
+        (
+            listens(connection.asks(Method::GET)).header("last-event-id", "x"),
+            400,
+        ),
+        (
+            connection
+                .asks(Method::GET)
+                .header("acp-connection-id", "twice"),
+            400,
+        ),
+        (connection.asks(Method::PUT), 405),
+    ] {
+        let said = format!("{asks:?}");
+        assert_eq!(asks.send().await.unwrap().status(), status, "{said}");
+    }
+    for (body, code) in [
+        (format!("[{list}]"), -32600),
+        ("[]".to_owned(), -32600),
+        ("{".to_owned(), -32700),
+        (r#"{"jsonrpc":"2.0"}"#.to_owned(), -32600),
+    ] {
+        for asks in [served.asks(Method::POST), connection.asks(Method::POST)] {
+            let answer = json(asks, &body).send().await.unwrap();
+            assert_eq!(answer.status(), 400);
+            let said: Value = answer.json().await.unwrap();
+            assert_eq!(said["error"]["code"], code, "{said}");
+            assert_eq!(said["id"], Value::Null);
+        }
+    }
+    assert_eq!(served.beside("/healthz").await, 200);
+    assert_eq!(served.beside("/readyz").await, 200);
+    assert_eq!(served.beside("/other").await, 404);
+    // It is still there.
+    let mut stream = connection.hears(None).await;
+    connection.session(&mut stream, 1).await;
+    assert_eq!(connection.opens(None, None).await.status(), 409);
+    let gone = connection.asks(Method::DELETE).send().await.unwrap();
+    assert_eq!(gone.status(), 202);
+    assert_eq!(stream.next().await, None);
+}
+
+#[tokio::test]
+async fn an_agent_that_refuses_to_begin_leaves_no_connection() {
+    let mut command = acp_chain_tests::host::acp_chain("serve");
+    command.args(["--listen", "127.0.0.1:0", "--", "false"]);
+    let served = Served::by(&mut command).await;
+    let answer = posted(served.asks(Method::POST), &initialize()).await;
+    assert_eq!(answer.status(), 200);
+    assert!(answer.headers().get("acp-connection-id").is_none());
+    let said: Value = answer.json().await.unwrap();
+    assert!(
+        said["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("exited with code 1"),
+        "{said}"
+    );
+    assert_eq!(said["id"], json!(0));
+}
+
+#[tokio::test]
+async fn an_address_that_others_reach_is_not_listened_at() {
+    let mut command = acp_chain_tests::host::acp_chain("serve");
+    command.args(["--listen", "0.0.0.0:0", "--", "true"]);
+    let ended = command.output().await.unwrap();
+    assert_eq!(ended.status.code(), Some(2));
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        told.contains("whoever reaches 0.0.0.0:0 could use the agent"),
+        "{told}"
+    );
+}
