@@ -13,6 +13,7 @@
 //! | `stop` | being asked to stop | signals | console events |
 //! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
+//! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //!
@@ -37,4 +38,6 @@ pub use self::command::CommandLine;
 pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
-pub use self::here::{directory, files, local, mounts, rights, stop, supervisor, terminal, tree};
+pub use self::here::{
+    descriptors, directory, files, local, mounts, rights, stop, supervisor, terminal, tree,
+};

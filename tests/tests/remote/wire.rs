@@ -1,5 +1,7 @@
 //! What each request gets that is not as it should be.
 
+use acp_chain_tests::host;
+use acp_chain_tests::wire::in_time;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -84,7 +86,7 @@ async fn requests_that_are_wrong_get_what_the_page_says() {
 
 #[tokio::test]
 async fn an_agent_that_refuses_to_begin_leaves_no_connection() {
-    let mut command = acp_chain_tests::host::acp_chain("serve");
+    let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--", "false"]);
     let served = Served::by(&mut command).await;
     let answer = posted(served.asks(Method::POST), &initialize()).await;
@@ -103,7 +105,7 @@ async fn an_agent_that_refuses_to_begin_leaves_no_connection() {
 
 #[tokio::test]
 async fn an_address_that_others_reach_is_not_listened_at() {
-    let mut command = acp_chain_tests::host::acp_chain("serve");
+    let mut command = host::acp_chain("serve");
     command.args(["--listen", "0.0.0.0:0", "--", "true"]);
     let ended = command.output().await.unwrap();
     assert_eq!(ended.status.code(), Some(2));
@@ -112,4 +114,26 @@ async fn an_address_that_others_reach_is_not_listened_at() {
         told.contains("whoever reaches 0.0.0.0:0 could use the agent"),
         "{told}"
     );
+}
+
+#[tokio::test]
+async fn a_chain_that_does_not_start_is_told_before_anybody_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let manifest = folder.path().join("chain.toml");
+    let proxies = ["redact", "rules"].map(|name| {
+        let component = host::component(name);
+        format!("[[proxy]]\nid = {name:?}\npath = {component:?}\n")
+    });
+    std::fs::write(&manifest, proxies.concat()).unwrap();
+    let mut command = host::acp_chain("serve");
+    command.args(["--listen", "127.0.0.1:0", "--manifest"]);
+    let ended = in_time(
+        "its end",
+        command.arg(manifest).args(["--", "true"]).output(),
+    );
+    let ended = ended.await.unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    let told = String::from_utf8(ended.stderr).unwrap();
+    assert!(told.contains("the proxy `redact` is a guard"), "{told}");
+    assert!(ended.stdout.is_empty());
 }

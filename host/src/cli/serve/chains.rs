@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::chain::{Chain, Role, StartError};
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
-use crate::host::{self, Ready};
+use crate::host::{self, Ready, Started};
 use crate::manifest::Manifest;
 use crate::mcp::bridge::BridgeKind;
 use crate::native::{Startable, Supervisor};
@@ -77,13 +77,21 @@ impl Chains {
 
     async fn chain(&self) -> Result<Chain, Failed> {
         let agent = plan::start_agent(&self.agent)?;
-        let mut chain = Chain {
+        let started = self.proxies().await?;
+        Ok(Chain {
+            proxies: started.proxies,
+            notices: started.notices,
             supervisor: Some(self.supervisor.clone()),
             bridge: self.bridge,
             ..Chain::new(Vec::new(), agent)
-        };
+        })
+    }
+
+    /// Starts the proxies of one chain. It is done once before anybody comes, so that it is the operator who hears of
+    /// what is wrong with them.
+    pub async fn proxies(&self) -> Result<Started, Failed> {
         let Some(manifest) = &self.manifest else {
-            return Ok(chain);
+            return Ok(Started::default());
         };
         let natives: HashMap<_, _> = manifest
             .natives()
@@ -103,9 +111,6 @@ impl Chains {
         });
         let ready: Vec<_> = ready.collect();
         let started = host::start(manifest, ready).await;
-        let started = started.map_err(|error| failed(&error))?;
-        chain.proxies = started.proxies;
-        chain.notices = started.notices;
-        Ok(chain)
+        started.map_err(|error| failed(&error))
     }
 }

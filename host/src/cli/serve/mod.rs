@@ -27,7 +27,7 @@ use super::plan::Failed;
 use super::run::{self, Run};
 use crate::chain::{self, Role};
 use crate::limits::LINE;
-use crate::system::stop;
+use crate::system::{descriptors, stop};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -65,11 +65,11 @@ pub struct Serve {
     agent: AgentArgs,
 }
 
-/// How many connections there may be, and of one user.
-const LIMITS: Limits = Limits {
-    connections: 10_000,
-    connections_per_user: 10_000,
-};
+/// How many connections there may be at most.
+const CONNECTIONS: usize = 10_000;
+
+/// How many files, pipes and sockets a connection takes, with some to spare for the proxies.
+const DESCRIPTORS: usize = 10;
 
 impl Serve {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
@@ -93,6 +93,7 @@ impl Serve {
                 ))
             });
         }
+        let connections = CONNECTIONS.min(descriptors::raise() / DESCRIPTORS);
         let settings = Settings {
             endpoint: self.path,
             node: match self.node {
@@ -101,7 +102,10 @@ impl Serve {
             },
             line: LINE,
             resume: Duration::from_secs(self.resume_seconds),
-            limits: LIMITS,
+            limits: Limits {
+                connections,
+                connections_per_user: connections,
+            },
         };
         let run = Run::of_all(self.manifest, self.with, self.agent);
         let plan = run.plan(Role::Agent, log.as_deref())?;
@@ -119,6 +123,7 @@ impl Serve {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         give_up_rights(&directories, None);
         let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
+        runtime.block_on(chains.proxies())?;
         say!("listening on {}", server.url());
         let behind: Behind = Box::new(move |opened| {
             let (chains, log, program) = (chains.clone(), log.clone(), program.clone());

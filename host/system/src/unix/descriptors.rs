@@ -1,0 +1,17 @@
+//! How many files, pipes and sockets may be open.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Lets this process, and those that it starts, have as many as the system lets it. Gives that number.
+pub fn raise() -> usize {
+    let Rlimit { maximum, current } = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: maximum,
+        maximum,
+    };
+    let has = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => maximum,
+        Err(_) => current,
+    };
+    has.map_or(usize::MAX, |has| usize::try_from(has).unwrap_or(usize::MAX))
+}
