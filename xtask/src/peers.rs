@@ -12,6 +12,7 @@
 //! | `npm-mcp-agent`         | `tests/peers/npm/mcp-agent.mjs`, the same with MCP over ACP       |
 //! | `npm-mcp-client`        | `tests/peers/npm/mcp-client.mjs`, a client with an MCP server     |
 //! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
+//! | `npm-remote`            | `tests/peers/npm/remote.mjs`, a client of servers over the npm SDK |
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
 //! | `npm-browser`           | `tests/peers/npm/browser.mjs`, what drives a browser              |
@@ -20,10 +21,15 @@
 //! | `npm-conformance-server`| `tests/peers/npm/conformance-server.mjs`, a server for that suite |
 //! | `qwen`                  | Qwen Code, an agent that keeps its sessions, from npm             |
 //! | `echo-agent`            | the example agent of the Python SDK                               |
+//! | `python-remote-client`  | `tests/peers/python/remote_client.py`, a client of servers over the Python SDK |
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
+//! | `remote-client`         | `tests/peers/remote-client`, a client of servers over the Rust SDK |
+//! | `caddy`, `envoy`        | balancers, from PyPI                                              |
+//! | `kubernetes-validate`   | what holds files for Kubernetes against its API, from PyPI        |
 //! | `chromium`              | a browser, from Debian, where it is not installed                 |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
+//! | `haproxy`, `nginx`      | balancers, from Debian                                            |
 //! | `fish`, `zsh`           | shells, from Debian                                               |
 //! | `mandoc`                | what finds errors in manual pages, from Debian                    |
 //! | `minisign`              | what signs files, from Debian                                     |
@@ -64,7 +70,8 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
         let downloads = scope.spawn(|| {
             npm_peers(workspace, progress)?;
             debian_peers(workspace, progress)?;
-            python_agent(workspace, progress)
+            python_peers(workspace, progress)?;
+            balancers(workspace, progress)
         });
         let crates = crate_peers(workspace, progress);
         let downloads = downloads
@@ -87,7 +94,7 @@ fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     for program in CRATES {
         from_registry(workspace, progress, Build::ForTests, program)?;
     }
-    for name in ["one-shot-client", "pass-proxy"] {
+    for name in ["one-shot-client", "pass-proxy", "remote-client"] {
         from_checkout(workspace, progress, Build::ForTests, name)?;
     }
     Ok(())
@@ -134,6 +141,7 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         "mcp-agent",
         "mcp-client",
         "proxy",
+        "remote",
     ] {
         // Beside `node_modules`, where it finds the SDK.
         let file = format!("{name}.mjs");
@@ -151,8 +159,18 @@ fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     for (program, packages) in [
         ("docker-registry", &["docker-registry"][..]),
         ("fish", &["fish", "fish-common", "libpcre2-32-0"]),
+        (
+            "haproxy",
+            &[
+                "haproxy",
+                "liblua5.3-0",
+                "libopentracing-c-wrapper0",
+                "libopentracing1",
+            ],
+        ),
         ("mandoc", &["mandoc"]),
         ("minisign", &["minisign", "libsodium23"]),
+        ("nginx", &["nginx"]),
         (
             "skopeo",
             &["skopeo", "libgpgme11", "libassuan0", "libdevmapper1.02.1"],
@@ -176,7 +194,7 @@ pub fn fetch_browser(workspace: &Workspace, progress: &Progress) -> Result<[Path
     Ok([workspace.target("peers/bin/npm-browser"), chromium])
 }
 
-fn python_agent(workspace: &Workspace, progress: &Progress) -> Result<()> {
+fn python_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
     let requirements = workspace.path("tests/peers/python/requirements.txt");
     let into = workspace.target("peers/python");
     let programs = python::install(workspace, progress, &requirements, &into)?;
@@ -213,14 +231,32 @@ fn python_agent(workspace: &Workspace, progress: &Progress) -> Result<()> {
         stamp.set()?;
     }
 
-    let program = workspace.target("peers/bin/echo-agent");
+    let client = workspace.path("tests/peers/python/remote_client.py");
+    script(workspace, "echo-agent", &interpreter, &agent)?;
+    script(workspace, "python-remote-client", &interpreter, &client)
+}
+
+/// A program that runs this file.
+fn script(workspace: &Workspace, name: &str, interpreter: &Path, file: &Path) -> Result<()> {
+    let program = workspace.target("peers/bin").join(name);
     let script = format!(
         "#!/bin/sh\nexec '{}' '{}' \"$@\"\n",
         interpreter.display(),
-        agent.display()
+        file.display()
     );
     fs::write(&program, script)?;
     fs::set_permissions(&program, Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+/// Balancers that Debian has not, or too old, and what knows the API of Kubernetes.
+fn balancers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let requirements = workspace.path("tests/peers/python/balancers.txt");
+    let into = workspace.target("peers/balancers");
+    let programs = python::install(workspace, progress, &requirements, &into)?;
+    for name in ["caddy", "envoy", "kubernetes-validate"] {
+        link(workspace, name, &programs.join(name))?;
+    }
     Ok(())
 }
 

@@ -99,6 +99,11 @@ impl<W: Write> Agent<W> {
                 };
                 return self.go_on(turn);
             }
+            "session/load" if self.habits.replay => {
+                self.said("user", &params.session_id, "stored question.")?;
+                self.chunk(&params.session_id, "stored answer.")?;
+                json!({})
+            }
             "session/list" => json!({"sessions": []}),
             "authenticate" | "logout" | "session/load" | "session/resume" | "session/close"
             | "session/set_mode" => json!({}),
@@ -315,9 +320,13 @@ impl<W: Write> Agent<W> {
     }
 
     fn chunk(&mut self, session: &str, text: &str) -> io::Result<()> {
+        self.said("agent", session, text)
+    }
+
+    fn said(&mut self, who: &str, session: &str, text: &str) -> io::Result<()> {
         let text = quoted(text);
         let update = format!(
-            r#"{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":{text}}}}}"#
+            r#"{{"sessionUpdate":"{who}_message_chunk","content":{{"type":"text","text":{text}}}}}"#
         );
         self.update(session, &update)
     }

@@ -33,6 +33,9 @@ pub(crate) struct Habits {
     /// Never answer requests of that method (may be repeated).
     #[arg(long, value_name = "METHOD")]
     pub(crate) never: Vec<String>,
+    /// Send a stored question and its answer before each session/load response.
+    #[arg(long)]
+    pub(crate) replay: bool,
     /// Take no notice of `$/cancel_request`.
     #[arg(long)]
     pub(crate) ignore_cancel: bool,

@@ -45,8 +45,8 @@ pub fn install(
         Ok(())
     })?;
     let root = folder.join("root");
-    // Shells are where the system is begun from.
-    let places = ["usr/bin", "bin"].map(|folder| root.join(folder).join(program));
+    // Shells are where the system is begun from, and servers where only root looks.
+    let places = ["usr/bin", "bin", "usr/sbin"].map(|folder| root.join(folder).join(program));
     let found = places.iter().find(|place| place.exists());
     let found = found.with_context(|| format!("{packages:?} have no {program}"))?;
     let script = format!(

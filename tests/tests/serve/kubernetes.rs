@@ -1,0 +1,135 @@
+//! `examples/serve/kubernetes.yaml`, without a cluster: what the API says of it, and what the server says.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use acp_chain_tests::host::{self, peer};
+use acp_chain_tests::web;
+use acp_chain_tests::wire::in_time;
+use serde_json::Value;
+use tokio::process::Command;
+
+use super::replica::Replica;
+
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../examples/serve/kubernetes.yaml"
+);
+
+/// What reads YAML.
+const READER: &str =
+    "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1])))))";
+
+/// The standard output of a command that ends well.
+async fn output(command: &mut Command) -> String {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = in_time("its end", command.output()).await.unwrap();
+    let (stdout, stderr) = [stdout, stderr]
+        .map(|bytes| String::from_utf8(bytes).unwrap())
+        .into();
+    assert!(status.success(), "{status}: {stdout}{stderr}");
+    stdout
+}
+
+/// The resource of this kind and name.
+async fn resource(kind: &str, name: &str) -> Value {
+    let mut reader = Command::new(peer("balancers/bin/python"));
+    let text = output(reader.args(["-c", READER, FILE])).await;
+    let all: Vec<Value> = serde_json::from_str(&text).unwrap();
+    let found = all
+        .into_iter()
+        .find(|resource| resource["kind"] == kind && resource["metadata"]["name"] == name);
+    found.unwrap_or_else(|| panic!("no {kind} {name}"))
+}
+
+#[tokio::test]
+async fn the_api_of_kubernetes_knows_every_field() {
+    output(Command::new(peer("bin/kubernetes-validate")).args(["--strict", FILE])).await;
+}
+
+#[tokio::test]
+async fn probes_ask_for_what_the_server_answers_and_turns_have_time_to_end() {
+    let pods = resource("StatefulSet", "acp-chain").await;
+    let pod = &pods["spec"]["template"]["spec"];
+    let container = &pod["containers"][0];
+    let port = &container["ports"][0];
+    let listens = format!("--listen=$(ADDRESS):{}", port["containerPort"]);
+    assert_eq!(container["args"][0], *listens);
+    let service = resource("Service", "acp-chain").await;
+    assert_eq!(service["spec"]["ports"][0]["port"], port["containerPort"]);
+    assert_eq!(service["spec"]["ports"][0]["targetPort"], port["name"]);
+    assert_eq!(pods["spec"]["serviceName"], service["metadata"]["name"]);
+
+    let (replica, client) = (Replica::start("a").await, web::client());
+    for probe in ["startupProbe", "readinessProbe", "livenessProbe"] {
+        let get = &container[probe]["httpGet"];
+        assert_eq!(get["port"], port["name"]);
+        let url = format!(
+            "http://{}{}",
+            replica.address,
+            get["path"].as_str().unwrap()
+        );
+        let answer = in_time("an answer", client.get(url).send()).await.unwrap();
+        assert_eq!(answer.status(), 200, "{probe}");
+    }
+
+    let help = output(host::acp_chain("serve").arg("--help")).await;
+    let (_, drain) = help.split_once("--drain-seconds").unwrap();
+    let (_, drain) = drain.split_once("[default: ").unwrap();
+    let drain: u64 = drain.split(']').next().unwrap().parse().unwrap();
+    assert!(pod["terminationGracePeriodSeconds"].as_u64().unwrap() > drain);
+    assert!(help.contains("ACP_CHAIN_NODE"));
+    assert_eq!(container["env"][0]["name"], "ACP_CHAIN_NODE");
+    assert_eq!(
+        container["env"][0]["valueFrom"]["fieldRef"]["fieldPath"],
+        "metadata.name"
+    );
+}
+
+#[tokio::test]
+async fn its_haproxy_knows_all_replicas_and_routes_as_the_example_does() {
+    let config = resource("ConfigMap", "acp-chain-balancer").await;
+    let text = config["data"]["haproxy.cfg"].as_str().unwrap();
+    let pods = resource("StatefulSet", "acp-chain").await;
+    let replicas = pods["spec"]["replicas"].as_u64().unwrap();
+    let servers = text
+        .lines()
+        .filter(|line| line.trim_start().starts_with("server "));
+    assert_eq!(u64::try_from(servers.count()).unwrap(), replicas);
+    for number in 0..replicas {
+        let pod = format!("acp-chain-{number}");
+        for line in [
+            format!("server {pod} {pod}.acp-chain:8600\n"),
+            format!(
+                "use-server {pod} if {{ req.hdr(acp-connection-id),field(1,.) -m str {pod} }}\n"
+            ),
+        ] {
+            assert!(text.contains(&line), "{line}");
+        }
+    }
+    // All else of how it routes is as it is tested.
+    let example = fs::read_to_string(Path::new(FILE).with_file_name("haproxy.cfg")).unwrap();
+    let (_, rules) = example.split_once("\nbackend replicas\n").unwrap();
+    let same = rules.lines().map(str::trim).filter(|line| {
+        let own = ["#", "server ", "use-server ", "default-server "];
+        !line.is_empty() && !own.iter().any(|own| line.starts_with(own))
+    });
+    for line in same {
+        assert!(text.contains(line), "{line}");
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("haproxy.cfg");
+    fs::write(&file, text).unwrap();
+    output(
+        Command::new(peer("bin/haproxy"))
+            .arg("-c")
+            .arg("-f")
+            .arg(&file),
+    )
+    .await;
+}

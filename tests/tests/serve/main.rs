@@ -1,0 +1,9 @@
+//! `acp-chain serve` with clients that others wrote, and behind balancers that others wrote.
+
+mod balancer;
+mod balancers;
+mod clients;
+mod drivers;
+mod kubernetes;
+mod replica;
+mod turn;

@@ -1,0 +1,153 @@
+//! A client that goes step by step: through a balancer by HTTP/2, as no client over an SDK does.
+
+use acp_chain_tests::wire::in_time;
+use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use serde_json::{Value, json};
+
+/// A connection.
+pub(crate) struct Connection {
+    client: Client,
+    url: String,
+    id: String,
+}
+
+/// A turn that stands still until its client permits what the agent asks for.
+pub(crate) struct Turn {
+    connection: Connection,
+    stream: Stream,
+    asked: Value,
+}
+
+/// The messages of a stream of events.
+struct Stream {
+    response: Response,
+    text: String,
+}
+
+impl Connection {
+    /// A new one, unless that is refused.
+    pub(crate) async fn begin(client: &Client, url: &str) -> Result<Self, StatusCode> {
+        let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}});
+        let asks = posts(client.post(url), &initialize);
+        let answer = in_time("an answer", asks.send()).await;
+        let answer = answer.map_err(|_| StatusCode::BAD_GATEWAY)?;
+        match answer.headers().get("acp-connection-id") {
+            Some(id) => Ok(Self {
+                client: client.clone(),
+                url: url.to_owned(),
+                id: id.to_str().unwrap().to_owned(),
+            }),
+            None => Err(answer.status()),
+        }
+    }
+
+    /// The replica that has it.
+    pub(crate) fn node(&self) -> &str {
+        self.id.split('.').next().unwrap_or_default()
+    }
+
+    fn asks(&self, method: Method) -> RequestBuilder {
+        let asks = self.client.request(method, &self.url);
+        asks.header("acp-connection-id", &self.id)
+    }
+
+    /// Posts a message. Gives the status of the answer.
+    pub(crate) async fn says(&self, message: &Value) -> StatusCode {
+        let asks = posts(self.asks(Method::POST), message);
+        in_time("an answer", asks.send()).await.unwrap().status()
+    }
+
+    async fn hears(&self, session: Option<&str>) -> Stream {
+        let asks = self.asks(Method::GET).header("accept", "text/event-stream");
+        let asks = session.iter().fold(asks, |asks, session| {
+            asks.header("acp-session-id", *session)
+        });
+        let response = in_time("a stream", asks.send()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        Stream {
+            response,
+            text: String::new(),
+        }
+    }
+
+    pub(crate) async fn end(self) {
+        let asks = self.asks(Method::DELETE);
+        let answer = in_time("an answer", asks.send()).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::ACCEPTED);
+    }
+
+    /// A turn that runs in a session of its own.
+    pub(crate) async fn turn(self) -> Turn {
+        let mut all = self.hears(None).await;
+        let new = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}});
+        assert_eq!(self.says(&new).await, StatusCode::ACCEPTED);
+        let session = all.next().await.expect("a session");
+        let session = &session["result"]["sessionId"];
+        let mut stream = self.hears(session.as_str()).await;
+        let prompt = json!([{"type": "text", "text": "permission edit look /tmp"}]);
+        let prompt = json!({
+            "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": {"sessionId": session, "prompt": prompt},
+        });
+        assert_eq!(self.says(&prompt).await, StatusCode::ACCEPTED);
+        let mut asked = Value::Null;
+        // The proxies tell it things before.
+        while asked["method"] != "session/request_permission" {
+            asked = stream.next().await.expect("a question");
+        }
+        Turn {
+            connection: self,
+            stream,
+            asked: asked["id"].clone(),
+        }
+    }
+}
+
+impl Turn {
+    /// Permits it, and sees the turn end well.
+    pub(crate) async fn ends_well(mut self) {
+        let permits = json!({
+            "jsonrpc": "2.0", "id": self.asked,
+            "result": {"outcome": {"outcome": "selected", "optionId": "allow-once"}},
+        });
+        assert_eq!(self.connection.says(&permits).await, StatusCode::ACCEPTED);
+        loop {
+            let said = self.stream.next().await.expect("the turn has an end");
+            if said["id"] == 2 {
+                assert_eq!(said["result"]["stopReason"], "end_turn", "{said}");
+                return;
+            }
+        }
+    }
+
+    /// Sees the stream end, with nothing more on it, and the connection be no more.
+    pub(crate) async fn breaks(mut self) {
+        assert_eq!(self.stream.next().await, None);
+        let cancel = json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": "session-1"}});
+        let status = self.connection.says(&cancel).await;
+        assert!(!status.is_success(), "{status}");
+    }
+}
+
+impl Stream {
+    /// The next message; none when it ends or breaks off.
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            if let Some((event, rest)) = self.text.split_once("\n\n") {
+                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let said = data.map(|data| serde_json::from_str(data).unwrap());
+                self.text = rest.to_owned();
+                if said.is_some() {
+                    return said;
+                }
+                continue;
+            }
+            let more = in_time("an event", self.response.chunk()).await;
+            self.text += std::str::from_utf8(&more.ok()??).unwrap();
+        }
+    }
+}
+
+fn posts(asks: RequestBuilder, message: &Value) -> RequestBuilder {
+    asks.header("content-type", "application/json")
+        .body(message.to_string())
+}
