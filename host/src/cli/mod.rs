@@ -187,6 +187,8 @@ Exit codes:
     Top(top::Top),
     /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
     Serve(serve::Serve),
+    /// Make a token, with which somebody comes in to `acp-chain serve`
+    ServeToken(serve::token::ServeToken),
     /// Play one side of what `--trace` has recorded, and say where the other side differs
     Replay(replay::Replay),
     /// Show what a chain does, from a trace or while it runs, as a page in your browser
@@ -210,6 +212,9 @@ Exit codes:
     /// Export the trace of `acp-chain run`, which starts it, by OpenTelemetry; people do not
     #[command(hide = true)]
     ExportOtel,
+    /// Watch files of tokens and keys of issuers for `acp-chain serve`, which starts it; people do not
+    #[command(hide = true)]
+    WatchKeys,
     /// Start and hold programs for `acp-chain run`, which starts it; people do not
     #[command(hide = true)]
     Supervise,
@@ -246,6 +251,7 @@ pub fn main() -> ExitCode {
             | Command::Dev(_)
             | Command::Serve(_)
             | Command::ExportOtel
+            | Command::WatchKeys
             | Command::FindProjects(_)
             | Command::ProjectChain(_)
     );
@@ -310,6 +316,8 @@ pub fn main() -> ExitCode {
         Command::Trace(trace) => trace.main(),
         Command::Top(top) => finish(top.main()),
         Command::Serve(serve) => serve.main(log),
+        Command::ServeToken(token) => finish(token.main()),
+        Command::WatchKeys => serve::keys::main(),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
         Command::Trust(trust) => told(trust.main()),

@@ -13,7 +13,7 @@ mod web;
 use std::path::{Path, PathBuf};
 
 pub use publish::{Artifact, Published};
-pub use web::{Patience, Web};
+pub use web::{Patience, Web, is_safe};
 
 use self::registry::{PULL, Registry};
 use super::{Digest, Source};

@@ -9,6 +9,7 @@ mod extension;
 mod grant;
 mod project;
 mod proxy;
+mod serve;
 mod terms;
 mod user;
 
@@ -28,6 +29,7 @@ pub use error::ManifestError;
 pub use extension::check_asks;
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
+pub use serve::{Route, Serve, ServeLimits};
 pub use user::{Revocations, TrustedSigner, User};
 
 use self::proxy::ProxyTable;

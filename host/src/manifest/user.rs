@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::proxy::ProxyTable;
+use super::serve::{self, Serve, ServeTable};
 use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{ManifestError, McpTable, Order};
 use crate::extension::Signer;
@@ -40,6 +41,8 @@ pub struct User {
     pub trace_bodies: bool,
     /// Whether other programs of the user may watch chains that run.
     pub live: bool,
+    /// How chains are served to others.
+    pub serve: Serve,
     /// The user's own chain, as it is written.
     pub(super) own: Own,
 }
@@ -115,6 +118,7 @@ struct File {
     #[serde(default)]
     trace_bodies: bool,
     live: Option<bool>,
+    serve: Option<ServeTable>,
     order: Option<Order>,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
@@ -133,6 +137,7 @@ impl Default for User {
             trace: None,
             trace_bodies: false,
             live: true,
+            serve: Serve::default(),
             own: Own {
                 path: "config.toml".into(),
                 text: String::new(),
@@ -174,6 +179,8 @@ impl User {
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
         let signers = read_signers(file.trust)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        let serve = file.serve.map(|table| serve::read(table, path)).transpose();
+        let serve = serve.map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
         Ok(Self {
             ceilings,
             native: file.native,
@@ -185,6 +192,7 @@ impl User {
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,
             live: file.live.unwrap_or(true),
+            serve: serve.unwrap_or_default(),
             own: Own {
                 path: path.to_owned(),
                 text: text.to_owned(),
@@ -196,7 +204,7 @@ impl User {
 }
 
 /// A path from the folder of this file on.
-fn beside(path: &Path, named: &Path) -> PathBuf {
+pub(super) fn beside(path: &Path, named: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     folder.join(named)
 }

@@ -1,6 +1,7 @@
 //! `acp-chain serve`, as clients reach it over HTTP and WebSocket (RFD streamable-http-websocket-transport).
 
 mod drain;
+mod gate;
 mod resume;
 mod served;
 mod streams;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
+pub const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
 pub struct Served {
     child: Child,

@@ -104,19 +104,6 @@ async fn an_agent_that_refuses_to_begin_leaves_no_connection() {
 }
 
 #[tokio::test]
-async fn an_address_that_others_reach_is_not_listened_at() {
-    let mut command = host::acp_chain("serve");
-    command.args(["--listen", "0.0.0.0:0", "--", "true"]);
-    let ended = command.output().await.unwrap();
-    assert_eq!(ended.status.code(), Some(2));
-    let told = String::from_utf8(ended.stderr).unwrap();
-    assert!(
-        told.contains("whoever reaches 0.0.0.0:0 could use the agent"),
-        "{told}"
-    );
-}
-
-#[tokio::test]
 async fn a_chain_that_does_not_start_is_told_before_anybody_comes() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("chain.toml");

@@ -12,6 +12,7 @@ use hyper::ext::Protocol;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::connection::{Connection, Delivered, Ending, whole};
@@ -36,12 +37,22 @@ const KEY: usize = 128;
 /// The longest name of a session in a header, in bytes.
 const NAME: usize = 1024;
 
+/// What web pages may send, and read of an answer.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+const ALLOWED: HeaderValue = HeaderValue::from_static(
+    "authorization, content-type, acp-connection-id, acp-session-id, last-event-id, idempotency-key",
+);
+const EXPOSED: HeaderValue =
+    HeaderValue::from_static("acp-connection-id, acp-session-id, acp-resume, retry-after");
+
 /// What all requests share.
 pub struct Answers {
     pub registry: Arc<Registry>,
     pub gate: Arc<Gate>,
     pub behind: Behind,
     pub settings: Settings,
+    /// How many bytes of messages there is room for that are not whole yet.
+    pub bodies: Arc<Semaphore>,
 }
 
 /// What a request is about, by its headers.
@@ -51,7 +62,20 @@ struct About {
 }
 
 impl Answers {
+    /// The answer to a request. Web pages that the gate lets in may read it.
     pub async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
+        let origin = request.headers().get(header::ORIGIN).cloned();
+        let mut answer = self.respond(request, peer).await;
+        if let Some(origin) = origin.filter(|_| answer.status() != StatusCode::FORBIDDEN) {
+            let headers = answer.headers_mut();
+            headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(header::VARY, HeaderValue::from_static("origin"));
+            headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+        }
+        answer
+    }
+
+    async fn respond(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
         let path = request.uri().path();
         // Those who look whether we live have no key.
         match (request.method(), path) {
@@ -59,14 +83,24 @@ impl Answers {
             (&Method::GET, "/readyz") => return self.readiness(),
             _ => {}
         }
-        if self.settings.endpoint != *path {
+        let is_for_ticket = self.settings.endpoint.is_under(path, "/ticket");
+        if self.settings.endpoint != *path && !is_for_ticket {
             return bare(StatusCode::NOT_FOUND);
         }
         let (head, body) = request.into_parts();
+        if head.method == Method::OPTIONS {
+            return match self.gate.check_site(&head, peer) {
+                Ok(()) => allowed(),
+                Err(refused) => refusal(&refused),
+            };
+        }
         let admitted = match self.gate.pass(&head, peer) {
             Ok(admitted) => admitted,
             Err(refused) => return refusal(&refused),
         };
+        if is_for_ticket {
+            return self.ticket(&head.method, &admitted);
+        }
         let about = match About::of(&head.headers) {
             Ok(about) => about,
             Err(answer) => return *answer,
@@ -119,9 +153,9 @@ impl Answers {
             );
         }
         let Some(id) = &about.connection else {
-            let message = match read(body, FIRST).await {
+            let message = match read(body, FIRST, &self.bodies).await {
                 Ok(message) => message,
-                Err(answer) => return answer,
+                Err(answer) => return *answer,
             };
             log.said = Some(message.method().clone());
             return self.begin(message, admitted).await;
@@ -138,9 +172,9 @@ impl Answers {
         if key.is_some_and(|key| connection.knows(key)) {
             return bare(StatusCode::ACCEPTED);
         }
-        let message = match read(body, self.settings.line).await {
+        let message = match read(body, self.settings.line, &self.bodies).await {
             Ok(message) => message,
-            Err(answer) => return answer,
+            Err(answer) => return *answer,
         };
         log.said = Some(message.method().clone());
         if let Some(answer) = self.objection(&message, about, admitted) {
@@ -352,6 +386,20 @@ impl Answers {
         of_connection(answer, &connection.id)
     }
 
+    /// What lets a browser open a WebSocket, for which it can send no header.
+    fn ticket(&self, method: &Method, admitted: &Admitted) -> Answer {
+        if method != Method::POST {
+            return named(bare(StatusCode::METHOD_NOT_ALLOWED), header::ALLOW, "POST");
+        }
+        match self.gate.ticket(admitted) {
+            Ok(ticket) => {
+                let text = format!(r#"{{"ticket":"{}"}}"#, ticket.reveal());
+                json(StatusCode::OK, text.into())
+            }
+            Err(_) => bare(StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+
     fn delete(&self, about: &About, admitted: &Admitted) -> Answer {
         let Some(id) = &about.connection else {
             return plain(StatusCode::BAD_REQUEST, "Acp-Connection-Id is missing");
@@ -438,11 +486,16 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// The message of a body, or what is said of one that is none.
-async fn read(mut body: Incoming, longest: usize) -> Result<Message, Answer> {
+async fn read(
+    mut body: Incoming,
+    longest: usize,
+    room: &Semaphore,
+) -> Result<Message, Box<Answer>> {
     let too_long = || {
         let words = format!("a message has {longest} bytes at most here");
-        plain(StatusCode::PAYLOAD_TOO_LARGE, &words)
+        Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
     };
+    let mut taken = room.try_acquire_many(0).ok();
     if body.size_hint().lower() > longest as u64 {
         return Err(too_long());
     }
@@ -453,13 +506,12 @@ async fn read(mut body: Incoming, longest: usize) -> Result<Message, Answer> {
             Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(_))) => {
-                return Err(plain(StatusCode::BAD_REQUEST, "the body breaks off"));
+                let answer = plain(StatusCode::BAD_REQUEST, "the body breaks off");
+                return Err(Box::new(answer));
             }
             Err(_) => {
-                return Err(plain(
-                    StatusCode::REQUEST_TIMEOUT,
-                    "the rest of the body does not come",
-                ));
+                let words = "the rest of the body does not come";
+                return Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, words)));
             }
         };
         let Ok(data) = frame.into_data() else {
@@ -467,6 +519,14 @@ async fn read(mut body: Incoming, longest: usize) -> Result<Message, Answer> {
         };
         if text.len() + parts.as_ref().map_or(0, Bytes::len) + data.len() > longest {
             return Err(too_long());
+        }
+        let more = u32::try_from(data.len()).unwrap_or(u32::MAX);
+        match (room.try_acquire_many(more), &mut taken) {
+            (Ok(more), Some(taken)) => taken.merge(more),
+            _ => {
+                let words = "too much is being sent at once";
+                return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, words)));
+            }
         }
         // Most come in one piece, which need not be copied.
         match parts.take() {
@@ -479,7 +539,7 @@ async fn read(mut body: Incoming, longest: usize) -> Result<Message, Answer> {
         }
     }
     let text = parts.unwrap_or_else(|| text.freeze());
-    Message::parse(whole(text)).map_err(|error| malformed(&error.to_error()))
+    Message::parse(whole(text)).map_err(|error| Box::new(malformed(&error.to_error())))
 }
 
 fn no_room(why: NoRoom) -> Answer {
@@ -500,10 +560,20 @@ fn no_room(why: NoRoom) -> Answer {
     }
 }
 
+/// What a browser asks before it lets a page ask (WHATWG Fetch, CORS).
+fn allowed() -> Answer {
+    let mut answer = bare(StatusCode::NO_CONTENT);
+    let headers = answer.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
+    answer
+}
+
 fn refusal(refused: &Refused) -> Answer {
-    let answer = plain(refused.status, refused.why);
-    match refused.status {
-        StatusCode::UNAUTHORIZED => named(answer, header::WWW_AUTHENTICATE, "Bearer"),
-        _ => answer,
+    let mut answer = plain(refused.status, refused.why);
+    if let Some(challenge) = refused.challenge() {
+        let headers = answer.headers_mut();
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
     }
+    answer
 }

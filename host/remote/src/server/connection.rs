@@ -234,6 +234,7 @@ impl Connection {
             return Poll::Ready(None);
         }
         if let Some(event) = mailbox.take() {
+            state.routes.bound();
             wake(&mut state.writes);
             self.idle.notify_waiters();
             return Poll::Ready(Some(event));

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-/// How much of what was sent is kept, in bytes. The last message is kept whatever its size.
-const KEPT: usize = 256 * 1024;
+/// How much of what was sent is kept, in bytes: more than may be on its way. The last message is kept whatever its size.
+const KEPT: usize = 1 << 20;
 
 /// A message with its number in the stream, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,6 +171,18 @@ impl Mailbox {
             self.forget();
         }
         Some(event)
+    }
+
+    /// The bytes of what was sent and is kept.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Keeps nothing of what was sent.
+    pub fn forget_all(&mut self) {
+        while self.sent > 0 {
+            self.forget();
+        }
     }
 
     /// Waits for more.

@@ -21,6 +21,7 @@
 //! | `routes` | which of its streams a message goes to |
 //! | `mailbox` | what waits for a stream, and what may be asked for once more |
 //! | `reply` | answers in general |
+//! | `tls` | what connections are encrypted with |
 
 mod answers;
 mod connection;
@@ -31,6 +32,7 @@ mod owners;
 mod registry;
 mod reply;
 mod routes;
+pub mod tls;
 mod websocket;
 
 use std::io;
@@ -58,8 +60,14 @@ use crate::User;
 use crate::gate::{Gate, Peer};
 use crate::wire::HEARTBEAT;
 
-/// How long the head of a request may take, and a handshake.
-const HEAD: Duration = Duration::from_secs(10);
+/// How long the head of a request may take, and a handshake. So long a client may pause between requests, too.
+const HEAD: Duration = Duration::from_secs(30);
+
+/// How much the system holds of what was sent and has not arrived, in bytes: what is kept for who comes back is more.
+const SENT: usize = 256 * 1024;
+
+/// How much of messages that are not whole yet is held, of all connections, in bytes.
+const BODIES: usize = 512 << 20;
 
 /// The longest head of a request, in bytes.
 const HEADERS: u16 = 32 * 1024;
@@ -188,6 +196,7 @@ impl Server {
             gate,
             behind,
             settings: self.settings,
+            bodies: Arc::new(Semaphore::new(BODIES)),
         });
         let accept = async {
             loop {
@@ -241,6 +250,7 @@ async fn receive(
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(Duration::from_secs(3 * HEARTBEAT)));
     let _ = SockRef::from(&stream).set_keepalive(true);
+    let _ = SockRef::from(&stream).set_send_buffer_size(SENT);
     let mut peer = Peer {
         address,
         certificate: None,

@@ -38,6 +38,20 @@ impl Node {
     }
 }
 
+impl Default for Endpoint {
+    fn default() -> Self {
+        Self("/acp".to_owned())
+    }
+}
+
+impl Endpoint {
+    /// Whether a path is this one with that behind it.
+    #[must_use]
+    pub fn is_under(&self, path: &str, behind: &str) -> bool {
+        path.strip_prefix(self.0.trim_end_matches('/')) == Some(behind)
+    }
+}
+
 impl FromStr for Node {
     type Err = NameError;
 
@@ -99,6 +113,7 @@ mod tests {
         for bad in ["", "acp", "/a?b", "/a b", "/healthz", "*"] {
             assert!(bad.parse::<Endpoint>().is_err(), "{bad}");
         }
+        assert!(Endpoint::default().to_string().parse::<Endpoint>().is_ok());
         assert!(Node::random().unwrap().to_string().parse::<Node>().is_ok());
     }
 }

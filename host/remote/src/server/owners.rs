@@ -1,6 +1,8 @@
 //! Whose the sessions are that were opened here: to everybody else, they are not there.
+//!
+//! Agents name sessions as they like, and two may take the same name: then each has its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::User;
@@ -14,30 +16,31 @@ pub struct Owners(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// With the count of those that were known before.
-    sessions: HashMap<Arc<str>, (Arc<User>, u64)>,
+    /// With the count of those that were known when one was opened last.
+    sessions: HashMap<Arc<str>, (HashSet<Arc<User>>, u64)>,
     count: u64,
 }
 
 impl Owners {
-    /// A session is this user's, if it is nobody else's.
+    /// A session of this name is this user's.
     pub fn own(&self, session: &Arc<str>, user: &Arc<User>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.count += 1;
         let count = known.count;
-        let owner = || (user.clone(), count);
-        known.sessions.entry(session.clone()).or_insert_with(owner);
+        let (owners, opened) = known.sessions.entry(session.clone()).or_default();
+        owners.insert(user.clone());
+        *opened = count;
         if known.sessions.len() > SESSIONS {
             let oldest = count.saturating_sub(SESSIONS as u64 / 2);
             known.sessions.retain(|_, (_, begun)| *begun > oldest);
         }
     }
 
-    /// Whether it is known to be somebody else's.
+    /// Whether it is known to be of others alone.
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner = known.sessions.get(session);
-        owner.is_some_and(|(owner, _)| **owner != *user)
+        let known = known.sessions.get(session);
+        known.is_some_and(|(owners, _)| !owners.contains(user))
     }
 }
 
@@ -46,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_of_who_opened_it_first_and_not_known_for_ever() {
+    fn a_session_is_of_who_opened_it_and_not_known_for_ever() {
         let [ann, bob] = ["ann", "bob"].map(|name| {
             Arc::new(User {
                 name: name.to_owned(),
@@ -56,13 +59,14 @@ mod tests {
         let owners = Owners::default();
         let session = Arc::from("a");
         owners.own(&session, &ann);
-        owners.own(&session, &bob);
         assert!(owners.is_foreign("a", &bob) && !owners.is_foreign("a", &ann));
+        owners.own(&session, &bob);
+        assert!(!owners.is_foreign("a", &bob) && !owners.is_foreign("a", &ann));
         assert!(!owners.is_foreign("b", &bob));
         for number in 0..SESSIONS {
             owners.own(&number.to_string().into(), &bob);
         }
-        assert!(!owners.is_foreign("a", &bob));
+        assert!(!owners.is_foreign("a", &User::default()));
         assert!(owners.is_foreign(&(SESSIONS - 1).to_string(), &ann));
     }
 }

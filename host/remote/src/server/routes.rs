@@ -21,6 +21,9 @@ const SESSIONS: usize = 4096;
 /// How many of them nobody but the client has named: it opens their streams before it asks for them.
 const UNKNOWN: usize = 16;
 
+/// How much is kept of what was sent, of all streams, in bytes.
+const KEPT: usize = 4 << 20;
+
 /// How many questions of a client may be open.
 const QUESTIONS: usize = 4096;
 
@@ -285,6 +288,17 @@ impl Routes {
     /// The bytes that were not sent, of all streams.
     pub fn waiting(&mut self) -> usize {
         self.mailboxes().map(|mailbox| mailbox.waiting()).sum()
+    }
+
+    /// Keeps no more than there may be of what was sent: what is kept of the most goes first.
+    pub fn bound(&mut self) {
+        let mut kept: usize = self.mailboxes().map(|mailbox| mailbox.kept()).sum();
+        while kept > KEPT
+            && let Some(most) = self.mailboxes().max_by_key(|mailbox| mailbox.kept())
+        {
+            kept -= most.kept();
+            most.forget_all();
+        }
     }
 
     /// Whether all was sent that somebody reads.

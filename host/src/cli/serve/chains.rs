@@ -5,16 +5,24 @@ use std::collections::HashMap;
 use crate::chain::{Chain, Role, StartError};
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
 use crate::host::{self, Ready, Started};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Route};
 use crate::mcp::bridge::BridgeKind;
-use crate::native::{Startable, Supervisor};
+use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::{Gauge, Guest};
 
 use acp_chain_remote::User;
 
-/// All that it takes to start a chain, loaded once.
+/// The chains of all users, and who gets which.
 pub struct Chains {
+    /// The first that fits is a user's.
+    routes: Vec<(Route, Template)>,
+    /// Of whom none fits.
+    others: Template,
+}
+
+/// All that it takes to start a chain, loaded once.
+struct Template {
     supervisor: Supervisor,
     bridge: BridgeKind,
     agent: Startable,
@@ -29,23 +37,75 @@ enum Proxy {
 }
 
 impl Chains {
-    /// Loads what a plan says, and has the supervisor start nothing but its programs.
-    pub async fn load(plan: Plan, supervisor: Supervisor) -> Result<Self, Failed> {
-        let loading = plan
-            .manifest
-            .as_ref()
-            .map(|manifest| plan::load(manifest, &plan.directories));
-        let natives = plan.manifest.iter().flat_map(Manifest::natives);
-        let natives = natives.map(|(_, native)| native.command.clone());
-        let commands = plan.agent.iter().cloned().chain(natives);
-        let allowed = supervisor.allow(commands.collect());
+    /// Loads what the plans say, and has the supervisor start nothing but their programs.
+    pub async fn load(
+        routes: Vec<(Route, Plan)>,
+        others: Plan,
+        supervisor: Supervisor,
+    ) -> Result<Self, Failed> {
+        let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
+        let allowed = supervisor.allow(plans.flat_map(commands).collect());
         let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+        let mut loaded = Vec::new();
+        for (route, plan) in routes {
+            loaded.push((
+                route,
+                Template::load(plan, &supervisor, &mut programs).await?,
+            ));
+        }
+        Ok(Self {
+            routes: loaded,
+            others: Template::load(others, &supervisor, &mut programs).await?,
+        })
+    }
+
+    /// Starts the proxies of each chain once, before anybody comes: it is the operator who is to hear of what is wrong
+    /// with them.
+    pub async fn check(&self) -> Result<(), Failed> {
+        let routes = self.routes.iter().map(|(_, template)| template);
+        for template in routes.chain([&self.others]) {
+            template.proxies().await?;
+        }
+        Ok(())
+    }
+
+    /// A chain of its own for a client.
+    pub async fn start(&self, role: Role, user: &User) -> Result<Chain, StartError> {
+        if role != Role::Agent {
+            let message =
+                "an agent is served here, so this chain is no proxy; begin with `initialize`";
+            return Err(StartError {
+                message: message.to_owned(),
+                code: code::INVALID_REQUEST,
+            });
+        }
+        let mut routes = self.routes.iter();
+        let route = routes.find(|(route, _)| route.fits(user));
+        let template = route.map_or(&self.others, |(_, template)| template);
+        template.chain().await.map_err(|failed| failed.error)
+    }
+}
+
+/// What a chain starts: its agent, and its native proxies in their order.
+fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
+    let natives = plan.manifest.iter().flat_map(Manifest::natives);
+    let natives = natives.map(|(_, native)| native.command.clone());
+    plan.agent.iter().cloned().chain(natives)
+}
+
+impl Template {
+    async fn load(
+        plan: Plan,
+        supervisor: &Supervisor,
+        programs: &mut impl Iterator<Item = Startable>,
+    ) -> Result<Self, Failed> {
         let agent = programs
             .next()
             .ok_or_else(|| failed(&"no agent is named"))?;
         let mut proxies = Vec::new();
-        if let (Some(manifest), Some(loading)) = (&plan.manifest, loading) {
-            let loaded = loading.await.map_err(|error| failed(&error))?;
+        if let Some(manifest) = &plan.manifest {
+            let loaded = plan::load(manifest, &plan.directories).await;
+            let loaded = loaded.map_err(|error| failed(&error))?;
             for (entry, guest) in manifest.proxies.iter().zip(loaded) {
                 let guest = guest.transpose();
                 let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
@@ -54,25 +114,12 @@ impl Chains {
             }
         }
         Ok(Self {
-            supervisor,
+            supervisor: supervisor.clone(),
             bridge: plan.bridge,
             agent,
             manifest: plan.manifest,
             proxies,
         })
-    }
-
-    /// A chain of its own for a client.
-    pub async fn start(&self, role: Role, _user: &User) -> Result<Chain, StartError> {
-        if role != Role::Agent {
-            return Err(StartError {
-                message:
-                    "an agent is served here, so this chain is no proxy; begin with `initialize`"
-                        .to_owned(),
-                code: code::INVALID_REQUEST,
-            });
-        }
-        self.chain().await.map_err(|failed| failed.error)
     }
 
     async fn chain(&self) -> Result<Chain, Failed> {
@@ -87,9 +134,7 @@ impl Chains {
         })
     }
 
-    /// Starts the proxies of one chain. It is done once before anybody comes, so that it is the operator who hears of
-    /// what is wrong with them.
-    pub async fn proxies(&self) -> Result<Started, Failed> {
+    async fn proxies(&self) -> Result<Started, Failed> {
         let Some(manifest) = &self.manifest else {
             return Ok(Started::default());
         };

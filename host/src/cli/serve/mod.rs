@@ -5,11 +5,16 @@
 //!
 //! | file | what it is |
 //! |---|---|
+//! | `args` | what the command line says, over config.toml |
 //! | `chains` | what is shared, and how a chain is made of it |
+//! | `keys` | what users are verified by, as it changes |
+//! | `token` | `serve-token` |
 
+mod args;
 mod chains;
+pub mod keys;
+pub mod token;
 
-use std::net::SocketAddr;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,12 +23,14 @@ use std::thread;
 use std::time::Duration;
 
 use acp_chain_remote::gate::Gate;
-use acp_chain_remote::server::{Behind, Endpoint, Limits, Node, Opened, Server, Settings};
+use acp_chain_remote::server::{Behind, Limits, Node, Opened, Server, Settings, tls};
 
+use self::args::{ServeArgs, ServeSettings};
 use self::chains::Chains;
+use self::keys::KeysFeed;
 use super::agent::AgentArgs;
 use super::give_up_rights;
-use super::plan::Failed;
+use super::plan::{self, Failed};
 use super::run::{self, Run};
 use crate::chain::{self, Role};
 use crate::limits::LINE;
@@ -40,21 +47,8 @@ Exit codes:
   1    the manifest, a proxy or the address is wrong
   2    the command line is wrong, or no agent is named")]
 pub struct Serve {
-    /// Where clients come in; port 0 is one of the system's choice
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8600")]
-    listen: SocketAddr,
-    /// The path of the endpoint
-    #[arg(long, value_name = "PATH", default_value = "/acp")]
-    path: Endpoint,
-    /// What the ids of connections begin with, for balancers to find the replica; without it, something random
-    #[arg(long, value_name = "NAME", env = "ACP_CHAIN_NODE")]
-    node: Option<Node>,
-    /// How long a connection is kept of which nothing is heard
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    resume_seconds: u64,
-    /// How long turns may go on when it is asked to stop
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    drain_seconds: u64,
+    #[command(flatten)]
+    args: ServeArgs,
     /// The manifest; without it, the chain is that of the user's config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
@@ -64,9 +58,6 @@ pub struct Serve {
     #[command(flatten)]
     agent: AgentArgs,
 }
-
-/// How many connections there may be at most.
-const CONNECTIONS: usize = 10_000;
 
 /// How many files, pipes and sockets a connection takes, with some to spare for the proxies.
 const DESCRIPTORS: usize = 10;
@@ -83,78 +74,74 @@ impl Serve {
     }
 
     fn serve(self, log: Option<PathBuf>) -> Result<(), Failed> {
-        let wrong = |error: &dyn std::fmt::Display| super::plan::failed(error);
-        if !self.listen.ip().is_loopback() {
-            return Err(Failed {
-                exit_code: 2,
-                ..wrong(&format!(
-                    "whoever reaches {} could use the agent; listen on an address of this machine, as 127.0.0.1",
-                    self.listen
-                ))
-            });
-        }
-        let connections = CONNECTIONS.min(descriptors::raise() / DESCRIPTORS);
+        let wrong = |error: &dyn std::fmt::Display| plan::failed(error);
+        let user = super::user().map_err(|error| wrong(&error))?;
+        let set = self.args.settings(&user).map_err(|error| Failed {
+            exit_code: 2,
+            ..wrong(&error)
+        })?;
         let settings = Settings {
-            endpoint: self.path,
-            node: match self.node {
-                Some(node) => node,
+            endpoint: set.endpoint.clone(),
+            node: match &set.node {
+                Some(node) => node.clone(),
                 None => Node::random().map_err(|error| wrong(&error))?,
             },
             line: LINE,
-            resume: Duration::from_secs(self.resume_seconds),
-            limits: Limits {
-                connections,
-                connections_per_user: connections,
-            },
+            resume: set.limits.resume,
+            limits: limits(&set),
         };
-        let run = Run::of_all(self.manifest, self.with, self.agent);
-        let plan = run.plan(Role::Agent, log.as_deref())?;
-        let address = self.listen;
-        let server = Server::open(address, settings, None)
-            .map_err(|error| wrong(&format!("{address} cannot be listened at: {error}")))?;
+        let plan = |manifest| {
+            let run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
+            run.plan(Role::Agent, log.as_deref())
+        };
+        let others = plan(self.manifest.clone())?;
+        let mut directories = others.directories.clone();
+        let mut routes = Vec::new();
+        for route in set.routes {
+            let plan = plan(Some(route.manifest.clone()))?;
+            directories.extend(plan.directories.iter().cloned());
+            routes.push((route, plan));
+        }
+        let tls = set.gate.tls.as_ref();
+        let tls = tls.map(|tls| tls::load(&tls.cert, &tls.key, tls.client_ca.as_deref()));
+        let tls = tls.transpose().map_err(|error| wrong(&error))?;
         let program = chain::Settings::default().program;
+        let feed = KeysFeed::begin(&set.gate, &program, log.as_deref());
+        let mut feed = feed.map_err(|error| wrong(&error))?;
+        let address = set.listen;
+        let config = tls.as_ref().map(|tls| tls.config.clone());
+        let server = Server::open(address, settings, config)
+            .map_err(|error| wrong(&format!("{address} cannot be listened at: {error}")))?;
+        let gate = Arc::new(Gate::new(set.gate, server.address()));
+        if let Some(feed) = &mut feed {
+            let first = feed.first();
+            gate.update(first.map_err(|error| wrong(&format!("there are no keys: {error}")))?);
+        }
         let supervisor = run::supervise(&program)?;
-        let directories = plan.directories.clone();
         // What it takes to load ends with this, and no thread keeps rights.
         let loaded = runtime(None)
             .map_err(|error| wrong(&error))?
-            .block_on(Chains::load(plan, supervisor));
+            .block_on(Chains::load(routes, others, supervisor));
         let chains = Arc::new(loaded?);
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         give_up_rights(&directories, None);
         let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
-        runtime.block_on(chains.proxies())?;
+        runtime.block_on(chains.check())?;
+        if let Some(feed) = feed {
+            let _on_it = runtime.enter();
+            feed.keep(gate.clone(), tls)
+                .map_err(|error| wrong(&format!("keys cannot be watched: {error}")))?;
+        }
         say!("listening on {}", server.url());
-        let behind: Behind = Box::new(move |opened| {
-            let (chains, log, program) = (chains.clone(), log.clone(), program.clone());
-            Box::pin(async move {
-                let Opened {
-                    transport,
-                    user,
-                    stop,
-                    ..
-                } = opened;
-                let settings = chain::Settings {
-                    trace: None,
-                    program,
-                    log,
-                    swaps: None,
-                };
-                let start = move |role| {
-                    let (chains, user) = (chains.clone(), user.clone());
-                    async move { chains.start(role, &user).await }
-                };
-                chain::serve(transport, start, stop, settings).await;
-            })
-        });
+        let behind = behind(chains, log, program);
         runtime.block_on(async {
             let stopper = server.stopper();
-            let serving = server.serve(Arc::new(Gate::open()), behind);
+            let serving = server.serve(gate, behind);
             let asked = async {
                 stop::requested().await;
                 tracing::info!("asked to stop: turns that run may finish");
                 tokio::select! {
-                    () = stopper.drain(Duration::from_secs(self.drain_seconds)) => {}
+                    () = stopper.drain(set.limits.drain) => {}
                     // Asked once more, nothing is waited for.
                     () = stop::requested() => stopper.drain(Duration::ZERO).await,
                 }
@@ -165,6 +152,46 @@ impl Serve {
             }
         })
     }
+}
+
+/// How many connections there may be: no more than the system has files for.
+fn limits(set: &ServeSettings) -> Limits {
+    let most = descriptors::raise() / DESCRIPTORS;
+    let bounded = |limit| usize::try_from(limit).unwrap_or(most).min(most);
+    Limits {
+        connections: bounded(set.limits.connections),
+        connections_per_user: match set.gate.asks_who() {
+            true => bounded(set.limits.connections_per_user),
+            // All are one user.
+            false => most,
+        },
+    }
+}
+
+/// What runs behind each connection.
+fn behind(chains: Arc<Chains>, log: Option<PathBuf>, program: PathBuf) -> Behind {
+    Box::new(move |opened| {
+        let (chains, log, program) = (chains.clone(), log.clone(), program.clone());
+        Box::pin(async move {
+            let Opened {
+                transport,
+                user,
+                stop,
+                ..
+            } = opened;
+            let settings = chain::Settings {
+                trace: None,
+                program,
+                log,
+                swaps: None,
+            };
+            let start = move |role| {
+                let (chains, user) = (chains.clone(), user.clone());
+                async move { chains.start(role, &user).await }
+            };
+            chain::serve(transport, start, stop, settings).await;
+        })
+    })
 }
 
 /// A runtime, of this thread or of so many.

@@ -1,0 +1,211 @@
+//! Who is in, by what he has shown, and when that is over.
+//!
+//! All that is open by the same token has one entry. It goes when nothing is open by it, and when it is over: the
+//! token has expired, was taken back, or the key is gone by which it was signed. One task keeps the time for all.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, SystemTime};
+
+use jsonwebtoken::jwk::Jwk;
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+
+use super::{Admitted, Digest, User};
+
+/// How often it is looked who has left. The clock may be set in between, too, and the machine may sleep.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// Something that was shown, and is true.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// What it is found again by.
+    pub digest: Digest,
+    /// Who has shown it.
+    pub user: User,
+    /// When it expires.
+    pub until: Option<SystemTime>,
+    /// What makes it true.
+    pub by: By,
+}
+
+/// What makes something true, as long as that is there.
+#[derive(Clone, Debug)]
+pub enum By {
+    /// A line in the file of tokens.
+    Token,
+    /// A key of the issuer with this number.
+    Key(usize, Arc<Jwk>),
+    /// The authority that clients have certificates of.
+    Authority,
+}
+
+/// Who is in.
+#[derive(Debug, Default)]
+pub struct Admissions {
+    state: Mutex<State>,
+    /// Something ends sooner than the task thinks.
+    sooner: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    entries: HashMap<Digest, Admission>,
+    /// When the task looks next, if there is one.
+    next: Option<SystemTime>,
+}
+
+#[derive(Debug)]
+struct Admission {
+    proof: Proof,
+    user: Arc<User>,
+    over: watch::Sender<bool>,
+}
+
+impl Admissions {
+    /// Lets somebody in, if what he shows has not expired, and still holds.
+    pub fn admit(
+        self: &Arc<Self>,
+        proof: Proof,
+        holds: impl Fn(&Proof) -> bool,
+    ) -> Option<Admitted> {
+        let now = SystemTime::now();
+        let mut state = self.state();
+        // It was verified by keys that may have been replaced since. Whoever replaces them looks at the entries next.
+        if proof.until.is_some_and(|until| until <= now) || !holds(&proof) {
+            return None;
+        }
+        let until = proof.until;
+        let entry = state.entries.entry(proof.digest);
+        let entry = entry.or_insert_with(|| Admission {
+            user: Arc::new(proof.user.clone()),
+            over: watch::Sender::new(false),
+            proof,
+        });
+        let admitted = Admitted {
+            user: Arc::clone(&entry.user),
+            is_over: entry.over.subscribe(),
+        };
+        match state.next {
+            None => {
+                if let Ok(runtime) = Handle::try_current() {
+                    state.next = Some(now);
+                    runtime.spawn(keep_time(Arc::downgrade(self)));
+                }
+            }
+            Some(next) if until.is_some_and(|until| until < next) => self.sooner.notify_one(),
+            Some(_) => {}
+        }
+        Some(admitted)
+    }
+
+    /// Ends everything but what still holds.
+    pub fn keep(&self, holds: impl Fn(&Proof) -> bool) {
+        self.state().keep(holds);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn keep(&mut self, holds: impl Fn(&Proof) -> bool) {
+        self.entries.retain(|_, entry| {
+            let stays = holds(&entry.proof);
+            if !stays {
+                entry.over.send_replace(true);
+            }
+            stays && entry.over.receiver_count() > 0
+        });
+    }
+
+    /// Ends what has expired, and says how long nothing else does; nothing if nobody is in.
+    fn expire(&mut self) -> Option<Duration> {
+        let now = SystemTime::now();
+        self.keep(|proof| proof.until.is_none_or(|until| until > now));
+        if self.entries.is_empty() {
+            self.next = None;
+            return None;
+        }
+        let ends = self.entries.values().filter_map(|entry| entry.proof.until);
+        let left = ends.filter_map(|end| end.duration_since(now).ok()).min();
+        let pause = left.map_or(PAUSE, |left| left.min(PAUSE));
+        self.next = Some(now + pause);
+        Some(pause)
+    }
+}
+
+/// Ends what expires, until nobody is in.
+async fn keep_time(admissions: Weak<Admissions>) {
+    loop {
+        let Some(this) = admissions.upgrade() else {
+            return;
+        };
+        let sooner = Arc::clone(&this.sooner);
+        let Some(pause) = this.state().expire() else {
+            return;
+        };
+        drop(this);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = sooner.notified() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proof(digest: u8, until: Option<Duration>) -> Proof {
+        Proof {
+            digest: [digest; 32],
+            user: User {
+                name: format!("user {digest}"),
+                groups: Vec::new(),
+            },
+            until: until.map(|until| SystemTime::now() + until),
+            by: By::Token,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_expires_is_over_then_and_not_before() {
+        let admissions = Arc::new(Admissions::default());
+        let admit = |digest, until| admissions.admit(proof(digest, until), |_| true).unwrap();
+        let forever = admit(1, None);
+        let long = admit(2, Some(Duration::from_hours(1)));
+        // The task waits for the others by then.
+        tokio::task::yield_now().await;
+        let mut short = admit(3, Some(Duration::from_millis(20)));
+        short.is_over.wait_for(|over| *over).await.unwrap();
+        assert!(!*long.is_over.borrow() && !*forever.is_over.borrow());
+        let past = admissions.admit(proof(4, Some(Duration::ZERO)), |_| true);
+        assert!(past.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_no_longer_holds_is_over_for_all_who_came_in_by_it() {
+        let admissions = Arc::new(Admissions::default());
+        let admit = |digest| admissions.admit(proof(digest, None), |_| true).unwrap();
+        let (one, again, other) = (admit(1), admit(1), admit(2));
+        assert!(Arc::ptr_eq(&one.user, &again.user));
+        admissions.keep(|proof| proof.digest != [1; 32]);
+        assert!(*one.is_over.borrow() && *again.is_over.borrow());
+        assert!(!*other.is_over.borrow());
+        assert!(admissions.admit(proof(1, None), |_| false).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_left_is_forgotten_and_so_is_the_task() {
+        let admissions = Arc::new(Admissions::default());
+        let admitted = admissions.admit(proof(1, None), |_| true).unwrap();
+        tokio::time::sleep(PAUSE * 3).await;
+        assert_eq!(admissions.state().entries.len(), 1);
+        drop(admitted);
+        tokio::time::sleep(PAUSE * 3).await;
+        let state = admissions.state();
+        assert!(state.entries.is_empty() && state.next.is_none());
+    }
+}

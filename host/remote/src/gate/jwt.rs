@@ -1,0 +1,282 @@
+//! Bearer tokens that an identity provider signs (RFC 7519), verified by the keys that it publishes (RFC 7517).
+//!
+//! What always holds (RFC 8725): the operator says which algorithms an issuer signs with, and the token does not; the
+//! issuer, the audience and an end are required; a key verifies nothing but what its own kind signs.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use jsonwebtoken::errors::ErrorKind;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
+use jsonwebtoken::{AlgorithmFamily, DecodingKey, DecodingKeyKind, Validation};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::admissions::{By, Proof};
+use super::{User, can_be_name, digest, ring};
+
+/// How far clocks may be apart.
+const LEEWAY: Duration = Duration::from_mins(1);
+
+/// No token is longer, in bytes.
+const LONGEST: usize = 16 << 10;
+
+/// Of so many groups a user may be.
+const GROUPS: usize = 256;
+
+/// What a certificate's users are named by, and so no issuer.
+pub(super) const CERTIFICATE: &str = "certificate";
+
+/// Whose signed tokens are taken, and which of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issuer {
+    /// What `iss` has to be: users are called `ISSUER#NAME`.
+    pub issuer: String,
+    /// What `aud` has to be, or to have among others: we.
+    pub audience: String,
+    /// What the issuer signs with.
+    pub algorithms: Vec<Algorithm>,
+    /// Where its keys are.
+    pub jwks: JwksSource,
+    /// The claim with the user's name.
+    pub name_claim: String,
+    /// The claim with his groups.
+    pub groups_claim: String,
+}
+
+/// Where the keys of an issuer are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JwksSource {
+    /// An address: `https:`, but for this machine.
+    Url(String),
+    /// A file.
+    File(PathBuf),
+}
+
+/// What tokens are signed with: none that whoever verifies them could sign with too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Algorithm(jsonwebtoken::Algorithm);
+
+impl Algorithm {
+    /// Those of an issuer of which nothing else is said.
+    pub const DEFAULT: [Self; 3] = [
+        Self(jsonwebtoken::Algorithm::RS256),
+        Self(jsonwebtoken::Algorithm::ES256),
+        Self(jsonwebtoken::Algorithm::EdDSA),
+    ];
+}
+
+impl FromStr for Algorithm {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        let known = name.parse().ok().map(Self);
+        known
+            .filter(|Self(algorithm)| algorithm.family() != AlgorithmFamily::Hmac)
+            .ok_or_else(|| {
+                format!(
+                    "{name:?} cannot be used; RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384 and EdDSA can: \
+                     whoever verifies by those cannot sign"
+                )
+            })
+    }
+}
+
+impl Issuer {
+    /// An error unless users of this issuer can be told from all others.
+    pub fn check_name(issuer: &str) -> Result<(), &'static str> {
+        match issuer {
+            CERTIFICATE => {
+                Err("users who come by certificates are called like this; take the issuer's URL")
+            }
+            _ if issuer.contains('#') => Err("the name of an issuer has no `#`"),
+            _ if !can_be_name(issuer) => Err("an issuer has a name, of at most 256 bytes"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A key that verifies something.
+#[derive(Debug)]
+pub struct Key {
+    pub jwk: Arc<Jwk>,
+    decoding: DecodingKey,
+}
+
+impl Key {
+    /// None if it is for something else, or too weak.
+    pub fn new(jwk: &Jwk) -> Option<Self> {
+        use AlgorithmParameters::{EllipticCurve as Ec, OctetKeyPair, RSA};
+        let common = &jwk.common;
+        let to_verify = [
+            common
+                .public_key_use
+                .as_ref()
+                .is_none_or(|usage| *usage == PublicKeyUse::Signature),
+            common
+                .key_operations
+                .as_ref()
+                .is_none_or(|all| all.contains(&KeyOperations::Verify)),
+            match &jwk.algorithm {
+                RSA(_) => true,
+                Ec(key) => matches!(key.curve, EllipticCurve::P256 | EllipticCurve::P384),
+                OctetKeyPair(key) => key.curve == EllipticCurve::Ed25519,
+                _ => false,
+            },
+        ];
+        let decoding = DecodingKey::from_jwk(jwk).ok()?;
+        let is_strong = match decoding.kind() {
+            DecodingKeyKind::RsaModulusExponent { n, .. } => ring::bits(n) >= 2048,
+            DecodingKeyKind::SecretOrDer(_) => true,
+        };
+        let is_fit = is_strong && to_verify.iter().all(|fits| *fits);
+        is_fit.then(|| Self {
+            jwk: Arc::new(jwk.clone()),
+            decoding,
+        })
+    }
+
+    /// Whether tokens that say so can be signed by it.
+    fn fits(&self, algorithm: jsonwebtoken::Algorithm, name: Option<&str>) -> bool {
+        let common = &self.jwk.common;
+        let is_named = name.is_none_or(|name| common.key_id.as_deref() == Some(name));
+        let signs = common
+            .key_algorithm
+            .is_none_or(|own| own == algorithm.into());
+        is_named && signs && self.decoding.family() == algorithm.family()
+    }
+}
+
+/// Why a token proves nothing. Nobody is told but the log.
+#[derive(Debug)]
+pub enum Wrong {
+    /// It is wrong.
+    Token(&'static str),
+    /// No key that we have verifies it.
+    Key,
+    /// What jsonwebtoken says.
+    Other(jsonwebtoken::errors::Error),
+}
+
+impl Wrong {
+    /// Whether its issuer may have signed it by a key that we do not know yet.
+    pub fn may_be_new(&self) -> bool {
+        matches!(self, Self::Key)
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Token(what) => f.write_str(what),
+            Self::Key => f.write_str("no key of its issuer verifies it"),
+            Self::Other(error) => write!(
+                f,
+                "{}",
+                acp_chain_rpc::untrusted::Untrusted::within(error, 200)
+            ),
+        }
+    }
+}
+
+impl From<jsonwebtoken::errors::Error> for Wrong {
+    fn from(error: jsonwebtoken::errors::Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+/// What a token proves, by the keys of the issuers, which stand in their order.
+pub fn verify(token: &str, issuers: &[Issuer], keys: &[Vec<Key>]) -> Result<Proof, Wrong> {
+    /// Only what says whose keys to take.
+    #[derive(Deserialize)]
+    struct Said {
+        iss: String,
+    }
+    ring::install();
+    if token.len() > LONGEST {
+        return Err(Wrong::Token("it is too long"));
+    }
+    let header = jsonwebtoken::decode_header(token)?;
+    if header.crit.is_some() {
+        return Err(Wrong::Token(
+            "it wants something to be understood that is not (`crit`)",
+        ));
+    }
+    let Said { iss } = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
+    let found = issuers.iter().position(|issuer| issuer.issuer == iss);
+    let number = found.ok_or(Wrong::Token("nobody knows its issuer"))?;
+    let issuer = &issuers[number];
+    if !issuer.algorithms.contains(&Algorithm(header.alg)) {
+        return Err(Wrong::Token("its issuer does not sign with its algorithm"));
+    }
+    let mut validation = Validation::new(header.alg);
+    validation.leeway = LEEWAY.as_secs();
+    validation.validate_nbf = true;
+    validation.set_issuer(&[&issuer.issuer]);
+    validation.set_audience(&[&issuer.audience]);
+    validation.set_required_spec_claims(&["exp", "iss", "aud"]);
+    let name = header.kid.as_deref();
+    let keys = keys.get(number).map_or(&[][..], Vec::as_slice);
+    let mut tried = 0;
+    for key in keys.iter().filter(|key| key.fits(header.alg, name)) {
+        tried += 1;
+        let decoded = jsonwebtoken::decode::<Map<String, Value>>(token, &key.decoding, &validation);
+        match decoded {
+            Ok(decoded) => {
+                let by = By::Key(number, Arc::clone(&key.jwk));
+                return proof(token, issuer, &decoded.claims, by);
+            }
+            Err(error) if *error.kind() == ErrorKind::InvalidSignature => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // Of a key that has a name there is no newer one.
+    match (tried, name) {
+        (1.., Some(_)) => Err(Wrong::Token("its signature is wrong")),
+        _ => Err(Wrong::Key),
+    }
+}
+
+fn proof(
+    token: &str,
+    issuer: &Issuer,
+    claims: &Map<String, Value>,
+    by: By,
+) -> Result<Proof, Wrong> {
+    let name = claims.get(&issuer.name_claim).and_then(Value::as_str);
+    let name = name.filter(|name| can_be_name(name));
+    let name = name.ok_or(Wrong::Token(
+        "the claim with the user's name is missing, or no name",
+    ))?;
+    let groups = match claims.get(&issuer.groups_claim) {
+        Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(group)) => vec![&**group],
+        _ => Vec::new(),
+    };
+    let groups = groups
+        .into_iter()
+        .filter(|group| can_be_name(group))
+        .take(GROUPS);
+    Ok(Proof {
+        digest: digest(token.as_bytes()),
+        user: User {
+            name: format!("{}#{name}", issuer.issuer),
+            groups: groups.map(str::to_owned).collect(),
+        },
+        until: end(claims.get("exp")),
+        by,
+    })
+}
+
+/// When a token expires for us. None if that is farther away than this machine can count.
+fn end(exp: Option<&Value>) -> Option<SystemTime> {
+    let exp = Duration::try_from_secs_f64(exp?.as_f64()?).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(exp.checked_add(LEEWAY)?)
+}
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,181 @@
+//! What the operator decided about who comes in.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::{Host, Issuer, Origin};
+
+/// Who comes in, and where that is written.
+#[derive(Clone, Debug, Default)]
+pub struct GateSettings {
+    /// By which names clients call the server, beside those of this machine and the address at which it listens.
+    pub hosts: Vec<Host>,
+    /// Web pages of which origins may call it, beside its own.
+    pub origins: Vec<Origin>,
+    /// A balancer in front of us encrypts, and we need not.
+    pub plain: bool,
+    /// The file of bearer tokens.
+    pub tokens: Option<PathBuf>,
+    /// Whose signed tokens are taken.
+    pub issuers: Vec<Issuer>,
+    /// What connections are encrypted with.
+    pub tls: Option<TlsFiles>,
+}
+
+/// What connections are encrypted with: files of PEM texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The server's certificate, and those between it and its authority.
+    pub cert: PathBuf,
+    /// Its private key.
+    pub key: PathBuf,
+    /// Whose certificates clients may show.
+    pub client_ca: Option<PathBuf>,
+}
+
+/// Why a server must not start.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotSafe {
+    /// Whoever reaches us would come in.
+    #[error(
+        "whoever reaches {0} would come in: add tokens (`acp-chain serve-token NAME --file FILE`, and `--tokens FILE`), \
+         an issuer (`[[serve.jwt]]` in config.toml) or certificates of clients (`--client-ca FILE`)"
+    )]
+    Anybody(SocketAddr),
+    /// Everything would be readable on the way.
+    #[error(
+        "on the way to {0} everybody could read along: add `--tls-cert FILE --tls-key FILE`, or `--plain`, if a balancer \
+         in front encrypts"
+    )]
+    Readable(SocketAddr),
+    /// Every request would be turned away.
+    #[error(
+        "{0} stands for all addresses of this machine: say by which names clients call it, with `--host NAME`, or `hosts` \
+         under `[serve]` in config.toml"
+    )]
+    Nameless(SocketAddr),
+}
+
+impl GateSettings {
+    /// Whether the server may listen at this address.
+    pub fn check(&self, listen: SocketAddr) -> Result<(), NotSafe> {
+        let is_here = listen.ip().to_canonical().is_loopback();
+        // Whoever reaches a balancer on this machine comes from this machine.
+        if !self.asks_who() && (!is_here || self.plain) {
+            return Err(NotSafe::Anybody(listen));
+        }
+        if !is_here && self.tls.is_none() && !self.plain {
+            return Err(NotSafe::Readable(listen));
+        }
+        if listen.ip().to_canonical().is_unspecified() && self.hosts.is_empty() {
+            return Err(NotSafe::Nameless(listen));
+        }
+        Ok(())
+    }
+
+    /// Whether one has to say who one is.
+    #[must_use]
+    pub fn asks_who(&self) -> bool {
+        self.tokens.is_some() || !self.issuers.is_empty() || self.client_ca().is_some()
+    }
+
+    /// Whose certificates clients may show.
+    #[must_use]
+    pub fn client_ca(&self) -> Option<&Path> {
+        self.tls.as_ref()?.client_ca.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_tokens() -> GateSettings {
+        GateSettings {
+            tokens: Some("tokens".into()),
+            ..GateSettings::default()
+        }
+    }
+
+    fn with_tls(client_ca: Option<&str>) -> GateSettings {
+        GateSettings {
+            tls: Some(TlsFiles {
+                cert: "cert".into(),
+                key: "key".into(),
+                client_ca: client_ca.map(PathBuf::from),
+            }),
+            ..GateSettings::default()
+        }
+    }
+
+    fn check(settings: &GateSettings, listen: &str) -> Result<(), String> {
+        let listen = listen.parse().unwrap();
+        let checked = settings.check(listen);
+        checked.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn nobody_beyond_this_machine_comes_in_unasked() {
+        let open = GateSettings::default();
+        for listen in [
+            "127.0.0.1:0",
+            "[::1]:80",
+            "127.9.9.9:1",
+            "[::ffff:127.0.0.1]:1",
+        ] {
+            assert_eq!(check(&open, listen), Ok(()), "{listen}");
+        }
+        for listen in ["10.0.0.1:80", "0.0.0.0:80", "[::]:80", "[2001:db8::1]:80"] {
+            for settings in [&open, &with_tls(None)] {
+                let told = check(settings, listen).unwrap_err();
+                assert!(
+                    told.contains("serve-token") && told.contains(listen),
+                    "{told}"
+                );
+            }
+        }
+        assert_eq!(check(&with_tls(Some("ca")), "10.0.0.1:443"), Ok(()));
+    }
+
+    #[test]
+    fn behind_a_balancer_on_this_machine_users_are_asked_too() {
+        let open = GateSettings {
+            plain: true,
+            ..GateSettings::default()
+        };
+        assert!(check(&open, "127.0.0.1:80").is_err());
+        let asked = GateSettings {
+            plain: true,
+            ..with_tokens()
+        };
+        assert_eq!(check(&asked, "127.0.0.1:80"), Ok(()));
+    }
+
+    #[test]
+    fn nothing_goes_beyond_this_machine_readable_without_consent() {
+        let told = check(&with_tokens(), "10.0.0.1:80").unwrap_err();
+        assert!(
+            told.contains("--tls-cert") && told.contains("--plain"),
+            "{told}"
+        );
+        assert_eq!(check(&with_tokens(), "127.0.0.1:80"), Ok(()));
+        let plain = GateSettings {
+            plain: true,
+            ..with_tokens()
+        };
+        assert_eq!(check(&plain, "10.0.0.1:80"), Ok(()));
+    }
+
+    #[test]
+    fn a_server_at_all_addresses_says_its_names() {
+        let mut settings = GateSettings {
+            plain: true,
+            ..with_tokens()
+        };
+        for listen in ["0.0.0.0:80", "[::]:80"] {
+            assert!(check(&settings, listen).unwrap_err().contains("--host"));
+        }
+        settings.hosts = vec!["acp.example.com".parse().unwrap()];
+        assert_eq!(check(&settings, "[::]:80"), Ok(()));
+    }
+}

@@ -1,0 +1,233 @@
+//! Tickets: what lets a browser open a WebSocket, which can send no token: with `?ticket=`, once, and soon.
+//!
+//! A ticket in a log opens nothing by the time somebody reads it. That is why there are tickets, and why no token is
+//! taken from an address.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use hyper::ext::Protocol;
+use hyper::http::request::Parts;
+use hyper::{Method, header};
+use tokio::time::Instant;
+
+use super::{Admitted, Digest, digest};
+
+/// How long one lets in.
+const LIFE: Duration = Duration::from_secs(30);
+
+/// How many a user has at once; his oldest goes for another one.
+const A_USER: usize = 16;
+
+/// How many there are at once; the oldest goes for another one.
+const ALL: usize = 10_000;
+
+/// A random text of 256 bits, in letters, digits, `-` and `_`, which lets in once.
+#[derive(PartialEq, Eq)]
+pub struct Ticket(String);
+
+impl Ticket {
+    /// The text itself, for the one whose it is.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Ticket")
+    }
+}
+
+/// Those that nobody has used.
+#[derive(Debug, Default)]
+pub struct Tickets(Mutex<HashMap<Digest, Open>>);
+
+#[derive(Debug)]
+struct Open {
+    admitted: Admitted,
+    until: Instant,
+}
+
+impl Tickets {
+    /// A new one.
+    pub fn issue(&self, admitted: &Admitted) -> Result<Ticket, getrandom::Error> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes)?;
+        let ticket = URL_SAFE_NO_PAD.encode(bytes);
+        let now = Instant::now();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, ticket| ticket.until > now);
+        let user = &admitted.user;
+        let his = open
+            .values()
+            .filter(|ticket| ticket.admitted.user == *user)
+            .count();
+        if his >= A_USER {
+            remove_oldest(&mut open, |ticket| ticket.admitted.user == *user);
+        } else if open.len() >= ALL {
+            remove_oldest(&mut open, |_| true);
+        }
+        let entry = Open {
+            admitted: admitted.clone(),
+            until: now + LIFE,
+        };
+        open.insert(digest(ticket.as_bytes()), entry);
+        Ok(Ticket(ticket))
+    }
+
+    /// Who has this one, which he has no longer.
+    pub fn burn(&self, offered: &str) -> Option<Admitted> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let ticket = open.remove(&digest(offered.as_bytes()))?;
+        let holds = ticket.until > Instant::now() && !*ticket.admitted.is_over.borrow();
+        holds.then_some(ticket.admitted)
+    }
+}
+
+fn remove_oldest(open: &mut HashMap<Digest, Open>, is_of_them: impl Fn(&Open) -> bool) {
+    let of_them = open.iter().filter(|(_, ticket)| is_of_them(ticket));
+    let oldest = of_them.min_by_key(|(_, ticket)| ticket.until);
+    if let Some(oldest) = oldest.map(|(digest, _)| *digest) {
+        open.remove(&oldest);
+    }
+}
+
+/// The ticket that somebody shows who opens a WebSocket. Nothing else is opened by one.
+pub fn offered(head: &Parts) -> Option<&str> {
+    let query = head.uri.query().filter(|_| opens_websocket(head))?;
+    // Of two of them, none is a ticket.
+    let mut offered = query
+        .split('&')
+        .filter_map(|pair| pair.strip_prefix("ticket="));
+    match (offered.next(), offered.next()) {
+        (Some(_), Some(_)) => Some(""),
+        (ticket, _) => ticket,
+    }
+}
+
+/// By HTTP/1.1 (RFC 6455) or HTTP/2 (RFC 8441).
+fn opens_websocket(head: &Parts) -> bool {
+    let is_word = |name: &str| name.trim().eq_ignore_ascii_case("websocket");
+    match head.method {
+        Method::GET => {
+            let upgrades = head.headers.get_all(header::UPGRADE).iter();
+            let mut upgrades = upgrades.filter_map(|value| value.to_str().ok());
+            upgrades.any(|names| names.split(',').any(is_word))
+        }
+        Method::CONNECT => {
+            let protocol = head.extensions.get::<Protocol>();
+            protocol.is_some_and(|protocol| is_word(protocol.as_str()))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hyper::Request;
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::User;
+
+    fn admitted(name: &str) -> (Admitted, watch::Sender<bool>) {
+        let (over, is_over) = watch::channel(false);
+        let user = Arc::new(User {
+            name: name.to_owned(),
+            groups: Vec::new(),
+        });
+        (Admitted { user, is_over }, over)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_ticket_lets_in_once_and_for_so_long() {
+        let tickets = Tickets::default();
+        let (alice, over) = admitted("alice");
+        let ticket = tickets.issue(&alice).unwrap();
+        assert_eq!(ticket.reveal().len(), 43);
+        assert_eq!(tickets.burn(ticket.reveal()).unwrap().user, alice.user);
+        assert!(tickets.burn(ticket.reveal()).is_none());
+
+        let (kept, late) = (
+            tickets.issue(&alice).unwrap(),
+            tickets.issue(&alice).unwrap(),
+        );
+        tokio::time::advance(LIFE / 2).await;
+        assert!(tickets.burn(kept.reveal()).is_some());
+        tokio::time::advance(LIFE / 2).await;
+        assert!(tickets.burn(late.reveal()).is_none());
+
+        let ticket = tickets.issue(&alice).unwrap();
+        over.send_replace(true);
+        assert!(tickets.burn(ticket.reveal()).is_none());
+    }
+
+    #[test]
+    fn a_user_with_many_tickets_takes_none_from_others() {
+        let tickets = Tickets::default();
+        let (alice, _alice) = admitted("alice");
+        let (bob, _bob) = admitted("bob");
+        let his = tickets.issue(&bob).unwrap();
+        let hers: Vec<_> = (0..=A_USER)
+            .map(|_| tickets.issue(&alice).unwrap())
+            .collect();
+        assert_eq!(tickets.0.lock().unwrap().len(), A_USER + 1);
+        assert!(tickets.burn(hers[0].reveal()).is_none());
+        assert!(tickets.burn(hers[A_USER].reveal()).is_some());
+        assert!(tickets.burn(his.reveal()).is_some());
+        for number in 0..ALL + 10 {
+            tickets.issue(&admitted(&number.to_string()).0).unwrap();
+        }
+        assert_eq!(tickets.0.lock().unwrap().len(), ALL);
+    }
+
+    #[test]
+    fn a_ticket_is_offered_where_a_websocket_is_opened_alone() {
+        let offers =
+            |method: &str, query: &str, upgrade: &[&str], protocol: Option<&'static str>| {
+                let mut request = Request::builder()
+                    .method(method)
+                    .uri(format!("/acp{query}"));
+                for upgrade in upgrade {
+                    request = request.header("upgrade", *upgrade);
+                }
+                let mut head = request.body(()).unwrap().into_parts().0;
+                if let Some(protocol) = protocol {
+                    head.extensions.insert(Protocol::from_static(protocol));
+                }
+                offered(&head).map(str::to_owned)
+            };
+        let is = |ticket: &str| Some(ticket.to_owned());
+        assert_eq!(offers("GET", "?ticket=t", &["websocket"], None), is("t"));
+        assert_eq!(
+            offers("GET", "?a=b&ticket=t&c", &["h2c, WebSocket"], None),
+            is("t")
+        );
+        assert_eq!(
+            offers("CONNECT", "?ticket=t", &[], Some("websocket")),
+            is("t")
+        );
+        assert_eq!(offers("GET", "?ticket=", &["websocket"], None), is(""));
+        assert_eq!(
+            offers("GET", "?ticket=t&ticket=t", &["websocket"], None),
+            is("")
+        );
+        assert_eq!(offers("GET", "?xticket=t", &["websocket"], None), None);
+        assert_eq!(offers("GET", "", &["websocket"], None), None);
+        assert_eq!(offers("GET", "?ticket=t", &[], None), None);
+        assert_eq!(offers("GET", "?ticket=t", &["h2c"], None), None);
+        assert_eq!(offers("POST", "?ticket=t", &["websocket"], None), None);
+        assert_eq!(
+            offers("CONNECT", "?ticket=t", &["websocket"], Some("webtransport")),
+            None
+        );
+    }
+}

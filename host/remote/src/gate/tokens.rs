@@ -1,0 +1,226 @@
+//! Bearer tokens of a file: a line each, `NAME sha256:HEX [GROUP …]`; `#` begins a comment.
+//!
+//! The file has no secrets: a token is 256 random bits, and its hash says nothing of it.
+
+use std::fmt::{self, Write};
+use std::io;
+use std::str::FromStr;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+use super::{Digest, User, digest};
+
+/// What our tokens begin with, so that they are found where they do not belong.
+const PREFIX: &str = "acp_";
+
+/// One line of the file: who has a token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    hash: Digest,
+    user: User,
+}
+
+/// What is wrong with a file of tokens.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct TokensError {
+    /// Counted from 1.
+    pub line: usize,
+    /// In words, which say what belongs there.
+    pub what: &'static str,
+}
+
+impl Token {
+    /// A new one for this user, and the token itself, which is in no other place.
+    pub fn make(name: &str, groups: Vec<String>) -> io::Result<(Self, String)> {
+        let invalid = |what| io::Error::new(io::ErrorKind::InvalidInput, what);
+        if !is_word(name) {
+            return Err(invalid(NAME));
+        }
+        if !groups.iter().all(|group| is_word(group)) {
+            return Err(invalid(GROUP));
+        }
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            io::Error::other(format!("the system gives no random bytes: {error}"))
+        })?;
+        let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
+        let user = User {
+            name: name.to_owned(),
+            groups,
+        };
+        let hash = digest(secret.as_bytes());
+        Ok((Self { hash, user }, secret))
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn user(&self) -> &User {
+        &self.user
+    }
+
+    pub(super) fn into_entry(self) -> (Digest, User) {
+        (self.hash, self.user)
+    }
+}
+
+/// Reads the text of a file.
+pub fn read(text: &str) -> Result<Vec<Token>, TokensError> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut hashes = std::collections::HashSet::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let wrong = |what| TokensError { line: at + 1, what };
+        let token: Token = line.parse().map_err(wrong)?;
+        if !hashes.insert(token.hash) {
+            return Err(wrong("another line has the same token; remove one of them"));
+        }
+        tokens.push(token);
+    }
+    Ok(tokens)
+}
+
+/// Whether a bearer token is one of ours, and no JWT.
+pub(super) fn is_ours(token: &str) -> bool {
+    token.starts_with(PREFIX)
+}
+
+const NAME: &str = "a name has up to 64 letters of ASCII, digits, and `.`, `_`, `@` or `-`, as in `alice@example.com`";
+const GROUP: &str = "a group has up to 64 letters of ASCII, digits, and `.`, `_`, `@` or `-`";
+const LINE: &str =
+    "expected `NAME sha256:HEX [GROUP …]`, as `acp-chain serve-token NAME` prints it";
+
+/// No `#` is among them: the names of other users have one.
+fn is_word(text: &str) -> bool {
+    let is_part = |c: u8| c.is_ascii_alphanumeric() || b"._@-".contains(&c);
+    (1..=64).contains(&text.len()) && text.bytes().all(is_part)
+}
+
+impl FromStr for Token {
+    type Err = &'static str;
+
+    fn from_str(line: &str) -> Result<Self, Self::Err> {
+        let mut words = line.split_ascii_whitespace();
+        let name = words.next().filter(|name| is_word(name)).ok_or(NAME)?;
+        let hash = words.next().and_then(|word| word.strip_prefix("sha256:"));
+        let hash = hash.and_then(from_hex).ok_or(LINE)?;
+        let groups = words.map(|word| is_word(word).then(|| word.to_owned()).ok_or(GROUP));
+        Ok(Self {
+            hash,
+            user: User {
+                name: name.to_owned(),
+                groups: groups.collect::<Result<_, _>>()?,
+            },
+        })
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} sha256:", self.user.name)?;
+        for byte in self.hash {
+            write!(f, "{byte:02x}")?;
+        }
+        for group in &self.user.groups {
+            f.write_char(' ')?;
+            f.write_str(group)?;
+        }
+        Ok(())
+    }
+}
+
+fn from_hex(text: &str) -> Option<Digest> {
+    let mut bytes = [0; 32];
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if pairs.len() != bytes.len() || !rest.is_empty() {
+        return None;
+    }
+    let digit = |c: u8| char::from(c).to_digit(16);
+    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+        *byte = u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()?;
+    }
+    Some(bytes)
+}
+
+impl serde::Serialize for Token {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Token {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_is_read_again_and_has_no_secret_in_it() {
+        let groups = vec!["staff".to_owned(), "ops".to_owned()];
+        let (token, secret) = Token::make("alice@example.com", groups).unwrap();
+        assert_eq!((secret.len(), &secret[..4]), (4 + 43, "acp_"));
+        let line = token.to_string();
+        assert!(!line.contains(&secret[4..]), "{line}");
+        assert!(line.starts_with("alice@example.com sha256:") && line.ends_with(" staff ops"));
+        assert_eq!(read(&format!("{line}\n")), Ok(vec![token.clone()]));
+        assert_eq!(digest(secret.as_bytes()), token.hash);
+        let (other, its_secret) = Token::make("alice@example.com", Vec::new()).unwrap();
+        assert!(other.hash != token.hash && its_secret != secret);
+    }
+
+    #[test]
+    fn comments_and_empty_lines_are_left_out() {
+        let (one, _) = Token::make("one", Vec::new()).unwrap();
+        let (two, _) = Token::make("two", vec!["g".to_owned()]).unwrap();
+        let text = format!("# who comes in\n\n  {one}\t# since May\r\n#{one}\n{two}");
+        assert_eq!(read(&text), Ok(vec![one, two]));
+        assert_eq!(read(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let hash = "0".repeat(64);
+        for (text, line, what) in [
+            (
+                format!("a sha256:{hash}\nb sha256:{hash}"),
+                2,
+                "the same token",
+            ),
+            ("\nalice".to_owned(), 2, LINE),
+            (format!("alice {hash}"), 1, LINE),
+            (format!("alice sha256:{}", &hash[1..]), 1, LINE),
+            (format!("alice sha256:{hash}0"), 1, LINE),
+            (format!("alice sha256:{}g", &hash[1..]), 1, LINE),
+            (format!("alice sha256:+{}", &hash[1..]), 1, LINE),
+            (format!("ali/ce sha256:{hash}"), 1, NAME),
+            (format!("älice sha256:{hash}"), 1, NAME),
+            (format!("{} sha256:{hash}", "a".repeat(65)), 1, NAME),
+            (format!("alice sha256:{hash} a,b"), 1, GROUP),
+        ] {
+            let wrong = read(&text).unwrap_err();
+            assert!(
+                wrong.line == line && wrong.what.contains(what),
+                "{text}: {wrong}"
+            );
+        }
+        for (name, group) in [
+            ("", "g"),
+            ("a#b", "g"),
+            ("a b", "g"),
+            ("a", ""),
+            ("a", "g\n"),
+        ] {
+            let made = Token::make(name, vec![group.to_owned()]);
+            assert!(made.is_err(), "{name:?} {group:?}");
+        }
+    }
+}

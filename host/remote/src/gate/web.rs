@@ -1,0 +1,436 @@
+//! By which names the server is called, and by pages of which web sites.
+//!
+//! Browsers go wherever a page sends them, and a name of somebody else's may lead to this machine (DNS rebinding): what
+//! does not call us by our name is for somebody else, and a page of another site is let in by the operator alone.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+use hyper::http::request::Parts;
+use hyper::http::uri::{Authority, Uri};
+use hyper::{HeaderMap, StatusCode, header};
+
+use super::{GateSettings, Peer, Refused};
+
+/// A name by which clients call the server: `acp.example.com`, of which the port is ours or the usual one, or
+/// `acp.example.com:8443`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Host {
+    /// In small letters.
+    name: String,
+    port: Option<u16>,
+}
+
+impl FromStr for Host {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let wrong = || {
+            format!(
+                "{text:?} is no name of a server; write one as in `acp.example.com`, or `acp.example.com:8443`"
+            )
+        };
+        let is_plain = !text.contains(['*', '/', '?', '#', ' ']);
+        let authority = text.parse().ok().filter(|_| is_plain).ok_or_else(wrong)?;
+        let (name, port) = split(&authority).ok_or_else(wrong)?;
+        Ok(Self { name, port })
+    }
+}
+
+/// The origin of a web page: `https://app.example.com` (RFC 6454).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl FromStr for Origin {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let uri = text.parse::<Uri>().ok();
+        let parts = uri
+            .as_ref()
+            .and_then(|uri| Some((uri.scheme_str()?, uri.authority()?)));
+        let is_whole = |(scheme, authority): &(&str, &Authority)| {
+            let is_plain = !authority.as_str().contains(['@', '*']);
+            is_plain && text.len() == scheme.len() + "://".len() + authority.as_str().len()
+        };
+        match parts.filter(is_whole) {
+            Some(_) => Ok(Self(plain_origin(text))),
+            None => Err(format!(
+                "{text:?} is no origin; write one as browsers send it, as in `https://app.example.com`"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whose requests are for us.
+#[derive(Debug)]
+pub struct Web {
+    hosts: Vec<Host>,
+    port: u16,
+    origins: Vec<Origin>,
+    /// A balancer encrypts what comes to us readable.
+    is_behind: bool,
+}
+
+impl Web {
+    /// For a server that listens here.
+    pub fn new(settings: &GateSettings, listen: SocketAddr) -> Self {
+        let address = match listen.ip().to_canonical() {
+            ip @ IpAddr::V4(_) => ip.to_string(),
+            ip @ IpAddr::V6(_) => format!("[{ip}]"),
+        };
+        let own = ["127.0.0.1", "localhost", "[::1]", &address].map(|name| Host {
+            name: name.to_owned(),
+            port: None,
+        });
+        Self {
+            hosts: own
+                .into_iter()
+                .chain(settings.hosts.iter().cloned())
+                .collect(),
+            port: listen.port(),
+            origins: settings.origins.clone(),
+            is_behind: settings.plain,
+        }
+    }
+
+    /// Whether a request is for us, and of no page that may not make it.
+    pub fn check(&self, head: &Parts, peer: &Peer) -> Result<(), Refused> {
+        // As the client sees it.
+        let scheme = match peer.is_encrypted || self.is_behind {
+            true => "https",
+            false => "http",
+        };
+        let called = self.called(head, scheme).ok_or(Refused {
+            status: StatusCode::MISDIRECTED_REQUEST,
+            why: "the server is not known by the name in Host or :authority",
+        })?;
+        match self.is_of_page_that_may(&head.headers, &format!("{scheme}://{called}")) {
+            true => Ok(()),
+            false => Err(Refused {
+                status: StatusCode::FORBIDDEN,
+                why: "web pages of this Origin may not call the server",
+            }),
+        }
+    }
+
+    /// What a request calls us, if that is one of our names. HTTP/2 has it in `:authority`, HTTP/1.1 in `Host`; where
+    /// there are both, they are the same (RFC 9113, 8.3.1).
+    fn called(&self, head: &Parts, scheme: &str) -> Option<Authority> {
+        let mut hosts = head.headers.get_all(header::HOST).iter();
+        let host = match (hosts.next(), hosts.next()) {
+            (None, _) => None,
+            (Some(host), None) => Some(host.to_str().ok()?.parse::<Authority>().ok()?),
+            _ => return None,
+        };
+        let target = head.uri.authority().cloned();
+        if let (Some(host), Some(target)) = (&host, &target)
+            && split(host)? != split(target)?
+        {
+            return None;
+        }
+        let called = target.or(host)?;
+        let (name, port) = split(&called)?;
+        let usual = usual_port(scheme);
+        let is_ours = |host: &Host| {
+            let is_port = match host.port {
+                Some(own) => port.or(usual) == Some(own),
+                None => port.is_none() || port == Some(self.port) || port == usual,
+            };
+            host.name == name && is_port
+        };
+        self.hosts.iter().any(is_ours).then_some(called)
+    }
+
+    fn is_of_page_that_may(&self, headers: &HeaderMap, own: &str) -> bool {
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let origin = match (origins.next(), origins.next()) {
+            // Programs that are no browsers send none.
+            (None, _) => return true,
+            (Some(origin), None) => origin.to_str().ok(),
+            _ => None,
+        };
+        origin.map(plain_origin).is_some_and(|origin| {
+            origin == plain_origin(own) || self.origins.iter().any(|may| may.0 == origin)
+        })
+    }
+}
+
+/// Name and port; none for what belongs into no `Host`, as a user.
+fn split(authority: &Authority) -> Option<(String, Option<u16>)> {
+    let name = authority.host();
+    let rest = authority.as_str().strip_prefix(name)?;
+    let port = match rest.strip_prefix(':') {
+        Some(port) if port.bytes().all(|c| c.is_ascii_digit()) => Some(port.parse().ok()?),
+        None if rest.is_empty() => None,
+        _ => return None,
+    };
+    (!name.is_empty()).then(|| (name.to_ascii_lowercase(), port))
+}
+
+fn usual_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "https" => Some(443),
+        "http" => Some(80),
+        _ => None,
+    }
+}
+
+/// As browsers send it: in small letters, and without the port that is the usual one.
+fn plain_origin(origin: &str) -> String {
+    let mut plain = origin.to_ascii_lowercase();
+    let scheme = plain.split("://").next().unwrap_or_default();
+    let port = usual_port(scheme).map(|port| format!(":{port}"));
+    if let Some(port) = port.filter(|port| plain.ends_with(port)) {
+        plain.truncate(plain.len() - port.len());
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::Request;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn web(hosts: &[&str], origins: &[&str], plain: bool) -> Web {
+        let settings = GateSettings {
+            hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
+            origins: origins
+                .iter()
+                .map(|origin| origin.parse().unwrap())
+                .collect(),
+            plain,
+            ..GateSettings::default()
+        };
+        Web::new(&settings, "10.1.2.3:8080".parse().unwrap())
+    }
+
+    fn peer(is_encrypted: bool) -> Peer {
+        Peer {
+            address: "10.9.9.9:1".parse().unwrap(),
+            certificate: None,
+            is_encrypted,
+        }
+    }
+
+    fn asked(
+        web: &Web,
+        target: &str,
+        headers: &[(&str, &str)],
+        is_encrypted: bool,
+    ) -> Result<(), u16> {
+        let mut request = Request::builder().uri(target);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let head = request.body(()).unwrap().into_parts().0;
+        web.check(&head, &peer(is_encrypted))
+            .map_err(|refused| refused.status.as_u16())
+    }
+
+    #[test]
+    fn the_server_answers_to_its_names_alone() {
+        let web = web(&["ACP.example.com", "other.example.com:9000"], &[], false);
+        let called = |host| asked(&web, "/acp", &[("host", host)], true);
+        for host in [
+            "127.0.0.1:8080",
+            "LOCALHOST:8080",
+            "[::1]:8080",
+            "10.1.2.3:8080",
+            "acp.example.com",
+            "acp.EXAMPLE.com:443",
+            "acp.example.com:8080",
+            "other.example.com:9000",
+        ] {
+            assert_eq!(called(host), Ok(()), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "127.0.0.1:81",
+            "127.0.0.2:8080",
+            "10.1.2.3.evil.example:8080",
+            "acp.example.com:80",
+            "acp.example.com:0443",
+            "acp.example.com:99999",
+            "acp.example.com.evil.example",
+            "xacp.example.com",
+            "other.example.com",
+            "user@acp.example.com",
+            "user:8080@acp.example.com",
+            "acp.example.com@evil.example",
+            "acp.example.com:",
+            "acp.example.com, evil.example",
+            "acp.example.com/x",
+            "[::1",
+        ] {
+            // A port is a number, however it is written.
+            let expected = match host {
+                "acp.example.com:0443" => Ok(()),
+                _ => Err(421),
+            };
+            assert_eq!(called(host), expected, "{host}");
+        }
+        let host = ("host", "acp.example.com");
+        assert_eq!(asked(&web, "/acp", &[], true), Err(421));
+        assert_eq!(asked(&web, "/acp", &[host, host], true), Err(421));
+    }
+
+    #[test]
+    fn a_target_with_a_name_is_held_to_it_too() {
+        let web = web(&["acp.example.com"], &[], false);
+        let host = ("host", "acp.example.com");
+        let called = |target, headers: &[_]| asked(&web, target, headers, true);
+        assert_eq!(called("https://acp.example.com/acp", &[]), Ok(()));
+        assert_eq!(called("https://acp.example.com/acp", &[host]), Ok(()));
+        assert_eq!(called("https://evil.example/acp", &[]), Err(421));
+        assert_eq!(called("https://evil.example/acp", &[host]), Err(421));
+        assert_eq!(called("https://10.1.2.3/acp", &[host]), Err(421));
+        assert_eq!(called("https://u@acp.example.com/acp", &[]), Err(421));
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_let_in_by_the_operator_alone() {
+        let pages = |web: &Web, host, origins: &[&str], is_encrypted| {
+            let mut headers = vec![("host", host)];
+            headers.extend(origins.iter().map(|origin| ("origin", *origin)));
+            asked(web, "/acp", &headers, is_encrypted)
+        };
+        let own = web(
+            &["acp.example.com"],
+            &["https://app.example.com", "vscode-webview://x"],
+            false,
+        );
+        let from = |origin| pages(&own, "acp.example.com", &[origin], true);
+        for origin in [
+            "https://acp.example.com",
+            "https://acp.example.com:443",
+            "https://app.example.com",
+            "https://APP.example.com:443",
+            "vscode-webview://x",
+        ] {
+            assert_eq!(from(origin), Ok(()), "{origin}");
+        }
+        for origin in [
+            "",
+            "null",
+            "http://acp.example.com",
+            "https://acp.example.com:8443",
+            "https://evil.example",
+            "https://app.example.com.evil.example",
+            "http://app.example.com",
+            "https://app.example.com/",
+            "https://app.example.com https://evil.example",
+            "http://localhost:8080",
+        ] {
+            assert_eq!(from(origin), Err(403), "{origin}");
+        }
+        let two = ["https://app.example.com", "https://app.example.com"];
+        assert_eq!(pages(&own, "acp.example.com", &two, true), Err(403));
+
+        let local = web(&[], &[], false);
+        let host = "localhost:8080";
+        assert_eq!(pages(&local, host, &[], false), Ok(()));
+        assert_eq!(
+            pages(&local, host, &["http://localhost:8080"], false),
+            Ok(())
+        );
+        // Another program of this machine has served it.
+        assert_eq!(
+            pages(&local, host, &["http://localhost:3000"], false),
+            Err(403)
+        );
+        assert_eq!(
+            pages(&local, host, &["https://localhost:8080"], false),
+            Err(403)
+        );
+
+        let behind = web(&["acp.example.com"], &[], true);
+        assert_eq!(
+            pages(
+                &behind,
+                "acp.example.com",
+                &["https://acp.example.com"],
+                false
+            ),
+            Ok(())
+        );
+        assert_eq!(
+            pages(
+                &behind,
+                "acp.example.com",
+                &["http://acp.example.com"],
+                false
+            ),
+            Err(403)
+        );
+    }
+
+    #[test]
+    fn names_and_origins_that_are_none_are_told() {
+        for wrong in [
+            "",
+            "*",
+            "*.example.com",
+            "https://a.example",
+            "a@b",
+            "a:b",
+            "a b",
+            "a/b",
+        ] {
+            assert!(wrong.parse::<Host>().is_err(), "{wrong}");
+        }
+        for wrong in [
+            "",
+            "*",
+            "null",
+            "a.example",
+            "https://a.example/",
+            "https://a/b",
+            "https://*.a",
+            "https://u@a",
+        ] {
+            assert!(wrong.parse::<Origin>().is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_in_headers_break_it(
+            host in proptest::collection::vec(any::<u8>(), 0..40),
+            origin in proptest::collection::vec(any::<u8>(), 0..40),
+            around in "[a-z:@\\[\\]0-9.]{0,12}",
+        ) {
+            let own = web(&["acp.example.com"], &["https://app.example.com"], false);
+            let mut head = Request::new(()).into_parts().0;
+            let both = [host, format!("{around}127.0.0.1:8080{around}").into_bytes()];
+            for host in both {
+                if let Ok(host) = host.try_into() {
+                    head.headers.insert(header::HOST, host);
+                }
+                if let Ok(origin) = origin.clone().try_into() {
+                    head.headers.insert(header::ORIGIN, origin);
+                }
+                let _ = own.check(&head, &peer(false));
+            }
+        }
+
+        #[test]
+        fn only_the_origins_that_are_named_pass(origin in "[ -~]{0,40}") {
+            let own = web(&["acp.example.com"], &["https://app.example.com"], false);
+            let headers = [("host", "acp.example.com"), ("origin", &*origin)];
+            let plain = plain_origin(&origin);
+            let may = ["https://app.example.com", "https://acp.example.com"].contains(&&*plain);
+            prop_assert_eq!(asked(&own, "/acp", &headers, true).is_ok(), may);
+        }
+    }
+}

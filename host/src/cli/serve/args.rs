@@ -1,0 +1,99 @@
+//! What the command line says of serving, over what `[serve]` of the user's config.toml says.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use acp_chain_remote::gate::{GateSettings, Host, Origin, TlsFiles};
+use acp_chain_remote::server::{Endpoint, Node};
+
+use crate::manifest::{Route, ServeLimits, User};
+
+/// Where it listens if nobody says where.
+const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
+
+#[derive(Debug, clap::Args)]
+pub struct ServeArgs {
+    /// Where clients come in: 127.0.0.1:8600 unless config.toml says otherwise; port 0 is one of the system's choice
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// The path of the endpoint: /acp unless config.toml says otherwise
+    #[arg(long, value_name = "PATH")]
+    path: Option<Endpoint>,
+    /// What the ids of connections begin with, for balancers to find the replica; without it, something random
+    #[arg(long, value_name = "NAME", env = "ACP_CHAIN_NODE")]
+    node: Option<Node>,
+    /// A name by which clients call it, beside those of this machine and of the address
+    #[arg(long, value_name = "NAME")]
+    host: Vec<Host>,
+    /// Also let in web pages of this origin
+    #[arg(long, value_name = "ORIGIN")]
+    origin: Vec<Origin>,
+    /// Who has which token, a line each; `acp-chain serve-token` writes it
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// The certificate by which it encrypts, and those between it and its authority; PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of that certificate; PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Let in clients with a certificate of these authorities; PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    client_ca: Option<PathBuf>,
+    /// Do not encrypt: a balancer in front does
+    #[arg(long)]
+    plain: bool,
+    /// How long a connection is kept of which nothing is heard: 120 unless config.toml says otherwise
+    #[arg(long, value_name = "SECONDS")]
+    resume_seconds: Option<u32>,
+    /// How long turns may go on when it is asked to stop: 30 unless config.toml says otherwise
+    #[arg(long, value_name = "SECONDS")]
+    drain_seconds: Option<u32>,
+}
+
+/// What holds.
+pub struct ServeSettings {
+    pub listen: SocketAddr,
+    pub endpoint: Endpoint,
+    pub node: Option<Node>,
+    pub gate: GateSettings,
+    pub limits: ServeLimits,
+    pub routes: Vec<Route>,
+}
+
+impl ServeArgs {
+    /// What holds with this file of the user's. An error if it is not safe.
+    pub fn settings(self, user: &User) -> Result<ServeSettings, String> {
+        let serve = user.serve.clone();
+        let mut gate = serve.gate;
+        gate.hosts.extend(self.host);
+        gate.origins.extend(self.origin);
+        gate.plain |= self.plain;
+        gate.tokens = self.tokens.or(gate.tokens);
+        if let (Some(cert), Some(key)) = (self.tls_cert, self.tls_key) {
+            let client_ca = self.client_ca;
+            gate.tls = Some(TlsFiles {
+                cert,
+                key,
+                client_ca,
+            });
+        }
+        let seconds = |said: Option<u32>| said.map(|seconds| Duration::from_secs(seconds.into()));
+        let limits = ServeLimits {
+            resume: seconds(self.resume_seconds).unwrap_or(serve.limits.resume),
+            drain: seconds(self.drain_seconds).unwrap_or(serve.limits.drain),
+            ..serve.limits
+        };
+        let listen = self.listen.or(serve.listen).unwrap_or(LISTEN);
+        gate.check(listen).map_err(|error| error.to_string())?;
+        Ok(ServeSettings {
+            listen,
+            endpoint: self.path.unwrap_or(serve.path),
+            node: self.node.or(serve.node),
+            gate,
+            limits,
+            routes: serve.routes,
+        })
+    }
+}

@@ -1,0 +1,502 @@
+//! `[serve]` of the user's file: where `acp-chain serve` listens, who comes in, and which chain users get.
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use acp_chain_remote::gate::{Algorithm, GateSettings, Host, Issuer, JwksSource, Origin, TlsFiles};
+use acp_chain_remote::server::{Endpoint, NameError, Node};
+use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+
+use super::terms::Wrong;
+use super::user::beside;
+
+/// What the user decided about serving.
+#[derive(Clone, Debug, Default)]
+pub struct Serve {
+    /// Where to listen.
+    pub listen: Option<SocketAddr>,
+    /// The path of the endpoint.
+    pub path: Endpoint,
+    /// What this server is called among others behind a balancer.
+    pub node: Option<Node>,
+    /// Who comes in.
+    pub gate: GateSettings,
+    /// How much users have.
+    pub limits: ServeLimits,
+    /// Which chain a user gets: the first that fits.
+    pub routes: Vec<Route>,
+}
+
+/// `[serve.limits]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServeLimits {
+    /// How many connections a user has at once.
+    pub connections_per_user: u32,
+    /// How many there are at once.
+    pub connections: u32,
+    /// How long a connection without its client waits for it.
+    pub resume: Duration,
+    /// How long turns may go on when the server is asked to stop.
+    pub drain: Duration,
+}
+
+/// `[[serve.route]]`: a chain, and who gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// These users, by their names.
+    pub users: Vec<String>,
+    /// Whoever is of one of these groups.
+    pub groups: Vec<String>,
+    /// The manifest of the chain.
+    pub manifest: PathBuf,
+}
+
+impl Default for ServeLimits {
+    fn default() -> Self {
+        Self {
+            connections_per_user: 16,
+            connections: 10_000,
+            resume: Duration::from_mins(2),
+            drain: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Route {
+    /// Whether this user gets it. One that names nobody is for all.
+    #[must_use]
+    pub fn fits(&self, user: &acp_chain_remote::User) -> bool {
+        let is_for_all = self.users.is_empty() && self.groups.is_empty();
+        let is_member = self.groups.iter().any(|group| user.groups.contains(group));
+        is_for_all || is_member || self.users.contains(&user.name)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ServeTable {
+    listen: Option<Spanned<String>>,
+    path: Option<Spanned<String>>,
+    node: Option<Spanned<String>>,
+    #[serde(default)]
+    hosts: Vec<Spanned<String>>,
+    #[serde(default)]
+    origins: Vec<Spanned<String>>,
+    #[serde(default)]
+    plain: bool,
+    tokens: Option<PathBuf>,
+    tls: Option<TlsTable>,
+    #[serde(default)]
+    jwt: Vec<JwtTable>,
+    #[serde(default)]
+    limits: LimitsTable,
+    #[serde(default)]
+    route: Vec<Spanned<RouteTable>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct TlsTable {
+    cert: PathBuf,
+    key: PathBuf,
+    client_ca: Option<PathBuf>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct JwtTable {
+    issuer: Spanned<String>,
+    audience: Spanned<String>,
+    jwks: Spanned<String>,
+    algorithms: Option<Spanned<Vec<Spanned<String>>>>,
+    name_claim: Option<String>,
+    groups_claim: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct LimitsTable {
+    connections_per_user: Option<NonZeroU32>,
+    connections: Option<NonZeroU32>,
+    #[serde(default, deserialize_with = "seconds")]
+    resume_seconds: Option<Duration>,
+    #[serde(default, deserialize_with = "seconds")]
+    drain_seconds: Option<Duration>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RouteTable {
+    #[serde(default)]
+    users: Vec<String>,
+    #[serde(default)]
+    groups: Vec<String>,
+    manifest: PathBuf,
+}
+
+fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    let seconds = u32::deserialize(from)?;
+    Ok(Some(Duration::from_secs(seconds.into())))
+}
+
+/// What the table says of a file that lies at `path`.
+pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
+    let own = Serve::default();
+    let listen = table.listen.map(|listen| read_address(&listen));
+    let gate = GateSettings {
+        hosts: read_all::<Host>("hosts", &table.hosts)?,
+        origins: read_all::<Origin>("origins", &table.origins)?,
+        plain: table.plain,
+        tokens: table.tokens.map(|tokens| beside(path, &tokens)),
+        issuers: read_issuers(&table.jwt, path)?,
+        tls: table.tls.map(|tls| TlsFiles {
+            cert: beside(path, &tls.cert),
+            key: beside(path, &tls.key),
+            client_ca: tls.client_ca.map(|ca| beside(path, &ca)),
+        }),
+    };
+    let limits = table.limits;
+    Ok(Serve {
+        listen: listen.transpose()?,
+        path: match table.path {
+            Some(path) => read_name("path", path)?,
+            None => own.path,
+        },
+        node: table.node.map(|node| read_name("node", node)).transpose()?,
+        gate,
+        limits: ServeLimits {
+            connections_per_user: limits
+                .connections_per_user
+                .map_or(own.limits.connections_per_user, Into::into),
+            connections: limits
+                .connections
+                .map_or(own.limits.connections, Into::into),
+            resume: limits.resume_seconds.unwrap_or(own.limits.resume),
+            drain: limits.drain_seconds.unwrap_or(own.limits.drain),
+        },
+        routes: read_routes(table.route, path)?,
+    })
+}
+
+fn read_address(text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
+    text.get_ref().parse().map_err(|_| {
+        let what = format!(
+            "`listen`: {:?} is no address with a port; write one as in \"127.0.0.1:7780\"",
+            text.get_ref()
+        );
+        (text.span().start, what)
+    })
+}
+
+/// A name of the operator's.
+fn read_name<T: FromStr<Err = NameError>>(key: &str, name: Spanned<String>) -> Result<T, Wrong> {
+    let read = name.get_ref().parse();
+    read.map_err(|error: NameError| {
+        let what = format!("`{key}`: {:?}: {error}", name.get_ref());
+        (name.span().start, what)
+    })
+}
+
+fn read_all<T: FromStr<Err = String>>(
+    key: &str,
+    texts: &[Spanned<String>],
+) -> Result<Vec<T>, Wrong> {
+    let read = texts.iter().map(|text| {
+        let read = text.get_ref().parse();
+        read.map_err(|what| (text.span().start, format!("`{key}`: {what}")))
+    });
+    read.collect()
+}
+
+fn read_issuers(tables: &[JwtTable], path: &Path) -> Result<Vec<Issuer>, Wrong> {
+    let mut names = HashSet::new();
+    let issuers = tables.iter().map(|table| {
+        let (at, name) = (table.issuer.span().start, table.issuer.get_ref());
+        Issuer::check_name(name).map_err(|what| (at, format!("`issuer`: {what}")))?;
+        if !names.insert(name) {
+            return Err((at, format!("`issuer`: {name:?} is there twice")));
+        }
+        if table.audience.get_ref().is_empty() {
+            let what = "`audience`: it is what tokens for this server have as `aud`, and not empty";
+            return Err((table.audience.span().start, what.to_owned()));
+        }
+        let algorithms = match &table.algorithms {
+            None => Algorithm::DEFAULT.to_vec(),
+            Some(list) if list.get_ref().is_empty() => {
+                let what = "`algorithms`: without any, no token can be verified; leave it out for RS256, ES256 and EdDSA";
+                return Err((list.span().start, what.to_owned()));
+            }
+            Some(list) => read_all("algorithms", list.get_ref())?,
+        };
+        let claim = |claim: &Option<String>, usual: &str| claim.clone().unwrap_or_else(|| usual.to_owned());
+        Ok(Issuer {
+            issuer: name.clone(),
+            audience: table.audience.get_ref().clone(),
+            algorithms,
+            jwks: read_source(&table.jwks, path)?,
+            name_claim: claim(&table.name_claim, "sub"),
+            groups_claim: claim(&table.groups_claim, "groups"),
+        })
+    });
+    issuers.collect()
+}
+
+/// An address, or a file from the folder of this file on.
+fn read_source(jwks: &Spanned<String>, path: &Path) -> Result<JwksSource, Wrong> {
+    let text = jwks.get_ref();
+    if !text.contains("://") {
+        return Ok(JwksSource::File(beside(path, Path::new(text))));
+    }
+    let url = reqwest::Url::parse(text).ok();
+    match url.is_some_and(|url| crate::extension::fetch::is_safe(&url)) {
+        true => Ok(JwksSource::Url(text.clone())),
+        false => {
+            let what = format!(
+                "`jwks`: {text:?} is no `https:` address; without encryption only this machine is asked"
+            );
+            Err((jwks.span().start, what))
+        }
+    }
+}
+
+/// No route stands behind one that is for all: nobody would get it.
+fn read_routes(tables: Vec<Spanned<RouteTable>>, path: &Path) -> Result<Vec<Route>, Wrong> {
+    let mut routes = Vec::<Route>::new();
+    for table in tables {
+        if let Some(last) = routes.last()
+            && last.users.is_empty()
+            && last.groups.is_empty()
+        {
+            let what = "`route`: the one in front of this has neither `users` nor `groups`, and so is for all; move it to the end";
+            return Err((table.span().start, what.to_owned()));
+        }
+        let table = table.into_inner();
+        routes.push(Route {
+            users: table.users,
+            groups: table.groups,
+            manifest: beside(path, &table.manifest),
+        });
+    }
+    Ok(routes)
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_chain_remote::User as Comer;
+
+    use crate::manifest::User;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<Serve, String> {
+        let user = User::parse(&format!("[serve]\n{text}"), Path::new("/c/config.toml"));
+        user.map(|user| user.serve)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn everything_has_a_default() {
+        let serve = parse("").unwrap();
+        assert_eq!(
+            (serve.listen, serve.path, serve.node),
+            (None, Endpoint::default(), None)
+        );
+        assert_eq!(serve.limits, ServeLimits::default());
+        assert!(!serve.gate.asks_who() && serve.routes.is_empty());
+        let without = User::parse("", Path::new("/c/config.toml")).unwrap().serve;
+        assert_eq!(without.path.to_string(), "/acp");
+    }
+
+    #[test]
+    fn a_whole_table_is_read_and_its_files_lie_beside_it() {
+        let serve = parse(
+            r#"
+            listen = "[::]:443"
+            path = "/agents/acp"
+            node = "a-1"
+            hosts = ["acp.example.com", "10.0.0.7:8443"]
+            origins = ["https://app.example.com"]
+            plain = true
+            tokens = "tokens"
+            tls = { cert = "tls/cert.pem", key = "/etc/key.pem", client-ca = "ca.pem" }
+
+            [[serve.jwt]]
+            issuer = "https://idp.example"
+            audience = "acp"
+            jwks = "https://idp.example/jwks"
+
+            [[serve.jwt]]
+            issuer = "https://other.example"
+            audience = "acp"
+            jwks = "jwks.json"
+            algorithms = ["PS256"]
+            name-claim = "email"
+            groups-claim = "roles"
+
+            [serve.limits]
+            connections-per-user = 2
+            connections = 50
+            resume-seconds = 0
+            drain-seconds = 5
+
+            [[serve.route]]
+            users = ["alice"]
+            groups = ["ops"]
+            manifest = "ops.toml"
+
+            [[serve.route]]
+            manifest = "all.toml"
+            "#,
+        )
+        .unwrap();
+        assert_eq!(serve.listen.unwrap().to_string(), "[::]:443");
+        assert_eq!(serve.path.to_string(), "/agents/acp");
+        assert_eq!(serve.node.unwrap().to_string(), "a-1");
+        let gate = serve.gate;
+        assert_eq!(gate.tokens.as_deref(), Some(Path::new("/c/tokens")));
+        let tls = gate.tls.unwrap();
+        assert_eq!(
+            (tls.cert, tls.key),
+            ("/c/tls/cert.pem".into(), "/etc/key.pem".into())
+        );
+        assert_eq!(tls.client_ca, Some("/c/ca.pem".into()));
+        let [idp, other] = &gate.issuers[..] else {
+            panic!("two issuers")
+        };
+        assert_eq!(
+            idp.jwks,
+            JwksSource::Url("https://idp.example/jwks".to_owned())
+        );
+        assert_eq!(
+            (&*idp.name_claim, &idp.algorithms[..]),
+            ("sub", &Algorithm::DEFAULT[..])
+        );
+        assert_eq!(other.jwks, JwksSource::File("/c/jwks.json".into()));
+        assert_eq!(
+            (&*other.name_claim, &*other.groups_claim),
+            ("email", "roles")
+        );
+        assert_eq!(
+            (gate.hosts.len(), gate.origins.len(), gate.plain),
+            (2, 1, true)
+        );
+        assert_eq!(
+            serve.limits,
+            ServeLimits {
+                connections_per_user: 2,
+                connections: 50,
+                resume: Duration::ZERO,
+                drain: Duration::from_secs(5),
+            }
+        );
+        let gets = |name: &str, group: &str| {
+            let user = Comer {
+                name: name.to_owned(),
+                groups: vec![group.to_owned()],
+            };
+            let mut routes = serve.routes.iter();
+            routes
+                .find(|route| route.fits(&user))
+                .unwrap()
+                .manifest
+                .clone()
+        };
+        assert_eq!(gets("alice", ""), Path::new("/c/ops.toml"));
+        assert_eq!(gets("bob", "ops"), Path::new("/c/ops.toml"));
+        assert_eq!(gets("bob", "alice"), Path::new("/c/all.toml"));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_place_and_what_to_write() {
+        let jwt = |line: &str| {
+            let mut table = vec![
+                "[[serve.jwt]]",
+                "issuer = \"https://i.example\"",
+                "audience = \"a\"",
+                "jwks = \"j\"",
+            ];
+            let key = line.split(' ').next().unwrap();
+            table.retain(|other| !other.starts_with(key));
+            table.push(line);
+            table.join("\n")
+        };
+        for (text, told) in [
+            (
+                "lisen = \"127.0.0.1:1\"".to_owned(),
+                "config.toml:2:1: unknown key `lisen`; did you mean `listen`?",
+            ),
+            (
+                "listen = \"localhost\"".to_owned(),
+                ":2:10: `listen`: \"localhost\" is no address with a port",
+            ),
+            (
+                "path = \"acp\"".to_owned(),
+                ":2:8: `path`: \"acp\": a path begins with `/`",
+            ),
+            ("path = \"/a?b\"".to_owned(), "a path begins with"),
+            (
+                "node = \"a;b\"".to_owned(),
+                "`node`: \"a;b\": a node's name has",
+            ),
+            (
+                "hosts = [\"https://a\"]".to_owned(),
+                ":2:10: `hosts`: \"https://a\" is no name of a server",
+            ),
+            (
+                "origins = [\"*\"]".to_owned(),
+                "`origins`: \"*\" is no origin",
+            ),
+            ("tls = { cert = \"c\" }".to_owned(), "missing field `key`"),
+            (
+                "tls = { cert = \"c\", key = \"k\", ca = \"a\" }".to_owned(),
+                "unknown key `ca`",
+            ),
+            (
+                "[serve.limits]\nconnections = 0".to_owned(),
+                "expected a nonzero u32",
+            ),
+            ("[serve.limits]\nresume-seconds = -1".to_owned(), ":3:18"),
+            (
+                "[serve.limits]\nconections = 1".to_owned(),
+                "did you mean `connections`?",
+            ),
+            (
+                "[[serve.route]]\nusers = [\"a\"]".to_owned(),
+                "missing field `manifest`",
+            ),
+            (
+                "[[serve.route]]\nmanifest = \"a\"\n[[serve.route]]\nmanifest = \"b\"".to_owned(),
+                ":4:1: `route`: the one in front",
+            ),
+            (
+                jwt("algorithms = [\"HS256\"]"),
+                ":6:15: `algorithms`: \"HS256\" cannot be used",
+            ),
+            (jwt("algorithms = [\"none\"]"), "\"none\" cannot be used"),
+            (jwt("algorithms = []"), "without any, no token"),
+            (
+                jwt("jwks = \"http://idp.example/\""),
+                "is no `https:` address",
+            ),
+            (
+                jwt("issuer = \"a#b\""),
+                "`issuer`: the name of an issuer has no `#`",
+            ),
+            (jwt("issuer = \"certificate\""), "by certificates"),
+            (jwt("audience = \"\""), "`audience`"),
+            (
+                [jwt("name-claim = \"a\""), jwt("name-claim = \"b\"")].join("\n"),
+                "is there twice",
+            ),
+        ] {
+            let error = parse(&text).unwrap_err();
+            assert!(error.contains(told), "{text}\n{error}\nlacks\n{told}");
+        }
+        assert!(parse(&jwt("jwks = \"http://127.0.0.1:9/jwks\"")).is_ok());
+    }
+}
