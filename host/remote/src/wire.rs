@@ -16,7 +16,8 @@ pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// those of one connection once each.
 pub const IDEMPOTENCY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Says in the answer to `initialize` that streams can be resumed, and that messages may be sent once more.
+/// Says, in the answer to `initialize`, that the server takes each key of [`IDEMPOTENCY`] once and keeps what streams
+/// lose for a while: `1`.
 pub const RESUME: HeaderName = HeaderName::from_static("acp-resume");
 
 /// How often a stream without events has a comment, and a WebSocket a ping, in seconds.

@@ -23,6 +23,7 @@ mod check;
 mod colours;
 mod completions;
 mod conformance;
+mod connect;
 mod dev;
 mod doctor;
 mod extension;
@@ -87,6 +88,7 @@ Environment:
   ACP_CHAIN_LOG           what to log, where the command line does not say it
   ACP_CHAIN_TRACE         the trace of `run`, `try` and `dev`, where the command line names none
   ACP_CHAIN_TRACE_BODIES  if it is 1, secrets stay in that trace
+  ACP_CHAIN_CONNECT_TOKEN the token for the agent of `--connect`, where no `--connect-token-file` is named
   ACP_CHAIN_LIVE          nobody can watch chains that run, if it is 0
   ACP_CHAIN_NODE          what ids of connections begin with, where `serve` is not told by `--node`
   ACP_CHAIN_OTEL_HOPS     1: of what `run` exports by OpenTelemetry, a span for each decision of a proxy, too
@@ -209,6 +211,9 @@ Exit codes:
     /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
     #[command(hide = true)]
     McpShim,
+    /// Reach a remote agent for `acp-chain run --connect`, which starts it; people do not
+    #[command(hide = true)]
+    Connect(connect::Connect),
     /// Export the trace of `acp-chain run`, which starts it, by OpenTelemetry; people do not
     #[command(hide = true)]
     ExportOtel,
@@ -310,6 +315,7 @@ pub fn main() -> ExitCode {
         Command::Publish(publish) => told(publish.main()),
         Command::Gc => told(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
+        Command::Connect(connect) => connect.main(),
         Command::ExportOtel => otel::main(),
         Command::Supervise => supervisor::main(),
         Command::Agent(agent) => told(agent.main()),

@@ -27,6 +27,7 @@ use crate::untrusted::Untrusted;
 Examples:
   acp-chain run --with rules --with redact -- claude-agent-acp
   acp-chain run --with redact gemini
+  acp-chain run --with redact --connect https://agents.example/acp
   acp-chain run --manifest acp-chain.toml
   acp-chain run --trace trace.jsonl -- claude-agent-acp
 
@@ -151,6 +152,16 @@ impl Run {
     /// Lets the agent have the terminal: this is no editor, but a user who signs in, or looks (RFD
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
+        if let Some(url) = self.agent.url() {
+            let url = Untrusted::new(url);
+            return Err(Failed {
+                exit_code: 2,
+                ..failed(&format!(
+                    "an agent that is elsewhere has no use for this terminal; `acp-chain try --connect {url}` takes a \
+                     turn with it, and how to log in there says whoever runs it"
+                ))
+            });
+        }
         let (_, manifest) = self.read()?;
         if manifest
             .as_ref()
@@ -288,7 +299,7 @@ impl Run {
                 exit_code: 2,
                 ..failed(
                     &"no agent is named; give the name of one that `acp-chain agent list` shows, or a command behind \
-                      `--`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
+                      `--`, or a URL by `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
                 )
             })
     }

@@ -1,9 +1,10 @@
-//! How a command line names an agent: by a name, or by its command.
+//! How a command line names an agent: by a name, by its command, or by the URL at which it is.
 
 use std::ffi::OsString;
 
 use acp_chain_agents::{Error, Record};
 
+use super::super::connect::Way;
 use super::place;
 use crate::native::CommandLine;
 
@@ -16,12 +17,17 @@ pub struct AgentArgs {
     /// the manifest (`run`), or one of acp-chain's own (`dev`)
     #[arg(last = true, value_name = "AGENT")]
     words: Vec<OsString>,
+    /// The agent is elsewhere, at this URL: http, https, ws or wss
+    #[arg(long, value_name = "URL", conflicts_with_all = ["name", "words"])]
+    connect: Option<String>,
+    #[command(flatten)]
+    way: Way,
 }
 
 impl AgentArgs {
     /// Whether no agent is named.
     pub fn is_empty(&self) -> bool {
-        self.name.is_none() && self.words.is_empty()
+        self.name.is_none() && self.words.is_empty() && self.connect.is_none()
     }
 
     /// The name of the installed agent that is meant, if one is.
@@ -29,9 +35,17 @@ impl AgentArgs {
         self.name.as_deref()
     }
 
+    /// The URL of the agent that is meant, if it is elsewhere.
+    pub fn url(&self) -> Option<&str> {
+        self.connect.as_deref()
+    }
+
     /// The agent that is named, if one is. One that is installed is launched as its record says, and with nothing
     /// looked for anywhere else.
     pub fn command(&self) -> Result<Option<CommandLine>, String> {
+        if let Some(url) = &self.connect {
+            return self.way.command(url).map(Some);
+        }
         let Some(name) = &self.name else {
             return Ok(self.words.split_first().map(|(program, args)| CommandLine {
                 program: program.clone(),

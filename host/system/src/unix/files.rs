@@ -14,6 +14,9 @@ use acp_chain_rpc::untrusted::Untrusted;
 const GROUP: u32 = 0o020;
 const ALL: u32 = 0o002;
 
+/// The bits of a mode that let others read.
+const READ: u32 = 0o044;
+
 /// In such a directory everybody renames and removes only what is theirs.
 const STICKY: u32 = 0o1000;
 
@@ -123,6 +126,13 @@ pub enum Exposed {
         /// Its permissions.
         mode: u32,
     },
+    /// Others may read it.
+    Readable {
+        /// What it is.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
 }
 
 impl fmt::Display for Exposed {
@@ -143,6 +153,14 @@ impl fmt::Display for Exposed {
                     f,
                     "others may write to {path} (its mode is {mode:04o}); \
                      `chmod go-w '{path}'` ends that"
+                )
+            }
+            Self::Readable { path, mode } => {
+                let path = Untrusted::new(path.display());
+                write!(
+                    f,
+                    "others may read {path} (its mode is {mode:04o}); \
+                     `chmod go-rwx '{path}'` ends that"
                 )
             }
         }
@@ -168,6 +186,22 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     let is_ours = [getegid().as_raw(), 0].contains(&about.gid());
     match lets_others_write(mode, about.is_dir(), is_ours) {
         true => Err(Exposed::Mode { path, mode }),
+        false => Ok(()),
+    }
+}
+
+/// Whether nobody but our user, and the system's own, can read a file that is open, or change it.
+pub fn check_secret(file: &File, path: &Path) -> Result<(), Exposed> {
+    let Ok(about) = file.metadata() else {
+        return Ok(());
+    };
+    let (owner, mode) = (about.uid(), about.mode() & 0o7777);
+    let path = path.to_owned();
+    if owner != geteuid().as_raw() && owner != 0 {
+        return Err(Exposed::Owner { path, owner });
+    }
+    match mode & (READ | GROUP | ALL) > 0 {
+        true => Err(Exposed::Readable { path, mode }),
         false => Ok(()),
     }
 }
@@ -208,6 +242,21 @@ mod tests {
             Untrusted::new(path.display())
         );
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_secret_is_read_by_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("it");
+        fs::write(&path, "").unwrap();
+        for (mode, is_secret) in [(0o600, true), (0o400, true), (0o640, false), (0o604, false)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let file = File::open(&path).unwrap();
+            assert_eq!(check_secret(&file, &path).is_ok(), is_secret, "{mode:o}");
+        }
+        let file = File::open(&path).unwrap();
+        let told = check_secret(&file, &path).unwrap_err().to_string();
+        assert!(told.contains("`chmod go-rwx "), "{told}");
     }
 
     #[test]

@@ -1,0 +1,167 @@
+//! Why a remote agent is not reached, or no longer.
+
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
+use reqwest::StatusCode;
+
+use super::patience::WHOLE;
+
+/// Why a remote agent is not reached, or no longer, and what to do about it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{address}: {why}")]
+pub struct RemoteError {
+    /// Its URL, as it may be shown.
+    address: Arc<str>,
+    why: Why,
+}
+
+impl RemoteError {
+    pub(super) fn new(address: &str, why: Why) -> Self {
+        Self {
+            address: address.into(),
+            why,
+        }
+    }
+
+    /// The same, of what was tried as often as it is.
+    pub(super) fn after_tries(self) -> Self {
+        Self {
+            why: Why::GivenUp(self.why.to_string(), WHOLE.as_secs()),
+            ..self
+        }
+    }
+}
+
+impl From<RemoteError> for io::Error {
+    fn from(error: RemoteError) -> Self {
+        let kind = match &error.why {
+            Why::Refused => io::ErrorKind::ConnectionRefused,
+            Why::Silent => io::ErrorKind::TimedOut,
+            Why::Status { status, .. } if *status == StatusCode::UNAUTHORIZED => {
+                io::ErrorKind::PermissionDenied
+            }
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, error)
+    }
+}
+
+#[derive(Clone, Debug, thiserror::Error)]
+pub(super) enum Why {
+    #[error("it is no URL: {0}; write one such as https://host/acp or wss://host/acp")]
+    NotUrl(String),
+    #[error(
+        "a remote agent is reached by http, https, ws or wss; write one such as https://host/acp"
+    )]
+    Scheme,
+    #[error(
+        "there is a user or a password in the URL, where others can read it; leave it out, and give a token by \
+         ACP_CHAIN_CONNECT_TOKEN or `--connect-token-file`"
+    )]
+    Password,
+    #[error("others could read the token on its way; use https or wss, or give no token")]
+    OpenToken,
+    #[error("the certificates of `--connect-ca` cannot be read: {0}")]
+    Certificates(String),
+    #[error("the network cannot be used: {0}")]
+    NoNetwork(String),
+    #[error(
+        "its host is not known: {0}; see that it is spelt right, and that this machine is online"
+    )]
+    UnknownHost(String),
+    #[error("nothing listens there; see that the server runs, and that the port is right")]
+    Refused,
+    #[error("nobody answers; see that host and port are right, and that no firewall is between")]
+    Silent,
+    #[error(
+        "its certificate is not trusted: {0}; if it is of an authority of your own, name the file of that by `--connect-ca`"
+    )]
+    Untrusted(String),
+    #[error("the connection broke: {0}; what the agent said meanwhile may be lost, so start again")]
+    Broken(String),
+    #[error("it was tried again for {1} s: {0}")]
+    GivenUp(String, u64),
+    #[error("{}{}", meaning(*status, *with_token), said(said_))]
+    Status {
+        status: StatusCode,
+        with_token: bool,
+        said_: String,
+    },
+    #[error("{0}; see that the URL is that of an agent, often with the path /acp")]
+    NotAcp(&'static str),
+    #[error("it speaks no WebSocket ({0}); try the same URL with http in place of ws")]
+    NoWebSocket(StatusCode),
+    #[error("the first message of a client is `initialize`, and this one is not")]
+    NotInitialize,
+    #[error("it sends a message of more than {0} bytes, which is the most that one may have")]
+    TooLong(usize),
+    #[error("it asks more than {0} questions at once")]
+    TooManyQuestions(usize),
+    #[error("the server ended the connection: {0}")]
+    Ended(String),
+}
+
+/// What a status means for whoever has started this.
+fn meaning(status: StatusCode, with_token: bool) -> String {
+    let todo = match (status, with_token) {
+        (StatusCode::UNAUTHORIZED, false) => {
+            "it wants a token; give one by ACP_CHAIN_CONNECT_TOKEN or `--connect-token-file`"
+        }
+        (StatusCode::UNAUTHORIZED, true) => {
+            "it does not take the token; see that it is the right one, and has not expired"
+        }
+        (StatusCode::FORBIDDEN, _) => "it does not let us in; whoever runs it knows why",
+        (StatusCode::NOT_FOUND, _) => {
+            "nothing is there, or the connection is no longer known; see that the path is right, often /acp, or start again"
+        }
+        (StatusCode::GONE, _) => "it has not kept what it said meanwhile; start again",
+        (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _) => {
+            "it has no room for us; try again later"
+        }
+        _ if status.is_redirection() => "it sends us to another address; give that one",
+        _ => "it does not take the request",
+    };
+    format!("{todo} ({status})")
+}
+
+/// What a server says about it.
+fn said(text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("; it says: {}", Untrusted::within(text, MAX_QUOTE)),
+    }
+}
+
+/// What is behind an error of a request, which is shown without its URL.
+pub(super) fn cause(error: &reqwest::Error) -> Why {
+    let causes = || std::iter::successors(error.source(), |cause| (*cause).source());
+    let last = causes().last().map(ToString::to_string);
+    let last = last.unwrap_or_else(|| "it ended".to_owned());
+    let shown = Untrusted::within(&last, MAX_QUOTE).to_string();
+    let is = |kind| {
+        causes().any(|cause| {
+            cause
+                .downcast_ref::<io::Error>()
+                .is_some_and(|error| error.kind() == kind)
+        })
+    };
+    // What rustls says is in an error of input and output, which does not give it as its source.
+    let is_tls = causes().any(|cause| {
+        let inner = cause
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref);
+        cause.is::<rustls::Error>()
+            || inner.is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>)
+    });
+    match error.is_connect() {
+        true if error.is_timeout() => Why::Silent,
+        true if is(io::ErrorKind::ConnectionRefused) => Why::Refused,
+        true if is_tls => Why::Untrusted(shown),
+        // The resolver's error has no kind of its own.
+        true if causes().any(|cause| cause.to_string() == "dns error") => Why::UnknownHost(shown),
+        _ => Why::Broken(shown),
+    }
+}

@@ -1,0 +1,347 @@
+//! A remote agent by HTTP: a request for each message that leaves, and streams of events for what comes, one for the
+//! connection and one for each session (RFD streamable-http-websocket-transport).
+//!
+//! What always holds:
+//! - A stream that breaks is opened again behind the last event that came. Where the server does not number its events,
+//!   something may be lost, and the connection ends with an error.
+//! - A message whose request broke is sent again under the key that it had, if the server takes each key once.
+//! - Who waits for an answer gets one: where only a session fails, its open requests are answered with errors.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `mod` | what leaves: the order of requests, and what is sent again |
+//! | `streams` | what comes: streams, and how they are opened again |
+//! | `open` | what is open: sessions, requests of either side |
+
+mod open;
+mod streams;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use acp_chain_rpc::{Error, Id, Kind, Message, code};
+use bytes::{Bytes, BytesMut};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use self::open::{Open, Refusal};
+use super::ends::{Heard, Inbox, Link, on_one_line};
+use super::error::{RemoteError, Why};
+use super::patience::Patience;
+use super::web::{Web, is_of_gateway, wanted_pause};
+use crate::wire::{CONNECTION, IDEMPOTENCY, RESUME, SESSION};
+
+/// How long the server is waited for at the end.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// A connection by HTTP.
+pub struct Connection {
+    web: Web,
+    limit: usize,
+    inbox: Inbox,
+    /// What the answer to `initialize` said of the connection.
+    begun: OnceLock<Begun>,
+    open: Mutex<Open>,
+    /// The error with which the connection has ended.
+    failed: OnceLock<RemoteError>,
+    /// The key of the next message.
+    key: AtomicU64,
+    streams: Mutex<JoinSet<()>>,
+}
+
+struct Begun {
+    connection: HeaderValue,
+    /// Whether the server takes a message that comes again once, and keeps what streams lose.
+    resumes: bool,
+}
+
+/// What became of a request.
+enum Posted {
+    Taken(Response),
+    /// By the server, for a reason that is about this message.
+    Refused(Refusal),
+}
+
+impl Connection {
+    pub fn new(web: Web, limit: usize, inbox: Inbox) -> Self {
+        Self {
+            web,
+            limit,
+            inbox,
+            begun: OnceLock::new(),
+            open: Mutex::default(),
+            failed: OnceLock::new(),
+            key: AtomicU64::new(0),
+            streams: Mutex::default(),
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        // Nothing in there is left half done.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn resumes(&self) -> bool {
+        self.begun.get().is_some_and(|begun| begun.resumes)
+    }
+
+    /// The headers that say whose a request is.
+    fn of(&self, request: RequestBuilder, session: Option<&HeaderValue>) -> RequestBuilder {
+        let request = match self.begun.get() {
+            Some(begun) => request.header(CONNECTION, &begun.connection),
+            None => request,
+        };
+        match session {
+            Some(session) => request.header(SESSION, session),
+            None => request,
+        }
+    }
+
+    /// Begins the connection with the first message.
+    async fn begin(
+        self: &Arc<Self>,
+        line: Bytes,
+        message: Option<&Message>,
+    ) -> Result<(), RemoteError> {
+        if message.is_none_or(|message| &**message.method() != "initialize") {
+            return Err(self.web.error(Why::NotInitialize));
+        }
+        let answer = match self.post(&line, None).await? {
+            Posted::Taken(answer) => answer,
+            Posted::Refused(refusal) => return Err(refusal.error),
+        };
+        let headers = answer.headers();
+        let Some(connection) = headers.get(CONNECTION).cloned() else {
+            return Err(self
+                .web
+                .error(Why::NotAcp("its answer names no connection")));
+        };
+        let resumes = headers.get(RESUME).is_some_and(|value| value == "1");
+        let body = self.body(answer).await?;
+        let begun = Begun {
+            connection,
+            resumes,
+        };
+        // It is set here alone, and one message is sent at a time.
+        let _ = self.begun.set(begun);
+        let _ = self.inbox.send(Heard::Message(on_one_line(body))).await;
+        self.follow(None);
+        Ok(())
+    }
+
+    /// All of an answer.
+    async fn body(&self, mut answer: Response) -> Result<Bytes, RemoteError> {
+        let mut body = BytesMut::new();
+        while let Some(part) = answer
+            .chunk()
+            .await
+            .map_err(|error| self.web.broken(&error))?
+        {
+            if body.len() + part.len() > self.limit {
+                return Err(self.web.error(Why::TooLong(self.limit)));
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(body.freeze())
+    }
+
+    /// Hands a message to the server: again and again where that does no harm.
+    async fn post(
+        &self,
+        line: &Bytes,
+        session: Option<&HeaderValue>,
+    ) -> Result<Posted, RemoteError> {
+        let key = format!("\"{}\"", self.key.fetch_add(1, Ordering::Relaxed));
+        let mut patience = Patience::new();
+        loop {
+            let posted = self.web.send(Method::POST, |request| {
+                let request = request.header(CONTENT_TYPE, "application/json");
+                let request = request.header(IDEMPOTENCY, &key).body(line.clone());
+                self.of(request, session)
+            });
+            let answer = match posted.await {
+                Ok(answer) => answer,
+                Err(_) if self.resumes() && patience.pause().await => continue,
+                Err(error) => return Err(self.given_up(&error)),
+            };
+            let status = answer.status();
+            if status.is_success() {
+                return Ok(Posted::Taken(answer));
+            }
+            if let Some(pause) = wanted_pause(&answer)
+                && patience.wait(pause).await
+            {
+                continue;
+            }
+            if is_of_gateway(status) && self.resumes() && patience.pause().await {
+                continue;
+            }
+            let error = self.web.refused(answer).await;
+            return match status {
+                StatusCode::UNAUTHORIZED
+                | StatusCode::FORBIDDEN
+                | StatusCode::NOT_FOUND
+                | StatusCode::GONE => Err(error),
+                _ => Ok(Posted::Refused(Refusal { status, error })),
+            };
+        }
+    }
+
+    /// The error of a request that was tried often enough.
+    fn given_up(&self, error: &reqwest::Error) -> RemoteError {
+        let error = self.web.broken(error);
+        match self.resumes() {
+            true => error.after_tries(),
+            false => error,
+        }
+    }
+
+    /// Hands a message of a connection that has begun to the server.
+    async fn hand(
+        self: &Arc<Self>,
+        line: Bytes,
+        message: Option<Message>,
+    ) -> Result<(), RemoteError> {
+        let Some(message) = message else {
+            // The server says what is wrong with it.
+            let posted = self.post(&line, None).await?;
+            return posted.or_error();
+        };
+        let id = message.id();
+        let mut session = match message.kind() {
+            Kind::Request | Kind::Notification => message.session().cloned(),
+            Kind::Result | Kind::Error => id.as_ref().and_then(|id| self.open().answers(id)),
+        };
+        if let Some(name) = session.clone() {
+            let opened = self.opened(&name).await?;
+            match opened {
+                Ok(()) => {}
+                // This server knows it only when it is loaded, and says all about that on the connection's stream.
+                Err(refusal) if refusal.is_unknown() && attaches(message.method()) => {
+                    session = None
+                }
+                Err(refusal) => return self.refuse(&message, refusal).await,
+            }
+        }
+        let header = session
+            .as_ref()
+            .map(|name| HeaderValue::from_bytes(name.as_bytes()));
+        let header = header.transpose();
+        let Ok(header) = header else {
+            let error = self
+                .web
+                .error(Why::NotAcp("the id of its session can stand in no header"));
+            return self
+                .refuse(
+                    &message,
+                    Refusal {
+                        status: StatusCode::BAD_REQUEST,
+                        error,
+                    },
+                )
+                .await;
+        };
+        let is_request = message.kind() == Kind::Request;
+        if let Some(id) = id.clone().filter(|_| is_request) {
+            self.open().asks(id, session.clone(), message.method());
+        }
+        match self.post(&line, header.as_ref()).await? {
+            Posted::Taken(_) => Ok(()),
+            Posted::Refused(refusal) => {
+                if refusal.status == StatusCode::CONFLICT
+                    && let Some(name) = &session
+                {
+                    return self.fail_session(name, &refusal.error).await;
+                }
+                self.refuse(&message, refusal).await
+            }
+        }
+    }
+
+    /// Answers a request that the server does not take. Another message has nobody to tell.
+    async fn refuse(&self, message: &Message, refusal: Refusal) -> Result<(), RemoteError> {
+        match message.id() {
+            Some(id) if message.kind() == Kind::Request => {
+                self.open().is_answered(&id);
+                self.answer(&id, &refusal.error).await;
+                Ok(())
+            }
+            // Its session is of no use to whoever it is for.
+            _ if refusal.status == StatusCode::CONFLICT || refusal.is_unknown() => Ok(()),
+            _ => Err(refusal.error),
+        }
+    }
+
+    /// Answers all open requests of a session with an error.
+    async fn fail_session(
+        &self,
+        session: &Arc<str>,
+        error: &RemoteError,
+    ) -> Result<(), RemoteError> {
+        let waiting = self.open().fail(session);
+        for id in waiting {
+            self.answer(&id, error).await;
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, id: &Id, error: &RemoteError) {
+        let error = Error::new(code::INTERNAL_ERROR, error.to_string()).to_json();
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#,
+            id.as_str()
+        );
+        let _ = self.inbox.send(Heard::Message(line.into())).await;
+    }
+
+    /// Ends with an error.
+    async fn fail(&self, error: RemoteError) {
+        let _ = self.failed.set(error.clone());
+        let _ = self.inbox.send(Heard::End(Err(error))).await;
+    }
+}
+
+impl Posted {
+    fn or_error(self) -> Result<(), RemoteError> {
+        match self {
+            Self::Taken(_) => Ok(()),
+            Self::Refused(refusal) => Err(refusal.error),
+        }
+    }
+}
+
+impl Link for Connection {
+    async fn send(self: Arc<Self>, line: Bytes) -> Result<(), RemoteError> {
+        if let Some(error) = self.failed.get() {
+            return Err(error.clone());
+        }
+        let message = Message::parse(line.clone()).ok();
+        match self.begun.get() {
+            None => self.begin(line, message.as_ref()).await,
+            Some(_) => self.hand(line, message).await,
+        }
+    }
+
+    async fn end(self: Arc<Self>) {
+        if self.begun.get().is_some() && self.failed.get().is_none() {
+            let request = self
+                .web
+                .send(Method::DELETE, |request| self.of(request, None));
+            let _ = timeout(FAREWELL, request).await;
+        }
+        let mut streams = {
+            let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *streams)
+        };
+        streams.shutdown().await;
+        let _ = self.inbox.send(Heard::End(Ok(()))).await;
+    }
+}
+
+/// Whether a request is about a session that the server may not know before.
+fn attaches(method: &str) -> bool {
+    matches!(method, "session/load" | "session/resume" | "session/fork")
+}

@@ -1,0 +1,322 @@
+//! What comes: streams of events, each read by a task of its own.
+//!
+//! What always holds: a message is handed on before the event behind it is read, and counts as come from then on.
+
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use acp_chain_rpc::{Kind, Message};
+use bytes::Bytes;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::{Method, Response, StatusCode};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::Connection;
+use super::open::{QUESTIONS, Refusal, Standing};
+use crate::client::ends::Heard;
+use crate::client::error::{RemoteError, Why};
+use crate::client::patience::{LONGEST, Patience};
+use crate::client::sse::Parser;
+use crate::client::web::{is_of_gateway, wanted_pause};
+use crate::wire::{HEARTBEAT, LAST_EVENT};
+
+/// A server whose streams can be opened again is taken for gone if nothing came for so long.
+const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+
+/// How a stream ends.
+enum End {
+    /// Our side hears no more.
+    Unheard,
+    /// The server has said all.
+    Done,
+    /// The server does not let us open it, or not again.
+    Refused(Refusal),
+    /// Something may be lost.
+    Lost(RemoteError),
+}
+
+/// How what one request opened ends.
+enum Pause {
+    /// As answers do.
+    Clean,
+    /// In the middle of something, or so that it cannot be known.
+    Broken(RemoteError),
+    /// It was waited for as long as the server wanted.
+    Over,
+    End(End),
+}
+
+/// What has come by a stream.
+struct Progress {
+    /// The last event, if the server has named it.
+    last: Option<HeaderValue>,
+    patience: Patience,
+    /// Whether it was open at all.
+    was_open: bool,
+}
+
+impl Connection {
+    /// Reads the stream of a session, or of the connection, from now on.
+    pub fn follow(self: &Arc<Self>, session: Option<(Arc<str>, watch::Sender<Standing>)>) {
+        let connection = self.clone();
+        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that have ended are forgotten.
+        while streams.try_join_next().is_some() {}
+        streams.spawn(async move {
+            match session {
+                None => connection.follow_connection().await,
+                Some((name, tell)) => connection.follow_session(&name, &tell).await,
+            }
+        });
+    }
+
+    /// Waits until the stream of a session is open, or says why it is not.
+    pub async fn opened(
+        self: &Arc<Self>,
+        session: &Arc<str>,
+    ) -> Result<Result<(), Refusal>, RemoteError> {
+        let (mut told, tell) = self.open().stream(session);
+        if let Some(tell) = tell {
+            self.follow(Some((session.clone(), tell)));
+        }
+        let standing = told
+            .wait_for(|standing| !matches!(standing, Standing::Opening))
+            .await;
+        match standing.as_deref() {
+            Ok(Standing::Refused(refusal)) => Ok(Err(refusal.clone())),
+            Ok(_) => Ok(Ok(())),
+            // Whoever reads is told, too.
+            Err(_) => Err(self
+                .failed
+                .get()
+                .cloned()
+                .unwrap_or_else(|| self.web.error(Why::Ended("it takes no more".to_owned())))),
+        }
+    }
+
+    async fn follow_connection(self: &Arc<Self>) {
+        match self.read_stream(None, &|| {}).await {
+            End::Unheard => {}
+            End::Done => {
+                let _ = self.inbox.send(Heard::End(Ok(()))).await;
+            }
+            End::Refused(Refusal { error, .. }) | End::Lost(error) => self.fail(error).await,
+        }
+    }
+
+    async fn follow_session(self: &Arc<Self>, name: &Arc<str>, tell: &watch::Sender<Standing>) {
+        let open = || {
+            tell.send_replace(Standing::Open);
+        };
+        let end = self.read_stream(Some(name), &open).await;
+        self.open().closed(name);
+        match end {
+            End::Unheard => {}
+            End::Done => {
+                let why = Why::Ended("it has closed the session's stream".to_owned());
+                let _ = self.fail_session(name, &self.web.error(why)).await;
+            }
+            End::Refused(refusal) => {
+                let _ = self.fail_session(name, &refusal.error).await;
+                tell.send_replace(Standing::Refused(refusal));
+            }
+            End::Lost(error) => self.fail(error).await,
+        }
+    }
+
+    /// Reads a stream, and opens it again where it breaks.
+    async fn read_stream(
+        self: &Arc<Self>,
+        session: Option<&Arc<str>>,
+        open: &(dyn Fn() + Sync),
+    ) -> End {
+        let header = session
+            .map(|name| HeaderValue::from_bytes(name.as_bytes()))
+            .transpose();
+        let Ok(header) = header else {
+            let error = self
+                .web
+                .error(Why::NotAcp("the id of a session can stand in no header"));
+            let status = StatusCode::BAD_REQUEST;
+            return End::Refused(Refusal { status, error });
+        };
+        let mut progress = Progress {
+            last: None,
+            patience: Patience::new(),
+            was_open: false,
+        };
+        let mut was_clean = false;
+        loop {
+            let got = self.web.send(Method::GET, |request| {
+                let request = request.header(ACCEPT, "text/event-stream");
+                let request = match &progress.last {
+                    Some(last) => request.header(LAST_EVENT, last),
+                    None => request,
+                };
+                self.of(request, header.as_ref())
+            });
+            let pause = match got.await {
+                Err(error) => Pause::Broken(self.web.broken(&error)),
+                Ok(answer) if answer.status() == StatusCode::OK => {
+                    was_clean = false;
+                    self.read_answer(answer, session, &mut progress, open).await
+                }
+                Ok(answer) => {
+                    self.not_open(answer, session, &mut progress, was_clean)
+                        .await
+                }
+            };
+            let error = match pause {
+                Pause::End(end) => return end,
+                Pause::Clean if progress.last.is_none() => return End::Done,
+                Pause::Clean => {
+                    was_clean = true;
+                    self.web
+                        .error(Why::Ended("it ends its streams again and again".to_owned()))
+                }
+                Pause::Broken(error) => error,
+                Pause::Over => continue,
+            };
+            // Before it was open nothing was lost; then, only what the server can name is not.
+            let may_go_on = match progress.was_open {
+                true => progress.last.is_some(),
+                false => self.resumes(),
+            };
+            if !may_go_on {
+                return End::Lost(error);
+            }
+            if !progress.patience.pause().await {
+                return End::Lost(error.after_tries());
+            }
+        }
+    }
+
+    /// Reads what a request opened.
+    async fn read_answer(
+        self: &Arc<Self>,
+        mut answer: Response,
+        session: Option<&Arc<str>>,
+        progress: &mut Progress,
+        open: &(dyn Fn() + Sync),
+    ) -> Pause {
+        let kind = answer.headers().get(CONTENT_TYPE);
+        if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+            let why = Why::NotAcp("its answer is no stream of events");
+            return Pause::End(End::Lost(self.web.error(why)));
+        }
+        progress.was_open = true;
+        open();
+        let begun = Instant::now();
+        let mut parser = Parser::new(self.limit);
+        let mut is_first = true;
+        let pause = loop {
+            // A server whose stream cannot be opened again may be silent for as long as it likes.
+            let silence = match progress.last {
+                Some(_) => SILENCE,
+                None => Duration::MAX,
+            };
+            let chunk = tokio::select! {
+                chunk = timeout(silence, answer.chunk()) => chunk,
+                () = self.inbox.closed() => return Pause::End(End::Unheard),
+            };
+            let mut bytes = match chunk {
+                Ok(Ok(Some(bytes))) => bytes,
+                Ok(Ok(None)) => break Pause::Clean,
+                Ok(Err(error)) => break Pause::Broken(self.web.broken(&error)),
+                Err(_) => {
+                    let why = Why::Broken("it says nothing any more".to_owned());
+                    break Pause::Broken(self.web.error(why));
+                }
+            };
+            loop {
+                let event = match parser.next(&mut bytes) {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(_) => {
+                        let error = self.web.error(Why::TooLong(self.limit));
+                        return Pause::End(End::Lost(error));
+                    }
+                };
+                let id = event
+                    .id
+                    .as_ref()
+                    .and_then(|id| HeaderValue::from_bytes(id).ok());
+                // Some servers begin with the event that they were told of.
+                let is_known = std::mem::take(&mut is_first) && id.is_some() && id == progress.last;
+                if !event.data.is_empty() && !is_known {
+                    if let Err(end) = self.hear(event.data, session).await {
+                        return Pause::End(end);
+                    }
+                    progress.patience.renew();
+                    // Behind a message without a name, nobody can say where to go on.
+                    progress.last = id;
+                } else if id.is_some() {
+                    progress.last = id;
+                }
+            }
+        };
+        if begun.elapsed() > LONGEST {
+            progress.patience.renew();
+        }
+        pause
+    }
+
+    /// What becomes of a stream that the server does not open.
+    async fn not_open(
+        &self,
+        answer: Response,
+        session: Option<&Arc<str>>,
+        progress: &mut Progress,
+        was_clean: bool,
+    ) -> Pause {
+        let status = answer.status();
+        if let Some(pause) = wanted_pause(&answer)
+            && progress.patience.wait(pause).await
+        {
+            return Pause::Over;
+        }
+        let error = self.web.refused(answer).await;
+        let is_again = progress.was_open;
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::GONE => {
+                Pause::End(End::Lost(error))
+            }
+            // It has ended what it said that it had ended.
+            StatusCode::NOT_FOUND | StatusCode::NO_CONTENT if was_clean => Pause::End(End::Done),
+            // It may not have seen yet that the stream broke.
+            StatusCode::CONFLICT if is_again => Pause::Broken(error),
+            _ if is_of_gateway(status) && (is_again || self.resumes()) => Pause::Broken(error),
+            _ if session.is_some() => Pause::End(End::Refused(Refusal { status, error })),
+            _ => Pause::End(End::Lost(error)),
+        }
+    }
+
+    /// Hands on what came by a stream.
+    async fn hear(self: &Arc<Self>, data: Bytes, session: Option<&Arc<str>>) -> Result<(), End> {
+        let message = Message::parse(data.clone()).ok();
+        let mut begins = None;
+        if let Some(message) = &message {
+            let id = message.id();
+            let mut open = self.open();
+            match (message.kind(), id, session) {
+                (Kind::Request, Some(id), Some(session)) if !open.is_asked(&id, session) => {
+                    let error = self.web.error(Why::TooManyQuestions(QUESTIONS));
+                    return Err(End::Lost(error));
+                }
+                (Kind::Result | Kind::Error, ..) => begins = open.hears_answer(message),
+                _ => {}
+            }
+        }
+        let handed = self.inbox.send(Heard::Message(data)).await;
+        handed.map_err(|_| End::Unheard)?;
+        // Behind the answer that names it, so that nothing of it comes before.
+        if let Some(session) = begins {
+            let (_, tell) = self.open().stream(&session);
+            if let Some(tell) = tell {
+                self.follow(Some((session, tell)));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! How often something is tried again, and for how long.
+
+use std::time::{Duration, Instant};
+
+/// The first pause, and the longest: each is twice the one before.
+const FIRST: Duration = Duration::from_millis(100);
+pub const LONGEST: Duration = Duration::from_secs(5);
+
+/// So long it is tried without anything that came of it.
+pub const WHOLE: Duration = Duration::from_mins(1);
+
+/// Pauses between tries of one thing.
+#[derive(Debug)]
+pub struct Patience {
+    pause: Duration,
+    /// When what is tried again failed first.
+    since: Option<Instant>,
+}
+
+impl Patience {
+    pub fn new() -> Self {
+        Self {
+            pause: FIRST,
+            since: None,
+        }
+    }
+
+    /// Waits before the next try. `false`, at once, if there was time enough.
+    pub async fn pause(&mut self) -> bool {
+        let pause = self.pause;
+        self.pause = (pause * 2).min(LONGEST);
+        self.wait(pause).await
+    }
+
+    /// The same for so long as the other side wants.
+    pub async fn wait(&mut self, pause: Duration) -> bool {
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let is_enough = since.elapsed() + pause > WHOLE;
+        if !is_enough {
+            tokio::time::sleep(pause).await;
+        }
+        !is_enough
+    }
+
+    /// Something came of it.
+    pub fn renew(&mut self) {
+        *self = Self::new();
+    }
+}

@@ -1,0 +1,200 @@
+//! Requests to a remote agent.
+//!
+//! What always holds: the token goes to the address that it is for and nowhere else, so no redirection is followed. What
+//! the server sets as cookies goes with every request behind that, as long as the connection lives.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
+use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue, RETRY_AFTER, SET_COOKIE};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
+
+use super::error::{RemoteError, Why, cause};
+use super::target::{Address, Target, Token};
+use crate::wire::HEARTBEAT;
+
+/// How long a server may take to be reached.
+const CONNECT: Duration = Duration::from_secs(15);
+
+/// How long a connection that nobody uses is kept. Servers close theirs after 5 seconds and more; a request that meets
+/// such an end may be lost, and not every server can be told twice.
+const IDLE: Duration = Duration::from_secs(4);
+
+/// How many cookies are kept, and how long each may be, in bytes.
+const COOKIES: usize = 64;
+const COOKIE_LEN: usize = 4096;
+
+/// How much of what a server says about an error is read, in bytes.
+const SAID: usize = 4 << 10;
+
+/// What makes requests to one address.
+#[derive(Debug)]
+pub struct Web {
+    client: Client,
+    address: Address,
+    token: Option<Token>,
+    cookies: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+impl Web {
+    /// Trusts the servers that the system trusts, or the file that `SSL_CERT_FILE` names.
+    pub fn new(target: &Target) -> Result<Self, RemoteError> {
+        let address = &target.address;
+        let wrong = |why| RemoteError::new(&address.to_string(), why);
+        if target.token.is_some() && !address.is_private() {
+            return Err(wrong(Why::OpenToken));
+        }
+        // One that is there already will do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let heartbeat = Duration::from_secs(HEARTBEAT);
+        let mut builder = Client::builder()
+            .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            .redirect(Policy::none())
+            .referer(false)
+            .pool_idle_timeout(IDLE)
+            .tcp_keepalive(heartbeat)
+            .http2_keep_alive_interval(heartbeat)
+            .http2_keep_alive_timeout(2 * heartbeat)
+            .http2_adaptive_window(true);
+        if address.is_websocket() {
+            builder = builder.http1_only();
+        }
+        if let Some(path) = &target.ca {
+            let shown = Untrusted::new(path.display());
+            let unreadable = |error: String| wrong(Why::Certificates(format!("{shown}: {error}")));
+            let pem = fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+            let all = Certificate::from_pem_bundle(&pem);
+            let all = all.map_err(|error| unreadable(error.to_string()))?;
+            if all.is_empty() {
+                return Err(unreadable("there is none in it".to_owned()));
+            }
+            builder = builder.tls_certs_merge(all);
+        }
+        let client = builder.build();
+        let client = client.map_err(|error| wrong(Why::NoNetwork(innermost(&error))))?;
+        Ok(Self {
+            client,
+            address: address.clone(),
+            token: target.token.clone(),
+            cookies: Mutex::default(),
+        })
+    }
+
+    /// Makes a request, and takes whatever is answered.
+    pub async fn send(
+        &self,
+        method: Method,
+        more: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> reqwest::Result<Response> {
+        let mut request = self.client.request(method, self.address.url.clone());
+        if let Some(Token(value)) = &self.token {
+            request = request.header(AUTHORIZATION, value);
+        }
+        if let Some(cookies) = self.cookies() {
+            request = request.header(COOKIE, cookies);
+        }
+        let answer = more(request).send().await?;
+        self.keep_cookies(answer.headers());
+        Ok(answer)
+    }
+
+    /// An error that names the address.
+    pub fn error(&self, why: Why) -> RemoteError {
+        RemoteError::new(&self.address.to_string(), why)
+    }
+
+    /// The error of a request that had no answer, or only a part of one.
+    pub fn broken(&self, error: &reqwest::Error) -> RemoteError {
+        self.error(cause(error))
+    }
+
+    /// The error of a request that was answered so.
+    pub async fn refused(&self, answer: Response) -> RemoteError {
+        let status = answer.status();
+        let said_ = said(answer).await;
+        self.error(Why::Status {
+            status,
+            with_token: self.token.is_some(),
+            said_,
+        })
+    }
+
+    fn cookies(&self) -> Option<HeaderValue> {
+        let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let pairs = cookies
+            .iter()
+            .map(|(name, value)| [name, &b"="[..], value].concat());
+        let pairs: Vec<_> = pairs.collect();
+        let value = HeaderValue::from_bytes(&pairs.join(&b"; "[..])).ok();
+        value.filter(|_| !pairs.is_empty())
+    }
+
+    fn keep_cookies(&self, headers: &HeaderMap) {
+        let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        for value in headers.get_all(SET_COOKIE) {
+            let pair = value.as_bytes().split(|byte| *byte == b';').next();
+            let pair = pair.unwrap_or_default();
+            let Some(equals) = memchr::memchr(b'=', pair).filter(|at| *at > 0) else {
+                continue;
+            };
+            let name = pair[..equals].trim_ascii().to_vec();
+            let has_room = cookies.len() < COOKIES || cookies.contains_key(&name);
+            if pair.len() <= COOKIE_LEN && has_room {
+                cookies.insert(name, pair[equals + 1..].trim_ascii().to_vec());
+            }
+        }
+    }
+}
+
+/// The beginning of what a server says about an error.
+pub async fn said(mut answer: Response) -> String {
+    let mut said = Vec::new();
+    while let Ok(Some(part)) = answer.chunk().await {
+        said.extend_from_slice(&part[..part.len().min(SAID - said.len())]);
+        if said.len() == SAID {
+            break;
+        }
+    }
+    Untrusted::within(String::from_utf8_lossy(&said).trim(), MAX_QUOTE).to_string()
+}
+
+/// How long a server without room wants us to wait, in whole seconds, if it wants that.
+pub fn wanted_pause(answer: &Response) -> Option<Duration> {
+    let status = answer.status();
+    let is_full = [
+        StatusCode::TOO_MANY_REQUESTS,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ];
+    let after = answer
+        .headers()
+        .get(RETRY_AFTER)
+        .filter(|_| is_full.contains(&status))?;
+    after
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()
+        .map(Duration::from_secs)
+}
+
+/// Whether a status is that of something between us and the server, which may reach it again.
+pub fn is_of_gateway(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BAD_GATEWAY | StatusCode::SERVICE_UNAVAILABLE | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
+fn innermost(error: &reqwest::Error) -> String {
+    let mut last: &dyn std::error::Error = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}

@@ -1,0 +1,189 @@
+//! A remote agent by WebSocket: one connection, a text for each message.
+//!
+//! The connection is one of HTTP/1.1 that is upgraded (RFC 6455), so that it has the same certificates, proxies and
+//! errors as every other request.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use bytes::Bytes;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use reqwest::header::{
+    CONNECTION, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use reqwest::{Method, StatusCode, Upgraded};
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+
+use super::ends::{Heard, Inbox, Link, on_one_line};
+use super::error::{RemoteError, Why};
+use super::web::Web;
+use crate::wire::HEARTBEAT;
+
+/// Whoever says nothing for so long is gone.
+const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+
+/// How long the other side is waited for at the end.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+type Stream = WebSocketStream<Upgraded>;
+
+/// A connection by WebSocket.
+pub struct Socket {
+    web: Web,
+    limit: usize,
+    inbox: Inbox,
+    /// None before there is one.
+    sink: Mutex<Option<SplitSink<Stream, Message>>>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+impl Socket {
+    pub fn new(web: Web, limit: usize, inbox: Inbox) -> Self {
+        Self {
+            web,
+            limit,
+            inbox,
+            sink: Mutex::default(),
+            tasks: Mutex::default(),
+        }
+    }
+
+    async fn open(&self) -> Result<Stream, RemoteError> {
+        let key = generate_key();
+        let answer = self.web.send(Method::GET, |request| {
+            let request = request
+                .header(CONNECTION, "Upgrade")
+                .header(UPGRADE, "websocket");
+            request
+                .header(SEC_WEBSOCKET_VERSION, "13")
+                .header(SEC_WEBSOCKET_KEY, &key)
+        });
+        let answer = answer.await.map_err(|error| self.web.broken(&error))?;
+        let status = answer.status();
+        if status.is_success() || status == StatusCode::UPGRADE_REQUIRED {
+            return Err(self.web.error(Why::NoWebSocket(status)));
+        }
+        if status != StatusCode::SWITCHING_PROTOCOLS {
+            return Err(self.web.refused(answer).await);
+        }
+        let accepted = answer.headers().get(SEC_WEBSOCKET_ACCEPT);
+        if accepted.is_none_or(|accepted| *accepted != *derive_accept_key(key.as_bytes())) {
+            return Err(self.web.error(Why::NoWebSocket(status)));
+        }
+        let upgraded = answer.upgrade().await;
+        let upgraded = upgraded.map_err(|error| self.web.broken(&error))?;
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(self.limit))
+            .max_frame_size(Some(self.limit));
+        Ok(WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await)
+    }
+
+    /// Reads until the end, and tells that.
+    async fn read(self: Arc<Self>, mut stream: SplitStream<Stream>) {
+        let end = loop {
+            // While nobody takes what came, nothing is read, and nobody is silent.
+            let next = tokio::select! {
+                next = timeout(SILENCE, stream.next()) => next,
+                () = self.inbox.closed() => return,
+            };
+            match next {
+                Err(_) => break Err(Why::Broken("it says nothing any more".to_owned())),
+                Ok(None) => break Err(Why::Broken("it ended".to_owned())),
+                Ok(Some(Ok(Message::Text(text)))) => {
+                    let message = on_one_line(text.into());
+                    if !message.trim_ascii().is_empty()
+                        && self.inbox.send(Heard::Message(message)).await.is_err()
+                    {
+                        return;
+                    }
+                }
+                Ok(Some(Ok(Message::Close(frame)))) => break farewell(frame),
+                // Nothing in ACP is binary.
+                Ok(Some(Ok(_))) => {}
+                Ok(Some(Err(error))) => break Err(self.why(&error)),
+            }
+        };
+        let end = end.map_err(|why| self.web.error(why));
+        let _ = self.inbox.send(Heard::End(end)).await;
+    }
+
+    /// Shows the other side, and whoever is between, that we are there.
+    async fn ping(self: Arc<Self>) {
+        loop {
+            tokio::select! {
+                () = sleep(Duration::from_secs(HEARTBEAT)) => {}
+                () = self.inbox.closed() => return,
+            }
+            let mut sink = self.sink.lock().await;
+            let Some(sink) = sink.as_mut() else { return };
+            // Whoever reads tells why not.
+            if sink.send(Message::Ping(Bytes::new())).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn why(&self, error: &Error) -> Why {
+        match error {
+            Error::Capacity(_) => Why::TooLong(self.limit),
+            Error::ConnectionClosed | Error::AlreadyClosed => Why::Broken("it ended".to_owned()),
+            _ => Why::Broken(quote(&error.to_string(), MAX_QUOTE)),
+        }
+    }
+}
+
+impl Link for Socket {
+    async fn send(self: Arc<Self>, message: Bytes) -> Result<(), RemoteError> {
+        let mut sink = self.sink.lock().await;
+        let sink = match &mut *sink {
+            Some(sink) => sink,
+            none => {
+                let (ours, stream) = self.open().await?.split();
+                let mut tasks = self.tasks.lock().await;
+                tasks.spawn(self.clone().read(stream));
+                tasks.spawn(self.clone().ping());
+                none.insert(ours)
+            }
+        };
+        let text = Utf8Bytes::try_from(message);
+        let text = text.map_err(|error| self.web.error(Why::Broken(error.to_string())))?;
+        let sent = sink.send(Message::Text(text)).await;
+        sent.map_err(|error| self.web.error(self.why(&error)))
+    }
+
+    async fn end(self: Arc<Self>) {
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().await);
+        let _ = timeout(FAREWELL, async {
+            if let Some(mut sink) = self.sink.lock().await.take() {
+                let _ = sink.close().await;
+                // That which reads ends with the answer.
+                tasks.join_next().await;
+            }
+        })
+        .await;
+        tasks.shutdown().await;
+        let _ = self.inbox.send(Heard::End(Ok(()))).await;
+    }
+}
+
+/// What the other side's farewell means.
+fn farewell(frame: Option<CloseFrame>) -> Result<(), Why> {
+    match frame {
+        None => Ok(()),
+        Some(frame) if [CloseCode::Normal, CloseCode::Away].contains(&frame.code) => Ok(()),
+        Some(frame) => {
+            let reason = quote(&frame.reason, MAX_QUOTE);
+            Err(Why::Ended(format!("{reason} ({})", u16::from(frame.code))))
+        }
+    }
+}

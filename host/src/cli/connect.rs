@@ -1,0 +1,187 @@
+//! `acp-chain connect`: what a chain starts in the place of an agent that is elsewhere. It copies messages between its
+//! standard streams and the remote agent, byte for byte.
+//!
+//! It is a process of its own: a chain that runs has no right to connect to anything.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use acp_chain_remote::client::{self, Address, Target, Token};
+
+use crate::limits::LINE;
+use crate::native::CommandLine;
+use crate::system::{files, stdio};
+use crate::transport::{Frame, Outbox, Transport};
+use crate::untrusted::Untrusted;
+
+/// The variable that has the token.
+const TOKEN: &str = "ACP_CHAIN_CONNECT_TOKEN";
+
+/// The longest first line of a file with a token, in bytes.
+const TOKEN_LEN: u64 = 64 << 10;
+
+#[derive(Debug, clap::Args)]
+pub struct Connect {
+    /// Where the agent is: http, https, ws or wss
+    #[arg(value_name = "URL")]
+    connect: String,
+    #[command(flatten)]
+    way: Way,
+}
+
+/// How a remote agent is reached, besides its URL.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Way {
+    /// Also trust the certificates in this file (PEM) for the agent of `--connect`
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    connect_ca: Option<PathBuf>,
+    /// The first line of this file lets us in at the agent of `--connect`; nobody else may read it. Without it,
+    /// ACP_CHAIN_CONNECT_TOKEN does, if it is set
+    #[arg(long, value_name = "FILE", requires = "connect")]
+    connect_token_file: Option<PathBuf>,
+}
+
+impl Way {
+    /// The command line that reaches the agent at this URL: that of another of us.
+    pub fn command(&self, url: &str) -> Result<CommandLine, String> {
+        // What is wrong with it is said at once.
+        let _: Address = url.parse().map_err(wrong)?;
+        let program = std::env::current_exe()
+            .map_err(|error| format!("the file of this program is not known: {error}"))?;
+        let mut args = vec!["connect".into(), url.into()];
+        let files = [
+            ("--connect-ca", &self.connect_ca),
+            ("--connect-token-file", &self.connect_token_file),
+        ];
+        for (option, file) in files {
+            let Some(file) = file else { continue };
+            let file = std::path::absolute(file).map_err(|error| format!("{option}: {error}"))?;
+            args.extend([OsString::from(option), file.into_os_string()]);
+        }
+        Ok(CommandLine {
+            program: program.into_os_string(),
+            args,
+            env: Vec::new(),
+        })
+    }
+
+    fn token(&self) -> Result<Option<Token>, String> {
+        let (from, token) = match &self.connect_token_file {
+            Some(file) => {
+                let shown = Untrusted::new(file.display()).to_string();
+                let token = read_token(file);
+                let told = |error| format!("the token in {shown} cannot be used: {error}");
+                (shown.clone(), token.map_err(told)?)
+            }
+            None => match std::env::var(TOKEN) {
+                Ok(token) if !token.is_empty() => (TOKEN.to_owned(), token),
+                Ok(_) | Err(std::env::VarError::NotPresent) => return Ok(None),
+                Err(error) => return Err(format!("{TOKEN}: {error}")),
+            },
+        };
+        let token = token.trim().parse();
+        token.map(Some).map_err(|error| format!("{from}: {error}"))
+    }
+}
+
+fn wrong(error: impl std::fmt::Display) -> String {
+    format!("--connect: {error}")
+}
+
+/// The first line of a file that nobody else may read.
+fn read_token(path: &Path) -> io::Result<String> {
+    let file = File::open(path)?;
+    files::check_secret(&file, path).map_err(|error| io::Error::other(error.to_string()))?;
+    let mut text = String::new();
+    file.take(TOKEN_LEN).read_to_string(&mut text)?;
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+impl Connect {
+    pub fn main(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let done = match runtime {
+            Ok(runtime) => {
+                let done = runtime.block_on(self.serve());
+                // A thread that reads a terminal would be waited for.
+                runtime.shutdown_background();
+                done
+            }
+            Err(error) => Err(format!("the runtime does not start: {error}")),
+        };
+        super::finish(done)
+    }
+
+    async fn serve(self) -> Result<(), String> {
+        let target = Target {
+            address: self.connect.parse().map_err(wrong)?,
+            token: self.way.token()?,
+            ca: self.way.connect_ca,
+        };
+        let unusable = |error| format!("standard input or output cannot be used: {error}");
+        let (input, output) = (
+            stdio::input().map_err(unusable)?,
+            stdio::output().map_err(unusable)?,
+        );
+        let client = Transport::lines(input, output, LINE);
+        let agent = client::connect(&target, LINE).map_err(|error| error.to_string())?;
+        join(client, agent).await
+    }
+}
+
+/// Copies messages both ways until either end is gone. An error if it was the agent's.
+async fn join(client: Transport, agent: Transport) -> Result<(), String> {
+    let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
+    let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
+    let sent = async {
+        let mut outbox = Outbox::default();
+        while let Ok(true) = from_client.read().await {
+            while let Some(frame) = from_client.next_frame() {
+                push(frame, &mut outbox)?;
+                to_agent
+                    .write_all(&mut outbox)
+                    .await
+                    .map_err(|error| error.to_string())?;
+            }
+        }
+        // The other direction ends with it.
+        to_agent.close();
+        std::future::pending().await
+    };
+    let received = async {
+        let mut outbox = Outbox::default();
+        while from_agent.read().await.map_err(|error| error.to_string())? {
+            while let Some(frame) = from_agent.next_frame() {
+                push(frame, &mut outbox)?;
+                // A client that is gone has closed our input, too.
+                let _ = to_client.write_all(&mut outbox).await;
+            }
+        }
+        Ok(())
+    };
+    tokio::select! {
+        failed = sent => failed,
+        ended = received => ended,
+    }
+}
+
+/// Puts a message behind others.
+fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
+    match frame {
+        Frame::Line(line) => {
+            outbox.push(&line);
+            outbox.push_str("\n");
+            Ok(())
+        }
+        // Whoever was cut off in the midst of a message is gone.
+        Frame::Torn(_) => Ok(()),
+        Frame::TooLong { len, limit, .. } => Err(format!(
+            "a message has {len} bytes; at most, {limit} are allowed"
+        )),
+    }
+}
