@@ -1,12 +1,16 @@
 #!/usr/bin/env node
 // An agent over the npm SDK. It streams each text of a prompt back in at most three chunks. Where a
 // text has the word "permission" it asks to edit a file, and says what came of it; where it has the
-// word "wait" the turn goes on until `session/cancel`.
+// word "wait" the turn goes on until `session/cancel`. A session that is loaded has one earlier turn.
+//
+// `agent.mjs --serve` is the same by HTTP and WebSocket: it prints the address at which it listens, and then each request
+// on a line. It keeps cookies and, if `TOKEN` is set, wants that.
 import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from "@agentclientprotocol/sdk";
 
+const serves = process.argv.includes("--serve");
 const turns = new Map(); // session → the AbortController of its turn
 
 function say(client, sessionId, text) {
@@ -51,13 +55,17 @@ async function turn(client, { sessionId, prompt }, signal) {
   }
 }
 
-agent({ name: "npm-agent" })
+const app = agent({ name: "npm-agent" })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: PROTOCOL_VERSION,
     agentInfo: { name: "npm-agent", version: "1.0.0" },
-    agentCapabilities: {},
+    agentCapabilities: { loadSession: serves },
   }))
   .onRequest(methods.agent.session.new, () => ({ sessionId: randomUUID() }))
+  .onRequest(methods.agent.session.load, async ({ params: { sessionId }, client }) => {
+    await say(client, sessionId, "as it was");
+    return {};
+  })
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
     const abort = new AbortController();
     turns.set(params.sessionId, abort);
@@ -70,5 +78,36 @@ agent({ name: "npm-agent" })
   })
   .onNotification(methods.agent.session.cancel, ({ params }) => {
     turns.get(params.sessionId)?.abort();
-  })
-  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+  });
+
+async function serve() {
+  const { createServer } = await import("node:http");
+  const { AcpServer } = await import("@agentclientprotocol/sdk/experimental/server");
+  const node = await import("@agentclientprotocol/sdk/experimental/node");
+  const { WebSocketServer } = await import("ws");
+  const acp = new AcpServer({ agent: app });
+  const answer = node.createNodeHttpHandler(acp);
+  const isLetIn = ({ headers }) => !process.env.TOKEN || headers.authorization === `Bearer ${process.env.TOKEN}`;
+  const told = ({ method, url, headers }) => {
+    console.log([method, url, headers["acp-session-id"] ? "session" : "-", headers.cookie ?? "-"].join(" "));
+  };
+  const server = createServer((request, response) => {
+    told(request);
+    if (!isLetIn(request)) return response.writeHead(401).end("who are you?");
+    response.setHeader("Set-Cookie", "place=here; Path=/; HttpOnly");
+    return answer(request, response);
+  });
+  const upgrade = node.createNodeWebSocketUpgradeHandler(acp, new WebSocketServer({ noServer: true }));
+  server.on("upgrade", (request, socket, head) => {
+    told(request);
+    if (!isLetIn(request)) return socket.end("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+    return upgrade(request, socket, head);
+  });
+  server.listen(0, "127.0.0.1", () => console.log(`127.0.0.1:${server.address().port}`));
+}
+
+if (serves) {
+  await serve();
+} else {
+  app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+}
