@@ -4,7 +4,8 @@
 // word "wait" the turn goes on until `session/cancel`. A session that is loaded has one earlier turn.
 //
 // `agent.mjs --serve` is the same by HTTP and WebSocket: it prints the address at which it listens, and then each request
-// on a line. It keeps cookies and, if `TOKEN` is set, wants that.
+// on a line. It sets a cookie and, if `TOKEN` is set, wants that. With `CERTIFICATE` and `KEY`, which are files, it speaks
+// TLS, and then HTTP/2 too.
 import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -82,21 +83,31 @@ const app = agent({ name: "npm-agent" })
 
 async function serve() {
   const { createServer } = await import("node:http");
+  const { createSecureServer } = await import("node:http2");
+  const { readFileSync } = await import("node:fs");
   const { AcpServer } = await import("@agentclientprotocol/sdk/experimental/server");
   const node = await import("@agentclientprotocol/sdk/experimental/node");
   const { WebSocketServer } = await import("ws");
   const acp = new AcpServer({ agent: app });
   const answer = node.createNodeHttpHandler(acp);
   const isLetIn = ({ headers }) => !process.env.TOKEN || headers.authorization === `Bearer ${process.env.TOKEN}`;
-  const told = ({ method, url, headers }) => {
-    console.log([method, url, headers["acp-session-id"] ? "session" : "-", headers.cookie ?? "-"].join(" "));
+  const told = ({ method, url, headers, httpVersion }) => {
+    const session = headers["acp-session-id"] ? "session" : "-";
+    console.log([method, url, session, headers.cookie ?? "-", httpVersion].join(" "));
   };
-  const server = createServer((request, response) => {
+  const serve = (request, response) => {
     told(request);
+    // The SDK takes those of HTTP/2 that are none for headers.
+    const headers = Object.entries(request.headers).filter(([name]) => !name.startsWith(":"));
+    Object.defineProperty(request, "headers", { value: Object.fromEntries(headers) });
     if (!isLetIn(request)) return response.writeHead(401).end("who are you?");
     response.setHeader("Set-Cookie", "place=here; Path=/; HttpOnly");
     return answer(request, response);
-  });
+  };
+  const { CERTIFICATE, KEY } = process.env;
+  const server = CERTIFICATE
+    ? createSecureServer({ cert: readFileSync(CERTIFICATE), key: readFileSync(KEY), allowHTTP1: true }, serve)
+    : createServer(serve);
   const upgrade = node.createNodeWebSocketUpgradeHandler(acp, new WebSocketServer({ noServer: true }));
   server.on("upgrade", (request, socket, head) => {
     told(request);

@@ -1,5 +1,7 @@
 //! The server of the npm SDK, by HTTP and by WebSocket, behind a chain.
 
+use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use acp_chain_tests::client::{chunks, prompt};
@@ -23,8 +25,13 @@ struct Npm {
 
 impl Npm {
     async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    async fn start_with(variables: &[(&str, &Path)]) -> Self {
         let mut command = Command::new(peer("bin/npm-agent"));
         command.arg("--serve").env("TOKEN", TOKEN);
+        command.envs(variables.iter().copied());
         command.stdout(Stdio::piped()).kill_on_drop(true);
         let mut process = command.spawn().unwrap();
         let mut told = BufReader::new(process.stdout.take().unwrap()).lines();
@@ -48,8 +55,9 @@ impl Npm {
 }
 
 /// A chain in front of the agent at this URL, for a user without any configuration.
-fn chain(home: &std::path::Path, url: &str) -> Process {
-    let mut command = program(&["run", "--connect", url]);
+fn chain(home: &Path, args: &[&str]) -> Process {
+    let mut command = program(&["run", "--connect"]);
+    command.args(args);
     for variable in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
         command.env(variable, home);
     }
@@ -135,10 +143,47 @@ async fn whole_connection(mut client: Process) {
 async fn a_client_does_all_that_it_does_with_an_agent_behind_http_and_websocket() {
     let mut npm = Npm::start().await;
     let home = tempfile::tempdir().unwrap();
-    whole_connection(chain(home.path(), &format!("http://{}/acp", npm.address))).await;
-    npm.tells("DELETE /acp - place=here").await;
-    whole_connection(chain(home.path(), &format!("ws://{}/acp", npm.address))).await;
-    npm.tells("GET /acp - -").await;
+    whole_connection(chain(
+        home.path(),
+        &[&format!("http://{}/acp", npm.address)],
+    ))
+    .await;
+    npm.tells("DELETE /acp - place=here 1.1").await;
+    whole_connection(chain(home.path(), &[&format!("ws://{}/acp", npm.address)])).await;
+    npm.tells("GET /acp - - 1.1").await;
+}
+
+#[tokio::test]
+async fn it_does_so_by_tls_where_its_user_trusts_the_certificate() {
+    let home = tempfile::tempdir().unwrap();
+    let (certificate, key) = (home.path().join("it.pem"), home.path().join("key.pem"));
+    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    fs::write(&certificate, certified.cert.pem()).unwrap();
+    fs::write(&key, certified.signing_key.serialize_pem()).unwrap();
+    let mut npm = Npm::start_with(&[("CERTIFICATE", &certificate), ("KEY", &key)]).await;
+    for (scheme, request) in [
+        ("https", "DELETE /acp - place=here 2.0"),
+        ("wss", "GET /acp - - 1.1"),
+    ] {
+        let url = format!("{scheme}://{}/acp", npm.address);
+        let mut stranger = chain(home.path(), &[&url]);
+        let error = stranger
+            .wire
+            .request("initialize", INITIALIZE)
+            .await
+            .error
+            .unwrap();
+        assert!(
+            error.contains("its certificate is not trusted") && error.contains("`--connect-ca`"),
+            "{error}"
+        );
+        whole_connection(chain(
+            home.path(),
+            &[&url, "--connect-ca", certificate.to_str().unwrap()],
+        ))
+        .await;
+        npm.tells(request).await;
+    }
 }
 
 #[tokio::test]

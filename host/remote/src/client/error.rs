@@ -148,20 +148,19 @@ pub(super) fn cause(error: &reqwest::Error) -> Why {
                 .is_some_and(|error| error.kind() == kind)
         })
     };
-    // What rustls says is in an error of input and output, which does not give it as its source.
-    let is_tls = causes().any(|cause| {
-        let inner = cause
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref);
-        cause.is::<rustls::Error>()
-            || inner.is_some_and(<dyn Error + Send + Sync>::is::<rustls::Error>)
-    });
     match error.is_connect() {
         true if error.is_timeout() => Why::Silent,
         true if is(io::ErrorKind::ConnectionRefused) => Why::Refused,
-        true if is_tls => Why::Untrusted(shown),
+        true if causes().any(is_of_tls) => Why::Untrusted(shown),
         // The resolver's error has no kind of its own.
         true if causes().any(|cause| cause.to_string() == "dns error") => Why::UnknownHost(shown),
         _ => Why::Broken(shown),
     }
+}
+
+/// Whether rustls says it, by way of an error of input and output, which does not give it as its source.
+fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
+    let io = error.downcast_ref::<io::Error>();
+    let inner = io.and_then(io::Error::get_ref);
+    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
 }

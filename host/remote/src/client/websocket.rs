@@ -187,3 +187,119 @@ fn farewell(frame: Option<CloseFrame>) -> Result<(), Why> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use acp_chain_rpc::transport::{Frame, Outbox, Transport};
+    use tokio::net::{TcpListener, TcpStream};
+    use tokio_tungstenite::accept_async;
+
+    use super::*;
+    use crate::client::{Target, connect};
+
+    type Server = WebSocketStream<TcpStream>;
+
+    /// A transport on which `initialize` was said, and the server's end.
+    async fn ends(limit: usize) -> (Transport, Server) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let target = Target {
+            address: format!("ws://{address}/").parse().unwrap(),
+            token: None,
+            ca: None,
+        };
+        let mut transport = connect(&target, limit).unwrap();
+        let mut outbox = Outbox::default();
+        outbox.push_str("initialize\n");
+        let accepting = async {
+            accept_async(listener.accept().await.unwrap().0)
+                .await
+                .unwrap()
+        };
+        let (written, mut server) =
+            tokio::join!(transport.outgoing.write_all(&mut outbox), accepting);
+        written.unwrap();
+        assert_eq!(
+            server.next().await.unwrap().unwrap(),
+            Message::text("initialize")
+        );
+        (transport, server)
+    }
+
+    /// All that comes of a transport, and how it ends.
+    async fn heard(transport: &mut Transport) -> (Vec<Bytes>, io::Result<bool>) {
+        let mut lines = Vec::new();
+        loop {
+            let read = transport.incoming.read().await;
+            if !matches!(read, Ok(true)) {
+                return (lines, read);
+            }
+            while let Some(frame) = transport.incoming.next_frame() {
+                let Frame::Line(line) = frame else {
+                    panic!("{frame:?}");
+                };
+                lines.push(line);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn each_text_is_a_line_and_a_farewell_is_the_end() {
+        let (mut transport, mut server) = ends(100).await;
+        for message in [
+            Message::binary("[]"),
+            Message::text("{\n \"a\": 1e400\r}"),
+            Message::text(" "),
+            Message::Ping("x".into()),
+            Message::text("{}"),
+        ] {
+            server.send(message).await.unwrap();
+        }
+        server.close(None).await.unwrap();
+        let (lines, end) = heard(&mut transport).await;
+        assert_eq!(lines, ["{  \"a\": 1e400 }", "{}"]);
+        assert!(matches!(end, Ok(false)), "{end:?}");
+    }
+
+    #[tokio::test]
+    async fn whatever_else_ends_it_is_an_error_that_says_so() {
+        let (mut transport, server) = ends(100).await;
+        drop(server);
+        let (_, end) = heard(&mut transport).await;
+        assert!(end.unwrap_err().to_string().contains("may be lost"));
+
+        let (mut transport, mut server) = ends(100).await;
+        let reason = CloseFrame {
+            code: CloseCode::Policy,
+            reason: "too\u{1b} much".into(),
+        };
+        server.close(Some(reason)).await.unwrap();
+        let (_, end) = heard(&mut transport).await;
+        let end = end.unwrap_err().to_string();
+        assert!(end.contains("too\\u{1b} much (1008)"), "{end}");
+
+        let (mut transport, mut server) = ends(100).await;
+        server.send(Message::text("x".repeat(101))).await.unwrap();
+        let (_, end) = heard(&mut transport).await;
+        let end = end.unwrap_err().to_string();
+        assert!(end.contains("more than 100 bytes"), "{end}");
+    }
+
+    #[tokio::test]
+    async fn closed_by_us_it_says_farewell_and_ends() {
+        let (mut transport, mut server) = ends(100).await;
+        transport.outgoing.close();
+        let answering = async {
+            let farewell = server.next().await;
+            assert!(
+                matches!(farewell, Some(Ok(Message::Close(_)))),
+                "{farewell:?}"
+            );
+            assert!(server.next().await.is_none());
+        };
+        let ((), (_, end)) = tokio::join!(answering, heard(&mut transport));
+        assert!(matches!(end, Ok(false)), "{end:?}");
+    }
+}
