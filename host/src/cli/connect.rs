@@ -1,17 +1,17 @@
 //! `acp-chain connect`: what a chain starts in the place of an agent that is elsewhere. It copies messages between its
 //! standard streams and the remote agent, byte for byte.
 //!
-//! It is a process of its own: a chain that runs has no right to connect to anything.
+//! It is a process of its own: a chain that runs may connect to nothing.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use acp_chain_remote::client::{self, Address, Target, Token};
+use acp_chain_remote::client::{self, Target, Token};
 
 use crate::limits::LINE;
+use crate::manifest::Remote;
 use crate::native::CommandLine;
 use crate::system::{files, stdio};
 use crate::transport::{Frame, Outbox, Transport};
@@ -39,33 +39,20 @@ pub struct Way {
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_ca: Option<PathBuf>,
     /// The first line of this file lets us in at the agent of `--connect`; nobody else may read it. Without it,
-    /// ACP_CHAIN_CONNECT_TOKEN does, if it is set
+    /// `ACP_CHAIN_CONNECT_TOKEN` does, if it is set
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_token_file: Option<PathBuf>,
 }
 
 impl Way {
-    /// The command line that reaches the agent at this URL: that of another of us.
+    /// The command line that reaches the agent at this URL.
     pub fn command(&self, url: &str) -> Result<CommandLine, String> {
-        // What is wrong with it is said at once.
-        let _: Address = url.parse().map_err(wrong)?;
-        let program = std::env::current_exe()
-            .map_err(|error| format!("the file of this program is not known: {error}"))?;
-        let mut args = vec!["connect".into(), url.into()];
-        let files = [
-            ("--connect-ca", &self.connect_ca),
-            ("--connect-token-file", &self.connect_token_file),
-        ];
-        for (option, file) in files {
-            let Some(file) = file else { continue };
-            let file = std::path::absolute(file).map_err(|error| format!("{option}: {error}"))?;
-            args.extend([OsString::from(option), file.into_os_string()]);
-        }
-        Ok(CommandLine {
-            program: program.into_os_string(),
-            args,
-            env: Vec::new(),
-        })
+        let remote = Remote {
+            url,
+            ca: self.connect_ca.clone(),
+            token_file: self.connect_token_file.clone(),
+        };
+        remote.command().map_err(wrong)
     }
 
     fn token(&self) -> Result<Option<Token>, String> {

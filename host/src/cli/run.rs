@@ -13,7 +13,7 @@ use super::trace::{self, Target, Traced};
 use super::{folders, open, otel, words};
 use crate::chain::{self, Chain, Exit, Role, Settings, StartError};
 use crate::limits::LINE;
-use crate::manifest::{Manifest, User};
+use crate::manifest::{Manifest, Remote, User};
 use crate::native::{self, CommandLine, SpawnError, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::Directories;
@@ -152,16 +152,6 @@ impl Run {
     /// Lets the agent have the terminal: this is no editor, but a user who signs in, or looks (RFD
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
-        if let Some(url) = self.agent.url() {
-            let url = Untrusted::new(url);
-            return Err(Failed {
-                exit_code: 2,
-                ..failed(&format!(
-                    "an agent that is elsewhere has no use for this terminal; `acp-chain try --connect {url}` takes a \
-                     turn with it, and how to log in there says whoever runs it"
-                ))
-            });
-        }
         let (_, manifest) = self.read()?;
         if manifest
             .as_ref()
@@ -171,6 +161,15 @@ impl Run {
             self.appended.splice(0..0, self.agent.take_unknown());
         }
         let mut command = self.command(manifest.as_ref())?;
+        if Remote::is_behind(&command) {
+            return Err(Failed {
+                exit_code: 2,
+                ..failed(
+                    &"an agent that is elsewhere has no use for this terminal; `acp-chain try --connect URL` takes a \
+                      turn with it, and whoever runs it says how to log in there",
+                )
+            });
+        }
         command.args.append(&mut self.appended);
         terminal::hand_over(command.plain()).map_err(|error| {
             let error = SpawnError::new("agent", &command, error);

@@ -3,6 +3,7 @@
 //! A manifest that was read is valid in itself: its ids are unique, its paths are absolute, and
 //! it has no key that the host does not know. Whether the files are there is found out later.
 
+mod agent;
 mod edit;
 mod error;
 mod extension;
@@ -24,6 +25,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
 
+pub use agent::Remote;
 pub use edit::Edit;
 pub use error::ManifestError;
 pub use extension::check_asks;
@@ -32,6 +34,7 @@ pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
 pub use serve::{Route, Serve, ServeLimits};
 pub use user::{Revocations, TrustedSigner, User};
 
+use self::agent::AgentTable;
 use self::proxy::ProxyTable;
 use self::terms::Wrong;
 use crate::extension::installed::Found;
@@ -85,7 +88,7 @@ pub enum Order {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    agent: Option<AgentTable>,
+    agent: Option<Spanned<AgentTable>>,
     order: Option<Order>,
     #[serde(default)]
     mcp: McpTable,
@@ -112,16 +115,6 @@ struct Around<'a> {
 #[serde(deny_unknown_fields)]
 struct McpTable {
     bridge: Option<BridgeKind>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AgentTable {
-    command: String,
-    #[serde(default)]
-    args: Vec<String>,
-    #[serde(default)]
-    env: Environment,
 }
 
 /// Variables, by name.
@@ -300,7 +293,10 @@ impl<'a> Around<'a> {
             path: self.path.to_owned(),
             agent: file
                 .agent
-                .map(|agent| command(&agent.command, agent.args, agent.env, self.folder()))
+                .map(|agent| {
+                    let start = agent.span().start;
+                    agent.into_inner().read(start, self.folder())
+                })
                 .transpose()
                 .map_err(|wrong| self.error(wrong))?,
             proxies,

@@ -35,11 +35,6 @@ impl AgentArgs {
         self.name.as_deref()
     }
 
-    /// The URL of the agent that is meant, if it is elsewhere.
-    pub fn url(&self) -> Option<&str> {
-        self.connect.as_deref()
-    }
-
     /// The agent that is named, if one is. One that is installed is launched as its record says, and with nothing
     /// looked for anywhere else.
     pub fn command(&self) -> Result<Option<CommandLine>, String> {

@@ -221,29 +221,14 @@ impl Connection {
                 Ok(()) => {}
                 // This server knows it only when it is loaded, and says all about that on the connection's stream.
                 Err(refusal) if refusal.is_unknown() && attaches(message.method()) => {
-                    session = None
+                    session = None;
                 }
                 Err(refusal) => return self.refuse(&message, refusal).await,
             }
         }
-        let header = session
-            .as_ref()
-            .map(|name| HeaderValue::from_bytes(name.as_bytes()));
-        let header = header.transpose();
-        let Ok(header) = header else {
-            let error = self
-                .web
-                .error(Why::NotAcp("the id of its session can stand in no header"));
-            return self
-                .refuse(
-                    &message,
-                    Refusal {
-                        status: StatusCode::BAD_REQUEST,
-                        error,
-                    },
-                )
-                .await;
-        };
+        // Where its stream is open, its name can stand in a header.
+        let header = session.as_ref();
+        let header = header.and_then(|name| HeaderValue::from_bytes(name.as_bytes()).ok());
         let is_request = message.kind() == Kind::Request;
         if let Some(id) = id.clone().filter(|_| is_request) {
             self.open().asks(id, session.clone(), message.method());
