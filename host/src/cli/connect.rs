@@ -165,6 +165,10 @@ fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
             outbox.push_str("\n");
             Ok(())
         }
+        Frame::Message(message) => {
+            message.write(None, outbox);
+            Ok(())
+        }
         // Whoever was cut off in the midst of a message is gone.
         Frame::Torn(_) => Ok(()),
         Frame::TooLong { len, limit, .. } => Err(format!(

@@ -79,8 +79,8 @@ async fn probes_ask_for_what_the_server_answers_and_turns_have_time_to_end() {
 
     let help = output(host::acp_chain("serve").arg("--help")).await;
     let (_, drain) = help.split_once("--drain-seconds").unwrap();
-    let (_, drain) = drain.split_once("[default: ").unwrap();
-    let drain: u64 = drain.split(']').next().unwrap().parse().unwrap();
+    let (_, drain) = drain.split_once("asked to stop: ").unwrap();
+    let drain: u64 = drain.split(' ').next().unwrap().parse().unwrap();
     assert!(pod["terminationGracePeriodSeconds"].as_u64().unwrap() > drain);
     assert!(help.contains("ACP_CHAIN_NODE"));
     assert_eq!(container["env"][0]["name"], "ACP_CHAIN_NODE");
