@@ -382,7 +382,11 @@ impl Answers {
         let upgrade = hyper::upgrade::on(&mut request);
         let over = is_true(admitted.is_over.clone());
         let carried = websocket::carry(upgrade, connection.clone(), self.settings.line, over);
-        tokio::spawn(carried);
+        let socket = self.registry.socket();
+        tokio::spawn(async move {
+            carried.await;
+            drop(socket);
+        });
         of_connection(answer, &connection.id)
     }
 

@@ -276,6 +276,8 @@ async fn converse<I>(io: I, peer: Peer, answers: Arc<Answers>)
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
+    let over = is_true(answers.registry.over());
+    let _socket = answers.registry.socket();
     let service = service_fn(move |request| {
         let (answers, peer) = (answers.clone(), peer.clone());
         async move { Ok::<_, std::convert::Infallible>(answers.answer(request, &peer).await) }
@@ -295,8 +297,15 @@ where
         .keep_alive_interval(Some(Duration::from_secs(HEARTBEAT)))
         .keep_alive_timeout(Duration::from_secs(2 * HEARTBEAT))
         .enable_connect_protocol();
+    let served = builder.serve_connection_with_upgrades(io, service);
+    let mut served = std::pin::pin!(served);
     // Who goes away in the midst is no loss.
-    let _ = builder.serve_connection_with_upgrades(io, service).await;
+    tokio::select! {
+        _ = served.as_mut() => return,
+        () = over => {}
+    }
+    served.as_mut().graceful_shutdown();
+    let _ = served.await;
 }
 
 /// Done when this becomes true.

@@ -5,12 +5,15 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::connection::{Connection, Ending};
 use super::names::Node;
 use super::owners::Owners;
 use crate::User;
+
+/// How long what was said last may take to leave.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Why there is no room for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,10 @@ pub struct Registry {
     pub owners: Arc<Owners>,
     /// A connection is over, or has nothing to do.
     changed: Arc<Notify>,
+    /// Whether all are over, and nobody comes in any more.
+    over: watch::Sender<bool>,
+    /// How many sockets still have something to say.
+    sockets: watch::Sender<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +68,8 @@ impl Registry {
             open: Mutex::default(),
             owners: Arc::default(),
             changed: Arc::default(),
+            over: watch::Sender::new(false),
+            sockets: watch::Sender::new(0),
         }
     }
 
@@ -123,6 +132,17 @@ impl Registry {
         self.changed.notify_waiters();
     }
 
+    /// A socket is open, as long as this is kept.
+    pub fn socket(self: &Arc<Self>) -> Socket {
+        self.sockets.send_modify(|count| *count += 1);
+        Socket(self.clone())
+    }
+
+    /// Becomes true when sockets are to say what is left, and close.
+    pub fn over(&self) -> watch::Receiver<bool> {
+        self.over.subscribe()
+    }
+
     /// How many connections are open.
     pub fn len(&self) -> usize {
         self.open().connections.len()
@@ -150,8 +170,15 @@ impl Registry {
     }
 
     /// Lets in nobody any more, and ends each connection when nothing is open in it; those that are left after a while
-    /// at once. Done when there is none.
+    /// at once. Done when there is none, and what was said last has left.
     pub async fn drain(&self, patience: Duration) {
+        self.end_all(patience).await;
+        self.over.send_replace(true);
+        let mut sockets = self.sockets.subscribe();
+        let _ = tokio::time::timeout(FAREWELL, sockets.wait_for(|count| *count == 0)).await;
+    }
+
+    async fn end_all(&self, patience: Duration) {
         self.open().is_draining = true;
         let finish = async {
             loop {
@@ -183,6 +210,16 @@ impl Registry {
             }
             changed.await;
         }
+    }
+}
+
+/// A socket that is open.
+#[derive(Debug)]
+pub struct Socket(Arc<Registry>);
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        self.0.sockets.send_modify(|count| *count -= 1);
     }
 }
 
