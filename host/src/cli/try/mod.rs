@@ -67,7 +67,7 @@ impl Try {
                     columns: columns(),
                     has_terminal: super::has_terminal(),
                 };
-                self.serve(scene, log).await
+                Box::pin(self.serve(scene, log)).await
             }),
             Err(failed) => {
                 eprintln!("acp-chain: {}", failed.error);
