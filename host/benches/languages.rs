@@ -49,6 +49,7 @@ fn measure(path: &Path) -> (f64, usize) {
             limits: guest.limits.clone(),
             grant: guest.grant.clone(),
             on_failure: FailurePolicy::Refuse,
+            sleep_after: None,
         },
         source: Box::new(guest),
     };

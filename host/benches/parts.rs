@@ -149,6 +149,7 @@ async fn proxy(guest: Guest) -> Proxy {
             limits: guest.limits.clone(),
             grant: guest.grant.clone(),
             on_failure: FailurePolicy::Refuse,
+            sleep_after: None,
         },
         source: Box::new(guest),
     }

@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::chain::{self, Member, Native, Proxy, Terms};
-use crate::channel::{Failure, FailurePolicy, Source};
+use crate::chain::{self, Member, Native, Proxy, Sleeper, Terms};
+use crate::channel::{Failure, FailurePolicy, Registration, Source};
 use crate::extension::{Digest, Location};
 use crate::manifest::{Make, Manifest, Order, ProxyEntry};
 use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
@@ -33,6 +34,8 @@ pub type Loaded = Option<Result<Guest, ComponentError>>;
 pub enum Ready {
     /// A component.
     Guest(Guest),
+    /// A component that says this of itself, and gets an instance when something comes for it.
+    Asleep(Guest, Registration),
     /// A program, or why it does not run.
     Native(Result<Native, Failure>),
 }
@@ -121,17 +124,27 @@ impl Host {
     }
 }
 
-/// Starts the proxies of a manifest, which are given in its order. From here on their code runs.
+/// Starts the proxies of a manifest, which are given in its order. From here on their code runs. Those that may sleep
+/// do when they had nothing to do for so long.
 ///
 /// An error if one does not start, unless it may be passed by; and if guards stand where they must not.
 pub async fn start(
     manifest: &Manifest,
     proxies: impl IntoIterator<Item = Ready>,
+    sleep_after: Option<Duration>,
 ) -> Result<Started, String> {
     let mut all = Started::default();
     for (entry, ready) in manifest.proxies.iter().zip(proxies) {
         let started = match ready {
-            Ready::Guest(guest) => start_guest(entry, guest).await.map(Member::from),
+            Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
+                .await
+                .map(Member::from),
+            Ready::Asleep(guest, registration) => Ok(Member::Asleep(Sleeper {
+                name: entry.id.clone(),
+                terms: terms(entry, &guest, &registration, sleep_after),
+                registration,
+                source: Box::new(guest),
+            })),
             Ready::Native(native) => native.map(Member::from),
         };
         match started {
@@ -159,7 +172,11 @@ pub async fn start(
     Ok(all)
 }
 
-async fn start_guest(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure> {
+async fn start_guest(
+    entry: &ProxyEntry,
+    guest: Guest,
+    sleep_after: Option<Duration>,
+) -> Result<Proxy, Failure> {
     let started = guest.start(1, None).await?;
     let registration = &started.registration;
     for subscription in &registration.subscriptions {
@@ -173,14 +190,25 @@ async fn start_guest(entry: &ProxyEntry, guest: Guest) -> Result<Proxy, Failure>
     }
     Ok(Proxy {
         name: entry.id.clone(),
-        terms: Terms {
-            limits: guest.limits.clone(),
-            grant: guest.grant.clone(),
-            on_failure: entry.on_failure.unwrap_or(registration.on_failure),
-        },
+        terms: terms(entry, &guest, registration, sleep_after),
         started,
         source: Box::new(guest),
     })
+}
+
+fn terms(
+    entry: &ProxyEntry,
+    guest: &Guest,
+    registration: &Registration,
+    sleep_after: Option<Duration>,
+) -> Terms {
+    let sleeps = matches!(&entry.make, Make::Component(component) if component.sleeps);
+    Terms {
+        limits: guest.limits.clone(),
+        grant: guest.grant.clone(),
+        on_failure: entry.on_failure.unwrap_or(registration.on_failure),
+        sleep_after: sleep_after.filter(|_| sleeps),
+    }
 }
 
 /// An error if a guard does not stand next to the agent.

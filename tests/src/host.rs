@@ -488,6 +488,7 @@ async fn start(id: &str, component: &Path, grant: Grant, config: &str) -> Proxy 
         .into(),
         grant: grant.into(),
         on_failure: FailurePolicy::Refuse,
+        sleep_after: None,
     };
     let guest = Guest {
         config: config.into(),

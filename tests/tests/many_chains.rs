@@ -41,7 +41,7 @@ async fn chains_of_one_host_know_nothing_of_each_other() {
     for _ in 0..3 {
         let loaded = host.load(&manifest, &directories, |_, load| load());
         let guests = loaded.into_iter().flatten().map(Result::unwrap);
-        let started = host::start(&manifest, guests.map(Ready::Guest))
+        let started = host::start(&manifest, guests.map(Ready::Guest), None)
             .await
             .unwrap();
         assert!(started.notices.is_empty());

@@ -180,6 +180,8 @@ pub enum Decision {
 pub enum State {
     /// It was started, also anew.
     Running,
+    /// It has no instance; what comes for it wakes it up.
+    Asleep,
     /// It has failed: `why`. Until it is started anew, the host decides in its place.
     Failed,
     /// It is over.
@@ -225,6 +227,7 @@ impl State {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
+            Self::Asleep => "asleep",
             Self::Failed => "failed",
             Self::Ended => "ended",
             Self::Unknown => "unknown",

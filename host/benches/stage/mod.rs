@@ -75,6 +75,7 @@ pub fn stub(name: &str) -> Proxy {
         limits: Arc::new(Limits::default()),
         grant: Arc::new(Grant::all_powers(name)),
         on_failure: FailurePolicy::Refuse,
+        sleep_after: None,
     };
     let mut ledger = Ledger::new(1, terms.limits.clone(), terms.grant.clone());
     ledger.start();

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use foldhash::{HashMap, HashMapExt};
 use tokio::time::Instant;
@@ -52,11 +53,34 @@ impl Proxy {
     }
 }
 
-/// A proxy of either sort.
+/// A component that has no instance yet: one is made when something comes for it.
+pub struct Sleeper {
+    /// Its id in the manifest.
+    pub name: String,
+    /// What instances say of themselves. What it says when it starts counts from then on.
+    pub registration: Registration,
+    /// Where instances come from.
+    pub source: Box<dyn Source>,
+    /// What it is allowed.
+    pub terms: Terms,
+}
+
+impl std::fmt::Debug for Sleeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Sleeper")
+            .field("name", &self.name)
+            .field("terms", &self.terms)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A proxy of any sort.
 #[derive(Debug)]
 pub enum Member {
     /// A component, which is called.
     Component(Proxy),
+    /// A component that sleeps.
+    Asleep(Sleeper),
     /// A program, which reads and writes on its own.
     Native(Native),
 }
@@ -67,6 +91,7 @@ impl Member {
     pub fn name(&self) -> &str {
         match self {
             Self::Component(proxy) => &proxy.name,
+            Self::Asleep(sleeper) => &sleeper.name,
             Self::Native(native) => &native.name,
         }
     }
@@ -76,6 +101,7 @@ impl Member {
     pub fn is_guard(&self) -> bool {
         match self {
             Self::Component(proxy) => proxy.started.registration.guard,
+            Self::Asleep(sleeper) => sleeper.registration.guard,
             Self::Native(_) => false,
         }
     }
@@ -102,6 +128,8 @@ pub struct Terms {
     pub grant: Arc<Grant>,
     /// What becomes of it when it breaks.
     pub on_failure: FailurePolicy,
+    /// It is put to sleep when it has had nothing to do for so long. It never is without this.
+    pub sleep_after: Option<Duration>,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -121,6 +149,8 @@ pub enum Life {
     Busy,
     /// A native proxy that runs: what waits for it is written to it.
     Runs,
+    /// It has no instance, and nothing of it is open. What comes for it wakes it up.
+    Asleep,
     /// It broke, and is about to be started again. What comes for it waits.
     Down,
     /// It broke, for this reason, and is given up.
@@ -175,6 +205,8 @@ pub struct Hop {
     pub runtime: Runtime,
     pub life: Life,
     pub versions: Versions,
+    /// When something came for it last, if it may be put to sleep.
+    pub called: Option<Instant>,
     /// Why it is to be ended as soon as it comes back.
     pub ending: Option<Failure>,
     pub breaker: Breaker,
@@ -232,6 +264,12 @@ impl Hop {
                 hop.registration = registration;
                 hop
             }
+            Member::Asleep(sleeper) => {
+                let runtime = Runtime::Component(sleeper.source);
+                let mut hop = Self::of(sleeper.name, sleeper.terms, runtime, Life::Asleep, kept);
+                hop.registration = sleeper.registration;
+                hop
+            }
             Member::Native(native) => {
                 let limits = Limits {
                     body: usize::MAX,
@@ -241,6 +279,7 @@ impl Hop {
                     limits: limits.into(),
                     grant: Grant::unlimited().into(),
                     on_failure: native.on_failure,
+                    sleep_after: None,
                 };
                 let runtime = Runtime::Native(Box::new(NativePeer::new(native.dialect, kept)));
                 let mut hop = Self::of(native.name, terms, runtime, Life::Runs, kept);
@@ -280,6 +319,7 @@ impl Hop {
             runtime,
             life,
             versions: Versions::default(),
+            called: None,
             ending: None,
             restarts: 0,
             told: false,
@@ -422,7 +462,10 @@ impl Hop {
 
     /// Whether something can become of what waits for it.
     pub fn takes_messages(&self) -> bool {
-        matches!(self.life, Life::Idle(_) | Life::Runs | Life::Ended(_))
+        matches!(
+            self.life,
+            Life::Idle(_) | Life::Runs | Life::Asleep | Life::Ended(_)
+        )
     }
 
     /// Whether it can be called with something.

@@ -33,7 +33,7 @@ mod timers;
 pub mod trace;
 mod versions;
 
-pub use hop::{ForNatives, Member, Proxy, Terms};
+pub use hop::{ForNatives, Member, Proxy, Sleeper, Terms};
 pub use native_peer::{Launch, Native, Order, Program};
 pub use order::{OutOfOrder, check_order};
 pub use projects::{Make, PATIENCE, Project, Projects, Word};

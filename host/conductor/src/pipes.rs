@@ -302,7 +302,7 @@ pub fn programs_of(members: &mut [Member]) -> Vec<(usize, Program)> {
     let natives = members.iter_mut().enumerate();
     let programs = natives.filter_map(|(at, member)| match member {
         Member::Native(native) => Some((at, native.program.take()?)),
-        Member::Component(_) => None,
+        Member::Component(_) | Member::Asleep(_) => None,
     });
     programs.collect()
 }

@@ -18,6 +18,8 @@ pub enum Timer {
     Retire(HopIndex, Version),
     /// A proxy that broke is started again.
     Restart(HopIndex),
+    /// A proxy may have had nothing to do for long.
+    Sleep(HopIndex),
     /// A native proxy ought to have answered its first message.
     Introduction(HopIndex),
     /// A request waits no longer for its project.

@@ -140,6 +140,12 @@ impl Hop {
         }
     }
 
+    /// Whether there is only the version at work, and no other is to come.
+    pub fn has_one_version(&self) -> bool {
+        let versions = &self.versions;
+        versions.retired.is_empty() && versions.wish.is_none() && versions.starting.is_none()
+    }
+
     /// Whether a version holds something, or waits for an answer.
     fn has_something(&self, version: Version) -> bool {
         self.held.values().any(|held| held.version == version)

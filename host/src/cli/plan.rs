@@ -180,7 +180,7 @@ impl Loaded {
         let Some(manifest) = self.manifest else {
             return Ok(chain);
         };
-        let started = host::start(&manifest, self.proxies).await;
+        let started = host::start(&manifest, self.proxies, None).await;
         let started = started.map_err(|error| failed(&error))?;
         chain.proxies = started.proxies;
         chain.notices = started.notices;

@@ -138,6 +138,7 @@ impl Play {
             limits: guest.limits.clone(),
             grant: guest.grant.clone(),
             on_failure: FailurePolicy::default(),
+            sleep_after: None,
         };
         let (name, watch) = (guest.name.clone(), Watch::default());
         let hold_time = guest.limits.hold_time;

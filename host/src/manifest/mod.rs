@@ -545,7 +545,7 @@ mod tests {
             error,
             "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
              `id`, `use`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
-             `powers`, `methods`, `directories`, `grant`"
+             `powers`, `methods`, `directories`, `sleeps`, `grant`"
         );
         let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
         assert!(

@@ -57,6 +57,8 @@ pub struct ComponentEntry {
     pub grant: Arc<Grant>,
     /// The directories that it may open.
     pub directories: Arc<[Directory]>,
+    /// Whether it may be put to sleep where many chains are served.
+    pub sleeps: bool,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -75,6 +77,7 @@ pub(super) struct ProxyTable {
     powers: Option<Vec<Spanned<String>>>,
     methods: Option<MethodsTable>,
     pub(super) directories: Option<Vec<DirectoryTable>>,
+    sleeps: Option<bool>,
     /// As it was before there were powers.
     grant: Option<Spanned<toml::Value>>,
 }
@@ -148,6 +151,7 @@ impl ProxyTable {
             ("powers", self.powers.is_some()),
             ("methods", self.methods.is_some()),
             ("directories", self.directories.is_some()),
+            ("sleeps", self.sleeps.is_some()),
         ];
         if let Some((key, _)) = component_only.iter().find(|(_, given)| *given) {
             let what = format!(
@@ -239,6 +243,7 @@ impl ProxyTable {
             limits: limits.into(),
             grant: grant.into(),
             directories: directories.into(),
+            sleeps: self.sleeps.unwrap_or(true),
         };
         Ok((
             Make::Component(component),

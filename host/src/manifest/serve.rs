@@ -43,6 +43,8 @@ pub struct ServeLimits {
     pub resume: Duration,
     /// How long turns may go on when the server is asked to stop.
     pub drain: Duration,
+    /// When a proxy that has nothing to do is put to sleep, if it ever is.
+    pub sleep: Option<Duration>,
 }
 
 /// `[[serve.route]]`: a chain, and who gets it.
@@ -63,6 +65,7 @@ impl Default for ServeLimits {
             connections: 10_000,
             resume: Duration::from_mins(2),
             drain: Duration::from_secs(30),
+            sleep: Some(Duration::from_mins(5)),
         }
     }
 }
@@ -127,6 +130,8 @@ struct LimitsTable {
     resume_seconds: Option<Duration>,
     #[serde(default, deserialize_with = "seconds")]
     drain_seconds: Option<Duration>,
+    #[serde(default, deserialize_with = "seconds")]
+    sleep_seconds: Option<Duration>,
 }
 
 #[derive(Deserialize)]
@@ -178,6 +183,10 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
                 .map_or(own.limits.connections, Into::into),
             resume: limits.resume_seconds.unwrap_or(own.limits.resume),
             drain: limits.drain_seconds.unwrap_or(own.limits.drain),
+            sleep: match limits.sleep_seconds {
+                Some(seconds) => Some(seconds).filter(|seconds| !seconds.is_zero()),
+                None => own.limits.sleep,
+            },
         },
         routes: read_routes(table.route, path)?,
     })
@@ -343,6 +352,7 @@ mod tests {
             connections = 50
             resume-seconds = 0
             drain-seconds = 5
+            sleep-seconds = 0
 
             [[serve.route]]
             users = ["alice"]
@@ -392,6 +402,7 @@ mod tests {
                 connections: 50,
                 resume: Duration::ZERO,
                 drain: Duration::from_secs(5),
+                sleep: None,
             }
         );
         let gets = |name: &str, group: &str| {

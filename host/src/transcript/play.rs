@@ -398,6 +398,7 @@ async fn start(tested: Tested, watch: Watch) -> Result<Member, String> {
         limits: guest.limits.clone(),
         grant: guest.grant.clone(),
         on_failure: FailurePolicy::default(),
+        sleep_after: None,
     };
     let name = guest.name.clone();
     let source = Watched::new(Box::new(guest), watch);

@@ -13,8 +13,9 @@ mod swaps;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-use acp_chain::chain::{Member, Native, Proxy, Router, Terms};
+use acp_chain::chain::{Member, Native, Proxy, Router, Sleeper, Terms};
 use acp_chain::channel::{FailurePolicy, Grant, Peer, Source};
 use acp_chain::limits::Limits;
 use acp_chain::native::Dialect;
@@ -134,14 +135,32 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
         world: world.clone(),
         hop,
     };
-    let proxy = Proxy {
-        name,
-        started: script.begin(1),
-        source: Box::new(script) as Box<dyn Source>,
-        terms: terms(on_failure),
+    let started = script.begin(1);
+    let source = Box::new(script) as Box<dyn Source>;
+    let terms = Terms {
+        sleep_after: (shape / 16 % 2 == 1).then_some(IDLE),
+        ..terms(on_failure)
     };
-    (hop, proxy.into())
+    let is_asleep = shape / 32 % 2 == 1;
+    let member = match is_asleep {
+        true => Member::Asleep(Sleeper {
+            name,
+            registration: started.registration,
+            source,
+            terms,
+        }),
+        false => Member::Component(Proxy {
+            name,
+            started,
+            source,
+            terms,
+        }),
+    };
+    (hop, member)
 }
+
+/// When a proxy that has nothing to do falls asleep, if it may.
+const IDLE: Duration = Duration::from_secs(1);
 
 /// Under which all proxies are.
 fn terms(on_failure: FailurePolicy) -> Terms {
@@ -149,6 +168,7 @@ fn terms(on_failure: FailurePolicy) -> Terms {
         limits: Arc::new(Limits::default()),
         grant: Arc::new(Grant::unlimited()),
         on_failure,
+        sleep_after: None,
     }
 }
 

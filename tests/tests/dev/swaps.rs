@@ -101,6 +101,7 @@ fn terms() -> Terms {
     Terms {
         grant: Grant::unlimited().into(),
         on_failure: FailurePolicy::Refuse,
+        sleep_after: None,
         ..Terms::default()
     }
 }

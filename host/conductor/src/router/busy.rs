@@ -10,6 +10,8 @@ use acp_chain_channel::{Call, Failure, Part, Reply, Started, Starting};
 pub(super) enum Work {
     Call(Call),
     Start(Starting),
+    /// It slept.
+    Wake(Starting),
 }
 
 /// A proxy at work that was not done when it was first polled.
@@ -22,6 +24,7 @@ pub(super) struct Busy {
 pub(super) enum Done {
     Called(Box<dyn Part>, Reply),
     Started(Result<Started, Failure>),
+    Awake(Result<Started, Failure>),
 }
 
 impl Future for Work {
@@ -34,6 +37,7 @@ impl Future for Work {
                 called.map(|(part, reply)| Done::Called(part, reply))
             }
             Self::Start(starting) => starting.as_mut().poll(context).map(Done::Started),
+            Self::Wake(starting) => starting.as_mut().poll(context).map(Done::Awake),
         }
     }
 }

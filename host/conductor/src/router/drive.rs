@@ -10,8 +10,8 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use super::{
-    Router, answers, effects, failure, intake, native, projects, swaps, waiting, way, withdraw,
-    work,
+    Router, answers, effects, failure, intake, native, projects, sleep, swaps, waiting, way,
+    withdraw, work,
 };
 use crate::Swap;
 use crate::hop::{Item, Life, Member};
@@ -63,6 +63,9 @@ impl Router {
 
     /// Lets a proxy handle what waits for it first.
     fn handle_next(&mut self, index: HopIndex) {
+        if matches!(self.core.hops[index].life, Life::Asleep) {
+            return self.with(|core, mcp, steps| work::wake(core, mcp, index, steps));
+        }
         let Some(item) = self.core.hops[index].pop() else {
             return;
         };
@@ -130,6 +133,7 @@ impl Router {
         while let Some(timer) = self.core.timers.due(now) {
             self.with(|core, mcp, steps| match timer {
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),
+                Timer::Sleep(index) => sleep::is_due(core, index),
                 Timer::Retire(index, version) => swaps::is_over(core, index, version, steps),
                 Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),

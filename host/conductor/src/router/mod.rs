@@ -15,6 +15,7 @@
 //! effects    what a proxy did in a call
 //! verdict    what it decided
 //! swaps      newer versions of proxies
+//! sleep      proxies that have nothing to do
 //! failure    proxies that fail
 //! native     native proxies
 //! withdraw   requests that are withdrawn
@@ -62,6 +63,7 @@ mod sessions;
 mod setup;
 mod setups;
 mod sides;
+mod sleep;
 mod steps;
 mod swaps;
 mod trace;
@@ -113,7 +115,11 @@ impl Router {
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let mut core = Core::new(proxies, trace);
         for index in 0..core.hops.len() {
-            core.trace_state(index, State::Running, None);
+            let state = match core.hops[index].life {
+                Life::Asleep => State::Asleep,
+                _ => State::Running,
+            };
+            core.trace_state(index, state, None);
         }
         Self {
             mcp: Mcp::new(&core.kept),

@@ -7,7 +7,7 @@ use super::busy::{Busy, Done, Work};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Did, Step, Steps};
-use super::{failure, native, swaps, verdict, waiting};
+use super::{failure, native, sleep, swaps, verdict, waiting};
 use crate::hop::{Life, Runtime};
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
@@ -80,6 +80,7 @@ pub(super) fn deliver(
     let guard = hop.is_guard();
     core.trace(&routed);
     core.note_called(&mut routed);
+    sleep::note_called(core, index);
     let event = match routed.target {
         Target::List(offer) => Event::List(offer, routed.session().cloned()),
         Target::Call => Event::Call(delivery(&routed, id, with_body)),
@@ -125,6 +126,9 @@ pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, 
     match done {
         Done::Called(part, reply) => finish(core, mcp, index, part, reply, steps),
         Done::Started(started) => begun(core, index, started, steps),
+        Done::Awake(started) => {
+            awake(core, index, started, steps);
+        }
     }
 }
 
@@ -146,6 +150,17 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
     }
 }
 
+/// Makes an instance of a proxy that sleeps. What came for it waits until that has started.
+pub(super) fn wake(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
+    let hop = &mut core.hops[index];
+    if let Runtime::Component(source) = &hop.runtime {
+        tracing::debug!("the proxy `{}` wakes up", hop.name);
+        let starting = source.start(hop.next_number, hop.saved.clone());
+        hop.life = Life::Busy;
+        begin(core, mcp, index, Work::Wake(starting), steps);
+    }
+}
+
 /// Starts the newer version of a proxy that is to take its place.
 pub(super) fn swap(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     if let Some(starting) = swaps::begin(core, index) {
@@ -157,17 +172,33 @@ fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, st
     if let Some(starting) = core.hops[index].versions.starting.take() {
         return swaps::started(core, index, starting, started, steps);
     }
+    if awake(core, index, started, steps) {
+        Mcp::component_restarted(index, steps);
+        Mcp::provider_restarted(index, steps);
+    }
+}
+
+/// A proxy has an instance again, or breaks. Says which.
+fn awake(
+    core: &mut Core,
+    index: HopIndex,
+    started: Result<Started, Failure>,
+    steps: &mut Steps,
+) -> bool {
     match started {
         Ok(Started { part, registration }) => {
             let hop = &mut core.hops[index];
             hop.life = Life::Idle(part);
             hop.subscribe(registration.subscriptions);
+            sleep::note_called(core, index);
             core.trace_state(index, State::Running, None);
             core.make_ready(index);
-            Mcp::component_restarted(index, steps);
-            Mcp::provider_restarted(index, steps);
+            true
         }
-        Err(failure) => steps.push(Step::Break(index, failure.into())),
+        Err(failure) => {
+            steps.push(Step::Break(index, failure.into()));
+            false
+        }
     }
 }
 

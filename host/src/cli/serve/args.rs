@@ -50,6 +50,9 @@ pub struct ServeArgs {
     /// How long turns may go on when it is asked to stop: 30 unless config.toml says otherwise
     #[arg(long, value_name = "SECONDS")]
     drain_seconds: Option<u32>,
+    /// When a proxy that has nothing to do is put to sleep, 0 for never: 300 unless config.toml says otherwise
+    #[arg(long, value_name = "SECONDS")]
+    sleep_seconds: Option<u32>,
 }
 
 /// What holds.
@@ -83,6 +86,10 @@ impl ServeArgs {
         let limits = ServeLimits {
             resume: seconds(self.resume_seconds).unwrap_or(serve.limits.resume),
             drain: seconds(self.drain_seconds).unwrap_or(serve.limits.drain),
+            sleep: match seconds(self.sleep_seconds) {
+                Some(seconds) => Some(seconds).filter(|seconds| !seconds.is_zero()),
+                None => serve.limits.sleep,
+            },
             ..serve.limits
         };
         let listen = self.listen.or(serve.listen).unwrap_or(LISTEN);

@@ -1,8 +1,10 @@
 //! What the chains of all clients share, and how one is made of it.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use crate::chain::{Chain, Role, StartError};
+use crate::chain::{Chain, Member, Role, StartError};
+use crate::channel::Registration;
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
 use crate::host::{self, Ready, Started};
 use crate::manifest::{Manifest, Route};
@@ -29,10 +31,12 @@ struct Template {
     manifest: Option<Manifest>,
     /// The proxies of the manifest, in its order: what is started for each chain.
     proxies: Vec<Proxy>,
+    sleep_after: Option<Duration>,
 }
 
 enum Proxy {
-    Component(Guest),
+    /// What a component says of itself, if it has started once. It is started when something comes for it.
+    Component(Guest, Option<Registration>),
     Program(Startable),
 }
 
@@ -42,29 +46,29 @@ impl Chains {
         routes: Vec<(Route, Plan)>,
         others: Plan,
         supervisor: Supervisor,
+        sleep_after: Option<Duration>,
     ) -> Result<Self, Failed> {
         let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
         let allowed = supervisor.allow(plans.flat_map(commands).collect());
         let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+        let mut load =
+            async |plan| Template::load(plan, &supervisor, &mut programs, sleep_after).await;
         let mut loaded = Vec::new();
         for (route, plan) in routes {
-            loaded.push((
-                route,
-                Template::load(plan, &supervisor, &mut programs).await?,
-            ));
+            loaded.push((route, load(plan).await?));
         }
         Ok(Self {
             routes: loaded,
-            others: Template::load(others, &supervisor, &mut programs).await?,
+            others: load(others).await?,
         })
     }
 
     /// Starts the proxies of each chain once, before anybody comes: it is the operator who is to hear of what is wrong
     /// with them.
-    pub async fn check(&self) -> Result<(), Failed> {
-        let routes = self.routes.iter().map(|(_, template)| template);
-        for template in routes.chain([&self.others]) {
-            template.proxies().await?;
+    pub async fn check(&mut self) -> Result<(), Failed> {
+        let routes = self.routes.iter_mut().map(|(_, template)| template);
+        for template in routes.chain([&mut self.others]) {
+            template.check().await?;
         }
         Ok(())
     }
@@ -98,6 +102,7 @@ impl Template {
         plan: Plan,
         supervisor: &Supervisor,
         programs: &mut impl Iterator<Item = Startable>,
+        sleep_after: Option<Duration>,
     ) -> Result<Self, Failed> {
         let agent = programs
             .next()
@@ -109,7 +114,7 @@ impl Template {
             for (entry, guest) in manifest.proxies.iter().zip(loaded) {
                 let guest = guest.transpose();
                 let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
-                let proxy = guest.map(Proxy::Component);
+                let proxy = guest.map(|guest| Proxy::Component(guest, None));
                 proxies.extend(proxy.or_else(|| programs.next().map(Proxy::Program)));
             }
         }
@@ -119,7 +124,29 @@ impl Template {
             agent,
             manifest: plan.manifest,
             proxies,
+            sleep_after,
         })
+    }
+
+    /// Starts the proxies once, and keeps what they say of themselves.
+    async fn check(&mut self) -> Result<(), Failed> {
+        let mut said: HashMap<_, _> = self
+            .proxies()
+            .await?
+            .proxies
+            .into_iter()
+            .filter_map(|member| match member {
+                Member::Component(proxy) => Some((proxy.name, proxy.started.registration)),
+                Member::Asleep(_) | Member::Native(_) => None,
+            })
+            .collect();
+        let entries = self.manifest.iter().flat_map(|manifest| &manifest.proxies);
+        for (entry, proxy) in entries.zip(&mut self.proxies) {
+            if let Proxy::Component(_, registration) = proxy {
+                *registration = said.remove(&entry.id);
+            }
+        }
+        Ok(())
     }
 
     async fn chain(&self) -> Result<Chain, Failed> {
@@ -144,18 +171,24 @@ impl Template {
             .collect();
         let proxies = manifest.proxies.iter().zip(&self.proxies);
         let ready = proxies.filter_map(|(entry, proxy)| match proxy {
-            Proxy::Component(guest) => Some(Ready::Guest(Guest {
-                // Each has its own memory, and that is seen in its own place.
-                gauge: Gauge::default(),
-                ..guest.clone()
-            })),
+            Proxy::Component(guest, registration) => {
+                let guest = Guest {
+                    // Each has its own memory, and that is seen in its own place.
+                    gauge: Gauge::default(),
+                    ..guest.clone()
+                };
+                Some(match registration {
+                    Some(registration) => Ready::Asleep(guest, registration.clone()),
+                    None => Ready::Guest(guest),
+                })
+            }
             Proxy::Program(program) => {
                 let native = natives.get(&entry.id)?;
                 Some(Ready::Native(start_native(entry, native, program.clone())))
             }
         });
         let ready: Vec<_> = ready.collect();
-        let started = host::start(manifest, ready).await;
+        let started = host::start(manifest, ready, self.sleep_after).await;
         started.map_err(|error| failed(&error))
     }
 }

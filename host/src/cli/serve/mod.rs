@@ -121,8 +121,8 @@ impl Serve {
         // What it takes to load ends with this, and no thread keeps rights.
         let loaded = runtime(None)
             .map_err(|error| wrong(&error))?
-            .block_on(Chains::load(routes, others, supervisor));
-        let chains = Arc::new(loaded?);
+            .block_on(Chains::load(routes, others, supervisor, set.limits.sleep));
+        let mut chains = loaded?;
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         give_up_rights(&directories, None);
         let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
@@ -133,7 +133,7 @@ impl Serve {
                 .map_err(|error| wrong(&format!("keys cannot be watched: {error}")))?;
         }
         say!("listening on {}", server.url());
-        let behind = behind(chains, log, program);
+        let behind = behind(Arc::new(chains), log, program);
         runtime.block_on(async {
             let stopper = server.stopper();
             let serving = server.serve(gate, behind);

@@ -17,6 +17,7 @@ fn terms(on_failure: FailurePolicy) -> Terms {
         limits: Limits::default().into(),
         grant: Grant::unlimited().into(),
         on_failure,
+        sleep_after: None,
     }
 }
 

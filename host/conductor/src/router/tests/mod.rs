@@ -13,6 +13,7 @@ mod parent;
 mod projects;
 mod scope;
 mod sessions;
+mod sleep;
 mod swaps;
 mod turns;
 

@@ -22,6 +22,7 @@ fn terms() -> Terms {
     Terms {
         grant: Grant::unlimited().into(),
         on_failure: FailurePolicy::Restart,
+        sleep_after: None,
         ..Terms::default()
     }
 }

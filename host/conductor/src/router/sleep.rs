@@ -1,0 +1,52 @@
+//! Components that sleep: they have no instance until something comes for them, and none any more when for some time
+//! nothing has.
+//!
+//! What always holds: nothing is open in the chain when one falls asleep. It wakes up as it does after a failure, with
+//! what it saved last, and without hearing again what was said before.
+
+use super::core::Core;
+use crate::hop::Life;
+use crate::route::HopIndex;
+use crate::timers::Timer;
+use crate::trace::State;
+
+/// A proxy has something to do, or has started.
+#[inline]
+pub(super) fn note_called(core: &mut Core, index: HopIndex) {
+    let hop = &mut core.hops[index];
+    if let Some(after) = hop.terms.sleep_after
+        && hop.called.replace(core.now).is_none()
+    {
+        core.timers.set(core.now + after, Timer::Sleep(index));
+    }
+}
+
+/// A proxy may have had nothing to do for as long as it takes to fall asleep.
+pub(super) fn is_due(core: &mut Core, index: HopIndex) {
+    let is_all_settled = core.exchanges.len() == 0;
+    let (hop, now) = (&mut core.hops[index], core.now);
+    let (Some(called), Some(after)) = (hop.called.take(), hop.terms.sleep_after) else {
+        return;
+    };
+    if !matches!(hop.life, Life::Idle(_) | Life::Busy) {
+        // Told again when it starts.
+        return;
+    }
+    let due = called + after;
+    if due <= now && is_all_settled && hop.is_at_rest() && hop.has_one_version() {
+        return fall_asleep(core, index);
+    }
+    hop.called = Some(called);
+    let again = if due <= now { now + after } else { due };
+    core.timers.set(again, Timer::Sleep(index));
+}
+
+fn fall_asleep(core: &mut Core, index: HopIndex) {
+    core.trace_tally(index);
+    let hop = &mut core.hops[index];
+    if let Life::Idle(mut part) = std::mem::replace(&mut hop.life, Life::Asleep) {
+        hop.next_number = part.allot();
+        tracing::debug!("the proxy `{}` sleeps; {:?}", hop.name, part.tally());
+    }
+    core.trace_state(index, State::Asleep, None);
+}

@@ -1,0 +1,183 @@
+//! Proxies that sleep.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{PROMPT, Says, Starts, agent, client, heard, under, update};
+use crate::router::Router;
+use crate::{Member, Proxy, Sleeper, Terms};
+use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, Peer};
+
+const IDLE: Duration = Duration::from_secs(60);
+const END: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+
+/// A proxy that may sleep, and sees this.
+fn drowsy(
+    method: &str,
+    script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
+) -> (Proxy, Starts) {
+    let terms = Terms {
+        grant: Grant::unlimited().into(),
+        on_failure: FailurePolicy::Restart,
+        sleep_after: Some(IDLE),
+        ..Terms::default()
+    };
+    under(terms, "drowsy", method, script)
+}
+
+fn asleep(proxy: Proxy) -> Member {
+    Member::Asleep(Sleeper {
+        name: proxy.name,
+        registration: proxy.started.registration,
+        source: proxy.source,
+        terms: proxy.terms,
+    })
+}
+
+fn forward(_: &Event, _: &mut Ledger) -> Says {
+    Says::Decided(Decision::Forward)
+}
+
+/// Saves how many messages it has seen.
+fn counts() -> impl FnMut(&Event, &mut Ledger) -> Says + Send {
+    let mut seen = 0;
+    move |_, ledger| {
+        seen += 1;
+        ledger.save(seen.to_string()).unwrap();
+        Says::Decided(Decision::Forward)
+    }
+}
+
+#[test]
+fn a_proxy_has_no_instance_before_something_comes_that_it_wants() {
+    let (proxy, starts) = drowsy("session/prompt", forward);
+    let mut router = Router::new(vec![asleep(proxy)], None);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":"n","method":"session/new"}"#,
+    );
+    agent(&mut router, &update("s", "passes"));
+    assert!(starts.lock().unwrap().is_empty());
+    assert_eq!(router.next_timer(), None);
+    client(&mut router, PROMPT);
+    assert_eq!(*starts.lock().unwrap(), [(1, None)]);
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+    assert_eq!(starts.lock().unwrap().len(), 1, "it is awake");
+    assert_eq!(heard(&mut router, Peer::Agent).len(), 3);
+}
+
+#[test]
+fn a_proxy_sleeps_when_it_had_nothing_to_do_and_wakes_up_with_what_it_saved() {
+    let (proxy, starts) = drowsy("*", counts());
+    let mut router = Router::new(vec![asleep(proxy)], None);
+    client(&mut router, PROMPT);
+    agent(&mut router, &update("s", "one"));
+    agent(&mut router, END);
+    let due = router.next_timer().expect("it may fall asleep");
+    router.advance(due);
+    assert_eq!(router.next_timer(), None, "it sleeps");
+    heard(&mut router, Peer::Client);
+    agent(&mut router, &update("s", "two"));
+    assert_eq!(heard(&mut router, Peer::Client), [update("s", "two")]);
+    // Numbers go on where they were: no number is used twice.
+    assert_eq!(
+        *starts.lock().unwrap(),
+        [(1, None), (3, Some("3".to_owned()))]
+    );
+}
+
+#[test]
+fn what_comes_meanwhile_puts_sleep_off() {
+    let (proxy, starts) = drowsy("*", forward);
+    let mut router = Router::new(vec![asleep(proxy)], None);
+    let begun = Instant::now();
+    router.advance(begun);
+    agent(&mut router, &update("s", "one"));
+    router.advance(begun + IDLE / 2);
+    agent(&mut router, &update("s", "two"));
+    router.advance(begun + IDLE);
+    assert_eq!(router.next_timer(), Some(begun + IDLE / 2 + IDLE));
+    agent(&mut router, &update("s", "three"));
+    assert_eq!(starts.lock().unwrap().len(), 1);
+}
+
+#[test]
+fn no_proxy_sleeps_while_anything_is_open() {
+    let (proxy, starts) = drowsy("session/prompt", forward);
+    let (holds, _) = drowsy("held", |event, _| match event {
+        Event::Message(_) => Says::Decided(Decision::Hold),
+        _ => Says::Told,
+    });
+    let mut router = Router::new(vec![asleep(proxy), asleep(holds)], None);
+    let begun = Instant::now();
+    router.advance(begun);
+    client(&mut router, PROMPT);
+    for hours in 1..4 {
+        router.advance(begun + Duration::from_hours(hours));
+        assert!(router.next_timer().is_some(), "the turn goes on");
+    }
+    agent(&mut router, END);
+    let hour = begun + Duration::from_hours(5);
+    router.advance(hour);
+    assert_eq!(router.next_timer(), None);
+    client(&mut router, PROMPT);
+    assert_eq!(starts.lock().unwrap().len(), 2);
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    agent(&mut router, r#"{"jsonrpc":"2.0","method":"held"}"#);
+    router.advance(hour + 2 * IDLE);
+    let held = &router.core.hops[1];
+    assert_eq!(held.held.len(), 1, "it holds what it was given");
+    assert!(matches!(held.life, crate::hop::Life::Idle(_)));
+}
+
+#[test]
+fn one_that_fails_while_it_is_awake_is_started_again_and_may_sleep() {
+    let mut seen = 0;
+    let (proxy, starts) = drowsy("*", move |_, _| {
+        seen += 1;
+        match seen {
+            1 => Says::Broke("trap"),
+            _ => Says::Decided(Decision::Forward),
+        }
+    });
+    let mut router = Router::new(vec![asleep(proxy)], None);
+    client(&mut router, PROMPT);
+    agent(&mut router, &update("s", "waits"));
+    while let Some(due) = router.next_timer() {
+        router.advance(due);
+        router.pump(1000);
+    }
+    let heard = heard(&mut router, Peer::Client);
+    assert_eq!(heard.last(), Some(&update("s", "waits")));
+    assert_eq!(starts.lock().unwrap().len(), 2);
+    agent(&mut router, &update("s", "again"));
+    assert_eq!(starts.lock().unwrap().len(), 3, "it had fallen asleep");
+}
+
+#[test]
+fn one_that_does_not_wake_up_breaks_by_its_policy() {
+    let terms = Terms {
+        grant: Grant::unlimited().into(),
+        on_failure: FailurePolicy::Refuse,
+        sleep_after: Some(IDLE),
+        ..Terms::default()
+    };
+    let (proxy, _) = under(terms, "drowsy", "*", forward);
+    let member = match asleep(proxy) {
+        Member::Asleep(sleeper) => Sleeper {
+            source: Box::new(super::Once),
+            ..sleeper
+        },
+        _ => unreachable!(),
+    };
+    let mut router = Router::new(vec![Member::Asleep(member)], None);
+    client(&mut router, PROMPT);
+    let heard = heard(&mut router, Peer::Client).concat();
+    assert!(
+        heard.contains(
+            "the proxy `drowsy` failed on session/prompt: it broke before: there is only one"
+        ),
+        "{heard}"
+    );
+}
