@@ -14,6 +14,7 @@ use super::bindings;
 use super::epoch::Epoch;
 use super::functions::Functions;
 use super::state::State;
+use super::usage::Total;
 use acp_chain_channel::limits::{CODE_CACHE, WASM_STACK};
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -26,8 +27,9 @@ pub struct EngineError(#[from] wasmtime::Error);
 #[derive(Clone)]
 pub struct Engine {
     pub(super) wasmtime: wasmtime::Engine,
-    pub(super) linker: Linker<State>,
+    pub(super) linker: Arc<Linker<State>>,
     pub(super) epoch: Epoch,
+    pub(super) total: Arc<Total>,
     cache: Option<CodeCache>,
 }
 
@@ -63,10 +65,17 @@ impl Engine {
         let epoch = Epoch::new(&wasmtime);
         Ok(Self {
             wasmtime,
-            linker,
+            linker: Arc::new(linker),
             epoch,
+            total: Arc::default(),
             cache,
         })
+    }
+
+    /// What all its instances take together.
+    #[must_use]
+    pub fn total(&self) -> Arc<Total> {
+        self.total.clone()
     }
 
     /// Finds a component that was compiled before, by what its file holds, or by its name.

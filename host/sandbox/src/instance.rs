@@ -53,7 +53,11 @@ impl Instance {
         let state = State {
             name: guest.name.clone(),
             ledger: Ledger::new(first, limits.clone(), guest.grant.clone()),
-            usage: Usage::new(limits.clone(), guest.gauge.clone()),
+            usage: Usage::new(
+                limits.clone(),
+                guest.gauge.clone(),
+                guest.engine.total.clone(),
+            ),
             wasi: guest.wasi(&journal),
             journal,
             lines: guest.component.lines.clone(),

@@ -42,4 +42,4 @@ pub use engine::{Engine, EngineError};
 pub use guest::Guest;
 pub use instance::DECLINES;
 use instance::Instance;
-pub use usage::Gauge;
+pub use usage::{Gauge, Total};

@@ -25,22 +25,53 @@ impl Gauge {
     }
 }
 
+/// What all instances of one engine take together.
+#[derive(Debug, Default)]
+pub struct Total {
+    instances: AtomicUsize,
+    memory: AtomicUsize,
+}
+
+impl Total {
+    /// How many instances of components there are.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.instances.load(Ordering::Relaxed)
+    }
+
+    /// Their memory, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.memory.load(Ordering::Relaxed)
+    }
+}
+
 #[derive(Debug)]
 pub struct Usage {
     memory: usize,
     gauge: Gauge,
+    total: Arc<Total>,
     elements: usize,
     limits: Arc<Limits>,
 }
 
 impl Usage {
-    pub fn new(limits: Arc<Limits>, gauge: Gauge) -> Self {
+    pub fn new(limits: Arc<Limits>, gauge: Gauge, total: Arc<Total>) -> Self {
+        total.instances.fetch_add(1, Ordering::Relaxed);
         Self {
             memory: 0,
             gauge,
+            total,
             elements: 0,
             limits,
         }
+    }
+}
+
+impl Drop for Usage {
+    fn drop(&mut self) {
+        self.total.instances.fetch_sub(1, Ordering::Relaxed);
+        self.total.memory.fetch_sub(self.memory, Ordering::Relaxed);
     }
 }
 
@@ -56,6 +87,9 @@ impl ResourceLimiter for Usage {
             let limit = Quantity::Size.show(self.limits.memory as u64);
             wasmtime::bail!("it needs more than {limit} of memory");
         }
+        self.total
+            .memory
+            .fetch_add(memory - self.memory, Ordering::Relaxed);
         self.memory = memory;
         self.gauge.0.store(memory, Ordering::Relaxed);
         Ok(true)

@@ -149,14 +149,23 @@ fn load_by(
             return Ok(Vec::new());
         }
         let engine = engine.map_or_else(super::engine, Ok)?;
-        let (host, progress) = (Host::new(engine), Progress::default());
-        let loading = |id: &str, load: &mut dyn FnMut()| progress.while_loading(id, load);
-        Ok::<_, EngineError>(host.load(&manifest, &directories, loading))
+        Ok::<_, EngineError>(load_now(&Host::new(engine), &manifest, &directories))
     });
     async {
         let loaded = loaded.await.map_err(|error| error.to_string())?;
         loaded.map_err(|error| error.to_string())
     }
+}
+
+/// Loads the components of a manifest into a host, and says how far it is.
+pub fn load_now(
+    host: &Host,
+    manifest: &Manifest,
+    directories: &[Directories],
+) -> Vec<host::Loaded> {
+    let progress = Progress::default();
+    let loading = |id: &str, load: &mut dyn FnMut()| progress.while_loading(id, load);
+    host.load(manifest, directories, loading)
 }
 
 impl Loaded {

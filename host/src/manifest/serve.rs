@@ -14,6 +14,7 @@ use toml::Spanned;
 
 use super::terms::Wrong;
 use super::user::beside;
+use crate::limits::Quantity;
 
 /// What the user decided about serving.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +46,10 @@ pub struct ServeLimits {
     pub drain: Duration,
     /// When a proxy that has nothing to do is put to sleep, if it ever is.
     pub sleep: Option<Duration>,
+    /// How many instances of proxies there are at once before nobody else comes in.
+    pub instances: u32,
+    /// The same for their memory, in bytes; half of what there is without this.
+    pub memory: Option<u64>,
 }
 
 /// `[[serve.route]]`: a chain, and who gets it.
@@ -66,6 +71,8 @@ impl Default for ServeLimits {
             resume: Duration::from_mins(2),
             drain: Duration::from_secs(30),
             sleep: Some(Duration::from_mins(5)),
+            instances: 10_000,
+            memory: None,
         }
     }
 }
@@ -132,6 +139,8 @@ struct LimitsTable {
     drain_seconds: Option<Duration>,
     #[serde(default, deserialize_with = "seconds")]
     sleep_seconds: Option<Duration>,
+    instances: Option<NonZeroU32>,
+    memory: Option<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -187,6 +196,8 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
                 Some(seconds) => Some(seconds).filter(|seconds| !seconds.is_zero()),
                 None => own.limits.sleep,
             },
+            instances: limits.instances.map_or(own.limits.instances, Into::into),
+            memory: limits.memory.as_ref().map(read_memory).transpose()?,
         },
         routes: read_routes(table.route, path)?,
     })
@@ -200,6 +211,11 @@ fn read_address(text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
         );
         (text.span().start, what)
     })
+}
+
+fn read_memory(memory: &Spanned<String>) -> Result<u64, Wrong> {
+    let read = Quantity::Size.read(memory.get_ref());
+    read.map_err(|what| (memory.span().start, format!("`memory`: {what}")))
 }
 
 /// A name of the operator's.
@@ -353,6 +369,8 @@ mod tests {
             resume-seconds = 0
             drain-seconds = 5
             sleep-seconds = 0
+            instances = 100
+            memory = "1 GiB"
 
             [[serve.route]]
             users = ["alice"]
@@ -403,6 +421,8 @@ mod tests {
                 resume: Duration::ZERO,
                 drain: Duration::from_secs(5),
                 sleep: None,
+                instances: 100,
+                memory: Some(1 << 30),
             }
         );
         let gets = |name: &str, group: &str| {
@@ -472,6 +492,10 @@ mod tests {
                 "expected a nonzero u32",
             ),
             ("[serve.limits]\nresume-seconds = -1".to_owned(), ":3:18"),
+            (
+                "[serve.limits]\nmemory = \"much\"".to_owned(),
+                ":3:10: `memory`: \"much\" is no size; write a number with B",
+            ),
             (
                 "[serve.limits]\nconections = 1".to_owned(),
                 "did you mean `connections`?",

@@ -14,6 +14,7 @@
 //! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
 //! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
+//! | `memory` | how much memory there is | `/proc` and control groups, on Linux | not asked |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //!
@@ -39,5 +40,5 @@ pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
 pub use self::here::{
-    descriptors, directory, files, local, mounts, rights, stop, supervisor, terminal, tree,
+    descriptors, directory, files, local, memory, mounts, rights, stop, supervisor, terminal, tree,
 };

@@ -4,6 +4,7 @@ mod drain;
 mod gate;
 mod resume;
 mod served;
+mod sleep;
 mod streams;
 mod websocket;
 mod wire;

@@ -4,8 +4,10 @@
 //! What always holds: nothing is open in the chain when one falls asleep. It wakes up as it does after a failure, with
 //! what it saved last, and without hearing again what was said before.
 
+use std::sync::atomic::Ordering;
+
 use super::core::Core;
-use crate::hop::Life;
+use crate::hop::{Life, Runtime};
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
@@ -47,6 +49,11 @@ fn fall_asleep(core: &mut Core, index: HopIndex) {
     if let Life::Idle(mut part) = std::mem::replace(&mut hop.life, Life::Asleep) {
         hop.next_number = part.allot();
         tracing::debug!("the proxy `{}` sleeps; {:?}", hop.name, part.tally());
+    }
+    if let Runtime::Component(source) = &hop.runtime
+        && let Some(memory) = source.memory()
+    {
+        memory.store(0, Ordering::Relaxed);
     }
     core.trace_state(index, State::Asleep, None);
 }

@@ -238,7 +238,7 @@ impl Answers {
                 "Acp-Connection-Id is missing; the first message is the request `initialize`",
             );
         };
-        let connection = match self.registry.begin(&admitted.user, false) {
+        let connection = match self.open(admitted, false) {
             Ok(connection) => connection,
             Err(why) => return no_room(why),
         };
@@ -270,6 +270,14 @@ impl Answers {
         named(answer, RESUME, "1")
     }
 
+    /// Opens a connection, with a stream for each session, or one for all.
+    fn open(&self, admitted: &Admitted, is_one: bool) -> Result<Arc<Connection>, NoRoom> {
+        match (self.behind.has_room)() {
+            true => self.registry.begin(&admitted.user, is_one),
+            false => Err(NoRoom::OfAll),
+        }
+    }
+
     /// Lets whatever is behind a connection run.
     fn run(&self, connection: &Arc<Connection>, admitted: &Admitted) {
         tracing::info!(
@@ -283,7 +291,7 @@ impl Answers {
                 std::future::pending::<()>().await;
             }
         };
-        let served = (self.behind)(Opened {
+        let served = (self.behind.serve)(Opened {
             transport: connection.transport(),
             user: admitted.user.clone(),
             id: connection.id.clone(),
@@ -373,7 +381,7 @@ impl Answers {
             Ok(answer) => answer,
             Err(answer) => return *answer,
         };
-        let connection = match self.registry.begin(&admitted.user, true) {
+        let connection = match self.open(admitted, true) {
             Ok(connection) => connection,
             Err(why) => return no_room(why),
         };

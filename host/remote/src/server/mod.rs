@@ -123,8 +123,16 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// What is behind each connection: it is served until this is done.
-pub type Behind = Box<dyn Fn(Opened) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
+/// What is behind one connection, which is served until this is done.
+pub type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What is behind each connection.
+pub struct Behind {
+    /// Serves it.
+    pub serve: Box<dyn Fn(Opened) -> Serving + Send + Sync>,
+    /// Whether there is room for another one.
+    pub has_room: Box<dyn Fn() -> bool + Send + Sync>,
+}
 
 /// A server that listens.
 #[derive(Debug)]

@@ -1,17 +1,19 @@
 //! What the chains of all clients share, and how one is made of it.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chain::{Chain, Member, Role, StartError};
 use crate::channel::Registration;
+use crate::cli;
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
-use crate::host::{self, Ready, Started};
+use crate::host::{self, Host, Ready, Started};
 use crate::manifest::{Manifest, Route};
 use crate::mcp::bridge::BridgeKind;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
-use crate::sandbox::{Gauge, Guest};
+use crate::sandbox::{Gauge, Guest, Total, apart};
 
 use acp_chain_remote::User;
 
@@ -21,6 +23,7 @@ pub struct Chains {
     routes: Vec<(Route, Template)>,
     /// Of whom none fits.
     others: Template,
+    total: Arc<Total>,
 }
 
 /// All that it takes to start a chain, loaded once.
@@ -51,8 +54,11 @@ impl Chains {
         let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
         let allowed = supervisor.allow(plans.flat_map(commands).collect());
         let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+        let engine = cli::engine().map_err(|error| failed(&error))?;
+        let total = engine.total();
+        let host = Arc::new(Host::new(engine));
         let mut load =
-            async |plan| Template::load(plan, &supervisor, &mut programs, sleep_after).await;
+            async |plan| Template::load(&host, plan, &supervisor, &mut programs, sleep_after).await;
         let mut loaded = Vec::new();
         for (route, plan) in routes {
             loaded.push((route, load(plan).await?));
@@ -60,6 +66,7 @@ impl Chains {
         Ok(Self {
             routes: loaded,
             others: load(others).await?,
+            total,
         })
     }
 
@@ -71,6 +78,11 @@ impl Chains {
             template.check().await?;
         }
         Ok(())
+    }
+
+    /// What the instances of all chains take.
+    pub fn total(&self) -> Arc<Total> {
+        self.total.clone()
     }
 
     /// A chain of its own for a client.
@@ -99,6 +111,7 @@ fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
 
 impl Template {
     async fn load(
+        host: &Arc<Host>,
         plan: Plan,
         supervisor: &Supervisor,
         programs: &mut impl Iterator<Item = Startable>,
@@ -109,7 +122,8 @@ impl Template {
             .ok_or_else(|| failed(&"no agent is named"))?;
         let mut proxies = Vec::new();
         if let Some(manifest) = &plan.manifest {
-            let loaded = plan::load(manifest, &plan.directories).await;
+            let (host, all) = (host.clone(), manifest.clone());
+            let loaded = apart(move || plan::load_now(&host, &all, &plan.directories)).await;
             let loaded = loaded.map_err(|error| failed(&error))?;
             for (entry, guest) in manifest.proxies.iter().zip(loaded) {
                 let guest = guest.transpose();

@@ -7,12 +7,14 @@
 //! |---|---|
 //! | `args` | what the command line says, over config.toml |
 //! | `chains` | what is shared, and how a chain is made of it |
+//! | `pressure` | when nobody else comes in |
 //! | `keys` | what users are verified by, as it changes |
 //! | `token` | `serve-token` |
 
 mod args;
 mod chains;
 pub mod keys;
+mod pressure;
 pub mod token;
 
 use std::num::NonZero;
@@ -23,11 +25,12 @@ use std::thread;
 use std::time::Duration;
 
 use acp_chain_remote::gate::Gate;
-use acp_chain_remote::server::{Behind, Limits, Node, Opened, Server, Settings, tls};
+use acp_chain_remote::server::{Behind, Limits, Node, Opened, Server, Serving, Settings, tls};
 
 use self::args::{ServeArgs, ServeSettings};
 use self::chains::Chains;
 use self::keys::KeysFeed;
+use self::pressure::Pressure;
 use super::agent::AgentArgs;
 use super::give_up_rights;
 use super::plan::{self, Failed};
@@ -123,6 +126,7 @@ impl Serve {
             .map_err(|error| wrong(&error))?
             .block_on(Chains::load(routes, others, supervisor, set.limits.sleep));
         let mut chains = loaded?;
+        let pressure = Pressure::new(chains.total(), &set.limits);
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         give_up_rights(&directories, None);
         let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
@@ -133,7 +137,7 @@ impl Serve {
                 .map_err(|error| wrong(&format!("keys cannot be watched: {error}")))?;
         }
         say!("listening on {}", server.url());
-        let behind = behind(Arc::new(chains), log, program);
+        let behind = behind(Arc::new(chains), pressure, log, program);
         runtime.block_on(async {
             let stopper = server.stopper();
             let serving = server.serve(gate, behind);
@@ -169,8 +173,13 @@ fn limits(set: &ServeSettings) -> Limits {
 }
 
 /// What runs behind each connection.
-fn behind(chains: Arc<Chains>, log: Option<PathBuf>, program: PathBuf) -> Behind {
-    Box::new(move |opened| {
+fn behind(
+    chains: Arc<Chains>,
+    pressure: Pressure,
+    log: Option<PathBuf>,
+    program: PathBuf,
+) -> Behind {
+    let serve = Box::new(move |opened| {
         let (chains, log, program) = (chains.clone(), log.clone(), program.clone());
         Box::pin(async move {
             let Opened {
@@ -190,8 +199,12 @@ fn behind(chains: Arc<Chains>, log: Option<PathBuf>, program: PathBuf) -> Behind
                 async move { chains.start(role, &user).await }
             };
             chain::serve(transport, start, stop, settings).await;
-        })
-    })
+        }) as Serving
+    });
+    Behind {
+        serve,
+        has_room: Box::new(move || pressure.is_bearable()),
+    }
 }
 
 /// A runtime, of this thread or of so many.

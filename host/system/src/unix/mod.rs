@@ -4,6 +4,7 @@ pub mod descriptors;
 pub mod directory;
 pub mod files;
 pub mod local;
+pub mod memory;
 pub mod mounts;
 pub mod pipes;
 pub mod rights;

@@ -9,7 +9,7 @@ use crate::router::Router;
 use crate::{Member, Proxy, Sleeper, Terms};
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, Peer};
 
-const IDLE: Duration = Duration::from_secs(60);
+const IDLE: Duration = Duration::from_mins(1);
 const END: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 
 /// A proxy that may sleep, and sees this.

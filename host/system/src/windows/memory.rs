@@ -1,0 +1,13 @@
+//! How much memory this process may have: it is not asked.
+
+/// It is not known.
+#[must_use]
+pub fn all() -> Option<u64> {
+    None
+}
+
+/// It is not known.
+#[must_use]
+pub fn areas() -> Option<u64> {
+    None
+}
