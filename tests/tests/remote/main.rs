@@ -1,7 +1,9 @@
 //! `acp-chain serve`, as clients reach it over HTTP and WebSocket (RFD streamable-http-websocket-transport).
 
+mod attacks;
 mod drain;
 mod gate;
+mod raw;
 mod resume;
 mod served;
 mod sleep;

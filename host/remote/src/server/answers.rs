@@ -64,6 +64,13 @@ struct About {
 impl Answers {
     /// The answer to a request. Web pages that the gate lets in may read it.
     pub async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
+        if !has_plain_end(request.headers()) {
+            let answer = plain(
+                StatusCode::BAD_REQUEST,
+                "the only Transfer-Encoding here is `chunked`, once",
+            );
+            return named(answer, header::CONNECTION, "close");
+        }
         let origin = request.headers().get(header::ORIGIN).cloned();
         let mut answer = self.respond(request, peer).await;
         if let Some(origin) = origin.filter(|_| answer.status() != StatusCode::FORBIDDEN) {
@@ -488,6 +495,17 @@ fn single<'h>(
         return Err(wrong());
     }
     value.to_str().map(Some).map_err(|_| wrong())
+}
+
+/// Whether a balancer sees the end of a body where we see it: of several codings it may take another for the last one
+/// (RFC 9112, 6.1).
+fn has_plain_end(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
+        _ => false,
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
