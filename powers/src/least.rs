@@ -87,6 +87,7 @@ pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Powe
         let touched = || asked.iter().any(|asked| asked.is_touched_by(power));
         match power.key {
             "tools" => tools,
+            "user.read" => has,
             _ if power.needs.is_some() => has,
             _ if has => actions.meets(Actions::SEND) || touched(),
             _ if actions.meets(Actions::SEND.and(Actions::DECIDE)) => false,

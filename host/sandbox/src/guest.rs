@@ -1,14 +1,19 @@
 //! A component with all that it takes to start it, as often as needed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use serde_json::{Map, Value};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
 
 use super::journal::Journal;
 use super::{Component, Directories, Engine, Gauge, Instance};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Grant, MessageId, Source, Starting};
+
+/// Where in its configuration a proxy is told who the user is.
+const USER: &str = "acp-chain/user";
 
 /// A proxy that is a component, under its terms. Cloning it shares everything. Its fields may be changed until
 /// it is started.
@@ -22,6 +27,8 @@ pub struct Guest {
     pub name: Arc<str>,
     /// Its configuration, as JSON text.
     pub config: Arc<str>,
+    /// Who the user is, as JSON text, if that is known. It is told if it has the power `user.read`.
+    pub user: Option<Arc<str>>,
     /// What it may use.
     pub limits: Arc<Limits>,
     /// What it may do.
@@ -41,11 +48,29 @@ impl Guest {
             component,
             name: name.into(),
             config: "{}".into(),
+            user: None,
             limits: Arc::default(),
             grant: Arc::default(),
             directories: Directories::default(),
             gauge: Gauge::default(),
         }
+    }
+
+    /// What it is started with: its configuration, and who the user is, if it may know. Nobody else can say that: what
+    /// the configuration has under this name is not told.
+    pub(super) fn settings(&self) -> Cow<'_, str> {
+        if !self.grant.has("user.read") {
+            return Cow::Borrowed(&self.config);
+        }
+        let Ok(mut config) = serde_json::from_str::<Map<String, Value>>(&self.config) else {
+            return Cow::Borrowed(&self.config);
+        };
+        config.remove(USER);
+        let user = self.user.as_deref();
+        if let Some(user) = user.and_then(|user| serde_json::from_str(user).ok()) {
+            config.insert(USER.to_owned(), user);
+        }
+        Cow::Owned(Value::Object(config).to_string())
     }
 
     /// All that WASI grants: nothing but these directories, and the journal for what is printed.

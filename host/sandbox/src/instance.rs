@@ -74,7 +74,7 @@ impl Instance {
         });
         let started = {
             let _running = guest.engine.epoch.run();
-            let (component, config) = (&guest.component, &*guest.config);
+            let (component, config) = (&guest.component, &*guest.settings());
             let init = async |store: &mut Store<State>| init(store, component, config, saved).await;
             in_time(&mut store, &limits.init_time, init).await
         };

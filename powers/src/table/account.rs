@@ -342,4 +342,13 @@ pub(super) const POWERS: &[Power] = &[
         needs: None,
         covers: &[send(Client, Kinds::REQUEST, SIGN_IN)],
     },
+    Power {
+        key: "user.read",
+        words: "learns your name and your groups, where chains are served to many users",
+        danger: Medium,
+        reason: "all that it sees can be told to be yours",
+        needs: None,
+        // It comes with the configuration.
+        covers: &[],
+    },
 ];

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-use acp_chain_tests::host;
+use acp_chain_tests::chain::entry;
 use acp_chain_tests::wire::in_time;
+use acp_chain_tests::{host, powers};
 use futures_util::StreamExt;
 use reqwest::{Certificate, Client, Identity, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
@@ -198,6 +199,43 @@ async fn users_get_the_chain_of_their_group() {
     let log = fs::read_to_string(&trace).unwrap();
     assert!(!log.contains(&ann) && !log.contains(&bob));
     assert!(log.contains("user=\"ann\"") && log.contains("user=\"bob\""));
+}
+
+#[tokio::test]
+async fn a_proxy_with_the_power_is_told_the_user_and_nothing_else_can_say_who_that_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    let manifest = folder.path().join("acp-chain.toml");
+    let proxy = |id: &str, terms: &str| {
+        let deeds = format!("[proxy.config.requests]\n'test/{id}' = ['respond-user']");
+        let forged = "[proxy.config]\n'acp-chain/user' = { name = 'mallory' }";
+        entry(id, "does", &format!("{terms}\n{forged}\n{deeds}"))
+    };
+    let without = powers::all_but(&["tools", "user.read"]);
+    fs::write(&manifest, proxy("knows", "") + &proxy("without", &without)).unwrap();
+    let ann = token(&file, "ann", "ops").await;
+    let mut command = serve(&["--tokens"]);
+    command
+        .arg(&file)
+        .arg("--manifest")
+        .arg(&manifest)
+        .args(["--", AGENT]);
+    let served = Served::by(&mut command).await;
+    let asks = |method| served.asks(method).bearer_auth(&ann);
+    let begun = posted(asks(Method::POST), &initialize()).await;
+    let id = &begun.headers()["acp-connection-id"];
+    let of_it = |method| asks(method).header("acp-connection-id", id);
+    let listens = of_it(Method::GET).header("accept", "text/event-stream");
+    let mut stream = Stream::of(listens.send().await.unwrap());
+    for (method, told) in [
+        ("test/knows", json!({"name": "ann", "groups": ["ops"]})),
+        // Who has not the power is told what the operator wrote.
+        ("test/without", json!({"name": "mallory"})),
+    ] {
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}});
+        posted(of_it(Method::POST), &asked).await;
+        assert_eq!(stream.next().await.unwrap()["result"], told);
+    }
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ use crate::rpc::code;
 use crate::sandbox::{Gauge, Guest, Total, apart};
 
 use acp_chain_remote::User;
+use serde_json::json;
 
 /// The chains of all users, and who gets which.
 pub struct Chains {
@@ -98,7 +99,7 @@ impl Chains {
         let mut routes = self.routes.iter();
         let route = routes.find(|(route, _)| route.fits(user));
         let template = route.map_or(&self.others, |(_, template)| template);
-        template.chain().await.map_err(|failed| failed.error)
+        template.chain(user).await.map_err(|failed| failed.error)
     }
 }
 
@@ -145,7 +146,7 @@ impl Template {
     /// Starts the proxies once, and keeps what they say of themselves.
     async fn check(&mut self) -> Result<(), Failed> {
         let mut said: HashMap<_, _> = self
-            .proxies()
+            .proxies(None)
             .await?
             .proxies
             .into_iter()
@@ -163,9 +164,9 @@ impl Template {
         Ok(())
     }
 
-    async fn chain(&self) -> Result<Chain, Failed> {
+    async fn chain(&self, user: &User) -> Result<Chain, Failed> {
         let agent = plan::start_agent(&self.agent)?;
-        let started = self.proxies().await?;
+        let started = self.proxies(Some(user)).await?;
         Ok(Chain {
             proxies: started.proxies,
             notices: started.notices,
@@ -175,7 +176,7 @@ impl Template {
         })
     }
 
-    async fn proxies(&self) -> Result<Started, Failed> {
+    async fn proxies(&self, user: Option<&User>) -> Result<Started, Failed> {
         let Some(manifest) = &self.manifest else {
             return Ok(Started::default());
         };
@@ -183,12 +184,17 @@ impl Template {
             .natives()
             .map(|(entry, native)| (&entry.id, native))
             .collect();
+        // Where nobody has to say who he is, nobody has a name.
+        let user = user.filter(|user| !user.name.is_empty());
+        let user = user.map(|user| json!({"name": user.name, "groups": user.groups}).to_string());
+        let user: Option<Arc<str>> = user.map(Into::into);
         let proxies = manifest.proxies.iter().zip(&self.proxies);
         let ready = proxies.filter_map(|(entry, proxy)| match proxy {
             Proxy::Component(guest, registration) => {
                 let guest = Guest {
                     // Each has its own memory, and that is seen in its own place.
                     gauge: Gauge::default(),
+                    user: user.clone(),
                     ..guest.clone()
                 };
                 Some(match registration {

@@ -14,6 +14,8 @@ pub(crate) enum Deed {
     Count,
     /// Answers with the count.
     RespondCount,
+    /// Answers with who the user is.
+    RespondUser,
     /// Says this.
     Log(String),
     /// Sends a notification, and says so if it cannot.

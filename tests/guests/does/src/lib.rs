@@ -35,6 +35,9 @@ struct Config {
     breaks_again: bool,
     /// Whether it goes on holding what was withdrawn or stopped.
     holds_on: bool,
+    /// Who the user is.
+    #[serde(rename = "acp-chain/user")]
+    user: Value,
 }
 
 struct Does {
@@ -71,6 +74,7 @@ impl Does {
                 Deed::RespondCount => {
                     return Ok(Action::Respond(json!(self.counted.get()).into()));
                 }
+                Deed::RespondUser => return Ok(Action::Respond(self.config.user.clone().into())),
                 Deed::Log(text) => log(Level::Info, text),
                 Deed::Tell(sent) => {
                     if let Err(error) = sent.peer().notify(&sent.method, &sent.params) {
