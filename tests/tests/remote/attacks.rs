@@ -6,7 +6,7 @@ use acp_chain_tests::host;
 use reqwest::Method;
 use serde_json::json;
 
-use super::raw::Raw;
+use super::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, field, frame, h2};
 use super::served::{AGENT, Connection, Served, Stream, initialize, posted};
 
 /// Somebody who is there all the time, and is served.
@@ -199,33 +199,10 @@ async fn a_head_without_end_is_too_large() {
     }
 }
 
-/// A frame of HTTP/2 (RFC 9113, 4.1).
-fn h2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
-    let mut frame = length[1..].to_vec();
-    frame.extend([kind, flags]);
-    frame.extend(stream.to_be_bytes());
-    frame.extend(payload);
-    frame
-}
-
 /// The fields of `GET /healthz`, which are the same for all (RFC 7541).
 fn fields(host: &str) -> Vec<u8> {
-    let text = |name: u8, value: &str| {
-        let mut field = vec![name, u8::try_from(value.len()).unwrap()];
-        field.extend(value.as_bytes());
-        field
-    };
     // `:method GET`, `:scheme http`, `:path` and `:authority`.
-    [vec![0x82, 0x86], text(0x04, "/healthz"), text(0x01, host)].concat()
-}
-
-async fn http2(served: &Served) -> Raw {
-    let mut raw = Raw::open(served).await;
-    let mut start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-    start.extend(h2(4, 0, 0, &[]));
-    raw.says(&start).await;
-    raw
+    [vec![0x82, 0x86], field(0x04, "/healthz"), field(0x01, host)].concat()
 }
 
 /// The frames of GOAWAY in what a server says (RFC 9113, 6.8), by their errors.
@@ -244,19 +221,16 @@ fn goodbyes(mut said: &[u8]) -> Vec<u32> {
     errors
 }
 
-const HEADERS: u8 = 1;
 const RESET: u8 = 3;
 const PING: u8 = 6;
 const CONTINUATION: u8 = 9;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
 const ENHANCE_YOUR_CALM: u32 = 11;
 
 #[tokio::test]
 async fn who_opens_streams_of_http2_only_to_reset_them_is_sent_away() {
     let served = Served::start().await;
     let mut bystander = Bystander::of(&served).await;
-    let mut raw = http2(&served).await;
+    let mut raw = Raw::http2(&served).await;
     let fields = fields(&raw.host);
     let mut flood = Vec::new();
     for number in 0..20_000 {
@@ -277,7 +251,7 @@ async fn who_opens_streams_of_http2_only_to_reset_them_is_sent_away() {
 async fn a_head_of_http2_without_end_is_cut_short() {
     let served = Served::start().await;
     let mut bystander = Bystander::of(&served).await;
-    let mut raw = http2(&served).await;
+    let mut raw = Raw::http2(&served).await;
     let fields = fields(&raw.host);
     raw.says(&h2(HEADERS, END_STREAM, 1, &fields)).await;
     // A field of this length, again and again.
@@ -296,7 +270,7 @@ async fn a_head_of_http2_without_end_is_cut_short() {
 async fn who_asks_for_signs_and_reads_none_keeps_nobody_else_waiting() {
     let served = Served::start().await;
     let mut bystander = Bystander::of(&served).await;
-    let mut raw = http2(&served).await;
+    let mut raw = Raw::http2(&served).await;
     let pings = h2(PING, 0, 0, &[0; 8]).repeat(10_000);
     raw.says(&pings).await;
     bystander.is_served().await;
@@ -316,24 +290,6 @@ async fn websocket(served: &Served) -> Raw {
     // By the RFD it is on the upgrade that the connection gets its id.
     assert!(head.contains("acp-connection-id: "), "{head}");
     raw
-}
-
-/// The head of a frame with a mask of zeros (RFC 6455, 5.2).
-fn frame(first: u8, length: u64) -> Vec<u8> {
-    let mut head = vec![first];
-    match u16::try_from(length) {
-        Ok(length @ 0..126) => head.push(0x80 | u8::try_from(length).unwrap()),
-        Ok(length) => {
-            head.push(0x80 | 126);
-            head.extend(length.to_be_bytes());
-        }
-        Err(_) => {
-            head.push(0x80 | 127);
-            head.extend(length.to_be_bytes());
-        }
-    }
-    head.extend([0; 4]);
-    head
 }
 
 #[tokio::test]

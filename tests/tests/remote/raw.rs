@@ -19,6 +19,27 @@ impl Raw {
         Self { stream, host }
     }
 
+    /// The beginning of HTTP/2, as who knows that the server speaks it (RFC 9113, 3.3).
+    pub async fn http2(served: &Served) -> Self {
+        let mut raw = Self::open(served).await;
+        let mut start = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+        start.extend(h2(SETTINGS, 0, 0, &[]));
+        raw.says(&start).await;
+        raw
+    }
+
+    /// The next frame of HTTP/2 of this kind: its payload.
+    pub async fn frame(&mut self, wanted: u8) -> Vec<u8> {
+        loop {
+            let head = self.takes(9).await;
+            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
+            let payload = self.takes(length as usize).await;
+            if head[3] == wanted {
+                return payload;
+            }
+        }
+    }
+
     /// Says something, which the server may not hear to its end.
     pub async fn says(&mut self, bytes: &[u8]) -> bool {
         in_time("room", self.stream.write_all(bytes)).await.is_ok()
@@ -62,4 +83,53 @@ impl Raw {
         }
         String::from_utf8(head).unwrap()
     }
+}
+
+pub const DATA: u8 = 0;
+pub const HEADERS: u8 = 1;
+pub const SETTINGS: u8 = 4;
+pub const END_STREAM: u8 = 1;
+pub const END_HEADERS: u8 = 4;
+
+/// A frame of HTTP/2 (RFC 9113, 4.1).
+pub fn h2(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    let mut frame = length[1..].to_vec();
+    frame.extend([kind, flags]);
+    frame.extend(stream.to_be_bytes());
+    frame.extend(payload);
+    frame
+}
+
+/// A field that is not remembered, by the index of its name (RFC 7541, 6.2.2).
+pub fn field(name: u8, value: &str) -> Vec<u8> {
+    [vec![name], text(value)].concat()
+}
+
+/// The same with a name of its own.
+pub fn named(name: &str, value: &str) -> Vec<u8> {
+    [vec![0], text(name), text(value)].concat()
+}
+
+fn text(text: &str) -> Vec<u8> {
+    let length = u8::try_from(text.len()).unwrap();
+    [&[length], text.as_bytes()].concat()
+}
+
+/// The head of a frame with a mask of zeros (RFC 6455, 5.2).
+pub fn frame(first: u8, length: u64) -> Vec<u8> {
+    let mut head = vec![first];
+    match u16::try_from(length) {
+        Ok(length @ 0..126) => head.push(0x80 | u8::try_from(length).unwrap()),
+        Ok(length) => {
+            head.push(0x80 | 126);
+            head.extend(length.to_be_bytes());
+        }
+        Err(_) => {
+            head.push(0x80 | 127);
+            head.extend(length.to_be_bytes());
+        }
+    }
+    head.extend([0; 4]);
+    head
 }

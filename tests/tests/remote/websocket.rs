@@ -7,6 +7,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
+use super::raw::{DATA, END_HEADERS, HEADERS, Raw, SETTINGS, field, frame, h2, named};
 use super::served::{Served, initialize, prompt, text};
 
 struct Socket {
@@ -127,4 +128,37 @@ async fn an_agent_that_ends_closes_the_websocket_behind_its_last_words() {
         "{answer}"
     );
     assert_eq!(socket.next().await, None);
+}
+
+/// RFC 8441.
+#[tokio::test]
+async fn a_stream_of_http2_can_be_a_websocket() {
+    let served = Served::start().await;
+    let mut raw = Raw::http2(&served).await;
+    let settings = raw.frame(SETTINGS).await;
+    let is_offered = settings
+        .chunks(6)
+        .any(|setting| setting == [0, 8, 0, 0, 0, 1]);
+    assert!(is_offered, "SETTINGS_ENABLE_CONNECT_PROTOCOL: {settings:?}");
+    let fields = [
+        field(0x02, "CONNECT"),
+        named(":protocol", "websocket"),
+        vec![0x86],
+        field(0x04, "/acp"),
+        field(0x01, &raw.host),
+        named("sec-websocket-version", "13"),
+    ];
+    raw.says(&h2(HEADERS, END_HEADERS, 1, &fields.concat()))
+        .await;
+    let answer = raw.frame(HEADERS).await;
+    assert_eq!(answer[0], 0x88, "its status is 200");
+    let asked = initialize().to_string();
+    let asked = [frame(0x81, asked.len() as u64), asked.into_bytes()].concat();
+    raw.says(&h2(DATA, 0, 1, &asked)).await;
+    let mut heard = Vec::new();
+    while !heard.ends_with(b"}") {
+        heard.extend(raw.frame(DATA).await);
+    }
+    let heard = String::from_utf8_lossy(&heard).into_owned();
+    assert!(heard.contains(r#""protocolVersion":1"#), "{heard}");
 }
