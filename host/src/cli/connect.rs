@@ -1,19 +1,23 @@
 //! `acp-chain connect`: what a chain starts in the place of an agent that is elsewhere. It copies messages between its
 //! standard streams and the remote agent, byte for byte.
 //!
-//! It is a process of its own: a chain that runs may connect to nothing.
+//! It is a process of its own: a chain that runs may connect to nothing. One serves all chains of a server, which hands
+//! it the streams of each, where the system lets it.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
 
 use acp_chain_remote::client::{self, Target, Token};
+use tokio::runtime::Runtime;
 
 use crate::limits::LINE;
 use crate::manifest::Remote;
 use crate::native::CommandLine;
-use crate::system::{files, stdio};
+use crate::rpc::{Error, Id, Message, code};
+use crate::system::{files, handover, stdio};
 use crate::transport::{Frame, Outbox, Transport};
 use crate::untrusted::Untrusted;
 
@@ -30,6 +34,9 @@ pub struct Connect {
     connect: String,
     #[command(flatten)]
     way: Way,
+    /// Serve all who hand over their streams by the socket that is the standard input
+    #[arg(long)]
+    shared: bool,
 }
 
 /// How a remote agent is reached, besides its URL.
@@ -89,12 +96,16 @@ fn read_token(path: &Path) -> io::Result<String> {
 
 impl Connect {
     pub fn main(self) -> ExitCode {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let done = match runtime {
+        let mut builder = match self.shared {
+            true => tokio::runtime::Builder::new_multi_thread(),
+            false => tokio::runtime::Builder::new_current_thread(),
+        };
+        let done = match builder.enable_all().build() {
             Ok(runtime) => {
-                let done = runtime.block_on(self.serve());
+                let done = match self.shared {
+                    true => self.serve_all(&runtime),
+                    false => runtime.block_on(self.serve()),
+                };
                 // A thread that reads a terminal would be waited for.
                 runtime.shutdown_background();
                 done
@@ -104,12 +115,39 @@ impl Connect {
         super::finish(done)
     }
 
-    async fn serve(self) -> Result<(), String> {
-        let target = Target {
+    fn target(self) -> Result<Target, String> {
+        Ok(Target {
             address: self.connect.parse().map_err(wrong)?,
             token: self.way.token()?,
             ca: self.way.connect_ca,
-        };
+        })
+    }
+
+    /// Serves whoever hands over streams, until nobody does any more.
+    fn serve_all(self, runtime: &Runtime) -> Result<(), String> {
+        let target = Arc::new(self.target()?);
+        let _within = runtime.enter();
+        loop {
+            let taken = handover::take();
+            let Some((input, output)) = taken.map_err(|error| error.to_string())? else {
+                return Ok(());
+            };
+            let target = target.clone();
+            runtime.spawn(async move {
+                let client = Transport::lines(input, output, LINE);
+                let done = match client::connect(&target, LINE) {
+                    Ok(agent) => join(client, agent).await,
+                    Err(error) => Err(error.to_string()),
+                };
+                if let Err(error) = done {
+                    tracing::error!("{error}");
+                }
+            });
+        }
+    }
+
+    async fn serve(self) -> Result<(), String> {
+        let target = self.target()?;
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let (input, output) = (
             stdio::input().map_err(unusable)?,
@@ -121,14 +159,18 @@ impl Connect {
     }
 }
 
-/// Copies messages both ways until either end is gone. An error if it was the agent's.
+/// Copies messages both ways until either end is gone. An error if it was the agent's, which the client's first request
+/// gets for an answer if it has none.
 async fn join(client: Transport, agent: Transport) -> Result<(), String> {
     let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
     let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
+    let first = OnceLock::new();
+    let mut is_heard = false;
     let sent = async {
         let mut outbox = Outbox::default();
         while let Ok(true) = from_client.read().await {
             while let Some(frame) = from_client.next_frame() {
+                first.get_or_init(|| id(&frame));
                 push(frame, &mut outbox)?;
                 to_agent
                     .write_all(&mut outbox)
@@ -144,6 +186,7 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
         let mut outbox = Outbox::default();
         while from_agent.read().await.map_err(|error| error.to_string())? {
             while let Some(frame) = from_agent.next_frame() {
+                is_heard = true;
                 push(frame, &mut outbox)?;
                 // A client that is gone has closed our input, too.
                 let _ = to_client.write_all(&mut outbox).await;
@@ -151,10 +194,25 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
         }
         Ok(())
     };
-    tokio::select! {
+    let done = tokio::select! {
         failed = sent => failed,
         ended = received => ended,
+    };
+    if let (Err(error), false, Some(Some(id))) = (&done, is_heard, first.get()) {
+        let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {error}"));
+        let mut outbox = Outbox::default();
+        Message::error(&error).write(Some(id.as_str()), &mut outbox);
+        let _ = to_client.write_all(&mut outbox).await;
     }
+    done
+}
+
+/// The id of a request.
+fn id(frame: &Frame) -> Option<Id> {
+    let Frame::Line(line) = frame else {
+        return None;
+    };
+    Message::parse(line.clone()).ok()?.id()
 }
 
 /// Puts a message behind others.

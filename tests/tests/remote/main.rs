@@ -3,6 +3,7 @@
 mod attacks;
 mod drain;
 mod gate;
+mod gateway;
 mod raw;
 mod resume;
 mod served;

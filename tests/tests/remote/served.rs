@@ -93,6 +93,22 @@ impl Served {
         kill_process(id, signal).unwrap();
     }
 
+    /// The command lines of its children.
+    pub fn children(&self) -> Vec<Vec<String>> {
+        let id = self.child.id().expect("it runs");
+        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+        let of_task = |task: std::io::Result<std::fs::DirEntry>| {
+            let children = task.unwrap().path().join("children");
+            std::fs::read_to_string(children).unwrap_or_default()
+        };
+        let ids: Vec<_> = tasks.map(of_task).collect();
+        let words = |id: &str| {
+            let line = std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap();
+            line.split('\0').map(str::to_owned).collect()
+        };
+        ids.concat().split_whitespace().map(words).collect()
+    }
+
     pub async fn ended(mut self) -> ExitStatus {
         in_time("its end", self.child.wait()).await.unwrap()
     }

@@ -1,19 +1,21 @@
 //! What the chains of all clients share, and how one is made of it.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::chain::{Chain, Member, Role, StartError};
+use crate::chain::{Chain, ChildIo, Member, Role, StartError};
 use crate::channel::Registration;
 use crate::cli;
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
 use crate::host::{self, Host, Ready, Started};
-use crate::manifest::{Manifest, Route};
+use crate::manifest::{Manifest, Remote, Route};
 use crate::mcp::bridge::BridgeKind;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::{Gauge, Guest, Total, apart};
+use crate::system::handover::Taker;
 
 use acp_chain_remote::User;
 use serde_json::json;
@@ -31,11 +33,17 @@ pub struct Chains {
 struct Template {
     supervisor: Supervisor,
     bridge: BridgeKind,
-    agent: Startable,
+    agent: Agent,
     manifest: Option<Manifest>,
     /// The proxies of the manifest, in its order: what is started for each chain.
     proxies: Vec<Proxy>,
     sleep_after: Option<Duration>,
+}
+
+enum Agent {
+    Program(Startable),
+    /// One that is elsewhere, which a process reaches for all.
+    Elsewhere(Taker),
 }
 
 enum Proxy {
@@ -110,6 +118,37 @@ fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
     plan.agent.iter().cloned().chain(natives)
 }
 
+impl Agent {
+    /// Starts what all chains share of it.
+    fn begin(program: Startable) -> io::Result<Self> {
+        let command = program.command();
+        if !Remote::is_behind(command) {
+            return Ok(Self::Program(program));
+        }
+        let mut shared = command.clone();
+        shared.args.push("--shared".into());
+        Ok(match Taker::start(&shared)? {
+            Some(taker) => Self::Elsewhere(taker),
+            None => Self::Program(program),
+        })
+    }
+
+    /// That of a chain.
+    fn start(&self) -> Result<ChildIo, Failed> {
+        match self {
+            Self::Program(program) => plan::start_agent(program),
+            Self::Elsewhere(taker) => {
+                let (output, input) = taker.open().map_err(|error| {
+                    failed(&format!(
+                        "the process that reaches the agent is gone: {error}"
+                    ))
+                })?;
+                Ok(ChildIo::over(output, input))
+            }
+        }
+    }
+}
+
 impl Template {
     async fn load(
         host: &Arc<Host>,
@@ -118,9 +157,10 @@ impl Template {
         programs: &mut impl Iterator<Item = Startable>,
         sleep_after: Option<Duration>,
     ) -> Result<Self, Failed> {
-        let agent = programs
+        let program = programs
             .next()
             .ok_or_else(|| failed(&"no agent is named"))?;
+        let agent = Agent::begin(program).map_err(|error| failed(&error))?;
         let mut proxies = Vec::new();
         if let Some(manifest) = &plan.manifest {
             let (host, all) = (host.clone(), manifest.clone());
@@ -165,7 +205,7 @@ impl Template {
     }
 
     async fn chain(&self, user: &User) -> Result<Chain, Failed> {
-        let agent = plan::start_agent(&self.agent)?;
+        let agent = self.agent.start()?;
         let started = self.proxies(Some(user)).await?;
         Ok(Chain {
             proxies: started.proxies,
