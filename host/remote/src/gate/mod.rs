@@ -28,6 +28,7 @@ mod web;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::SystemTime;
 
 use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
@@ -217,7 +218,12 @@ impl Closed {
         if tokens::is_ours(token) {
             return known.token(digest(token.as_bytes()));
         }
-        match jwt::verify(token, &self.settings.issuers, &known.keys) {
+        match jwt::verify(
+            token,
+            &self.settings.issuers,
+            &known.keys,
+            SystemTime::now(),
+        ) {
             Ok(proof) => Some(proof),
             Err(why) => {
                 // For who wonders why nobody comes in. It is of no use to whoever was refused, and may come often.

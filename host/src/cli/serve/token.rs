@@ -1,10 +1,11 @@
 //! `acp-chain serve-token`: a token for somebody who is to come in.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
-use acp_chain_remote::gate::tokens::Token;
+use acp_chain_remote::gate::tokens::{self, Token};
 
+use super::keys::LONGEST;
 use crate::system::files;
 use crate::untrusted::Untrusted;
 
@@ -34,11 +35,7 @@ impl ServeToken {
             None => eprintln!("the line for the file of `serve --tokens`: {token}"),
             Some(path) => {
                 let shown = Untrusted::new(path.display());
-                let wrong = |error| format!("{shown} cannot be written: {error}");
-                let mut file = files::append_private(path).map_err(wrong)?;
-                file.write_all(format!("{token}\n").as_bytes())
-                    .and_then(|()| file.sync_all())
-                    .map_err(wrong)?;
+                append(path, &token).map_err(|error| format!("{shown}: {error}"))?;
                 eprintln!(
                     "{shown} lets in `{}` by this token, which is shown this once:",
                     self.name
@@ -48,4 +45,36 @@ impl ServeToken {
         say!("{secret}");
         Ok(())
     }
+}
+
+/// Puts a line behind the others, whole or not at all; two of us wait for each other.
+fn append(path: &Path, token: &Token) -> Result<(), String> {
+    let cannot = |error| format!("it cannot be written: {error}");
+    let mut file = files::append_shared(path).map_err(cannot)?;
+    // There are file systems without locks. Then two lines may lack the break between them, and `serve` says so.
+    let _ = file.lock();
+    let mut text = String::new();
+    let read = (&file).take(LONGEST as u64 + 1).read_to_string(&mut text);
+    let length = read.map_err(|error| format!("it cannot be read: {error}"))?;
+    if length > LONGEST {
+        return Err(format!(
+            "it has more than {LONGEST} bytes, which no server reads"
+        ));
+    }
+    // With a wrong line in it, the server would take no line of it.
+    tokens::read(&text).map_err(|error| error.to_string())?;
+    let begin = if text.is_empty() || text.ends_with('\n') {
+        ""
+    } else {
+        "\n"
+    };
+    file.seek(SeekFrom::End(0)).map_err(cannot)?;
+    let written = file.write_all(format!("{begin}{token}\n").as_bytes());
+    written
+        .and_then(|()| file.sync_all())
+        .inspect_err(|_| {
+            // A line that is there in part would be a wrong one.
+            let _ = file.set_len(length as u64);
+        })
+        .map_err(cannot)
 }

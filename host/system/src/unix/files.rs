@@ -71,6 +71,30 @@ impl Identity {
     }
 }
 
+/// What a file was when it was looked at: another, or the same with other bytes or rights, has another stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    file: Identity,
+    length: u64,
+    /// When it was changed, and what is known of it, in seconds and nanoseconds.
+    changed: [(i64, i64); 2],
+}
+
+impl Stamp {
+    /// That of what a path leads to; none if there is nothing.
+    pub fn of(path: &Path) -> Option<Self> {
+        let about = fs::metadata(path).ok()?;
+        Some(Self {
+            file: Identity::new(&about),
+            length: about.len(),
+            changed: [
+                (about.mtime(), about.mtime_nsec()),
+                (about.ctime(), about.ctime_nsec()),
+            ],
+        })
+    }
+}
+
 /// Searching for another name of a file took too long.
 #[derive(Debug)]
 pub struct TooMany;
@@ -257,6 +281,23 @@ mod tests {
         let file = File::open(&path).unwrap();
         let told = check_secret(&file, &path).unwrap_err().to_string();
         assert!(told.contains("`chmod go-rwx "), "{told}");
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_has_another_stamp() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, next) = (folder.path().join("it"), folder.path().join("next"));
+        assert_eq!(Stamp::of(&path), None);
+        fs::write(&path, "1").unwrap();
+        let first = Stamp::of(&path);
+        assert_eq!(first, Stamp::of(&path));
+        // Of the same length, and as old.
+        fs::write(&next, "2").unwrap();
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        let opened = File::options().write(true).open(&next).unwrap();
+        opened.set_modified(modified).unwrap();
+        fs::rename(&next, &path).unwrap();
+        assert_ne!(first, Stamp::of(&path));
     }
 
     #[test]

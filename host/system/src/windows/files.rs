@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Opens a file to append to it. If it is not there, it is made for whom its folder is for.
 pub fn append_private(path: &Path) -> io::Result<File> {
@@ -44,6 +45,24 @@ impl Identity {
     /// That of what a path leads to.
     pub fn of(path: &Path) -> Option<Self> {
         fs::canonicalize(path).ok().map(Self)
+    }
+}
+
+/// What a file was when it was looked at: another, or the same with other bytes, has another stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    length: u64,
+    changed: SystemTime,
+}
+
+impl Stamp {
+    /// That of what a path leads to; none if there is nothing.
+    pub fn of(path: &Path) -> Option<Self> {
+        let about = fs::metadata(path).ok()?;
+        Some(Self {
+            length: about.len(),
+            changed: about.modified().ok()?,
+        })
     }
 }
 

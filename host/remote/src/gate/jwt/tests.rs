@@ -14,6 +14,11 @@ use serde_json::json;
 use super::super::keys::Jwks;
 use super::*;
 
+/// What a token proves now.
+fn verify(token: &str, issuers: &[Issuer], keys: &[Vec<Key>]) -> Result<Proof, Wrong> {
+    super::verify(token, issuers, keys, SystemTime::now())
+}
+
 pub const ISSUER: &str = "https://idp.example";
 
 /// A key of an identity provider.
@@ -400,6 +405,25 @@ fn the_names_of_issuers_cannot_be_those_of_others() {
     for wrong in ["", "certificate", "a#b", "a\n"] {
         assert!(Issuer::check_name(wrong).is_err(), "{wrong:?}");
     }
+}
+
+#[test]
+fn a_token_holds_from_a_minute_before_it_says_until_a_minute_after_to_the_second() {
+    let ed = Signer::ed(None);
+    let (nbf, exp) = (1_000_000, 2_000_000);
+    let token = ed.token(&claims(json!({"nbf": nbf, "exp": exp})));
+    let holds = |seconds: u64, nanos: u32| {
+        let now = UNIX_EPOCH + Duration::new(seconds, nanos);
+        super::verify(&token, &[issuer()], &keys(&[&ed]), now).is_ok()
+    };
+    assert!(!holds(nbf - 61, 999_999_999) && holds(nbf - 60, 0));
+    assert!(holds(exp + 59, 999_999_999) && !holds(exp + 60, 0));
+    // Fractions of seconds are taken as they are said.
+    let token = ed.token(&claims(json!({"exp": 2_000_000.5})));
+    let until = |now| super::verify(&token, &[issuer()], &keys(&[&ed]), now);
+    let end = UNIX_EPOCH + Duration::from_millis(2_000_060_500);
+    assert_eq!(until(UNIX_EPOCH).unwrap().until, Some(end));
+    assert!(until(end).is_err());
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! The process that watches: `acp-chain watch-keys`.
+
+use std::collections::HashSet;
+use std::io::{self, BufRead, Write};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use acp_chain_remote::gate::Keys;
+use tokio::sync::watch;
+use tokio::task::LocalSet;
+use tokio::time::interval;
+
+use super::Watched;
+use super::files::Files;
+use super::issuers::{Fetched, Issuers};
+
+/// How often files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// `acp-chain watch-keys`.
+pub fn main() -> ExitCode {
+    let mut input = io::stdin().lock().lines();
+    let watched = input.next().and_then(Result::ok);
+    let watched = watched.and_then(|line| serde_json::from_str(&line).ok());
+    let Some(watched) = watched else {
+        eprintln!("acp-chain: `watch-keys` is for acp-chain itself to start");
+        return ExitCode::from(2);
+    };
+    drop(input);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let Ok(runtime) = runtime else {
+        return ExitCode::FAILURE;
+    };
+    let (ask, asks) = watch::channel(());
+    thread::spawn(move || {
+        for _ in io::stdin().lock().lines().map_while(Result::ok) {
+            ask.send_replace(());
+        }
+        // Nobody is there any more.
+        std::process::exit(0);
+    });
+    LocalSet::new().block_on(&runtime, follow(&watched, &asks));
+    ExitCode::SUCCESS
+}
+
+/// Tells of everything, once it is known, and whenever it has changed.
+async fn follow(watched: &Watched, asks: &watch::Receiver<()>) {
+    let mut files = Files::of(watched);
+    let mut keys = Keys::default();
+    files.read(&mut keys);
+    let mut issuers = Issuers::follow(watched, asks);
+    let mut answered = HashSet::new();
+    while answered.len() < issuers.count() {
+        let fetched = issuers.next().await;
+        answered.insert(fetched.0.clone());
+        put(fetched, &mut keys);
+    }
+    let mut told = keys.clone();
+    tell(&told);
+    let mut looks = interval(LOOK);
+    loop {
+        tokio::select! {
+            _ = looks.tick() => files.read(&mut keys),
+            fetched = issuers.next() => put(fetched, &mut keys),
+        }
+        if keys != told {
+            told.clone_from(&keys);
+            tell(&told);
+        }
+    }
+}
+
+fn put((issuer, jwks): Fetched, keys: &mut Keys) {
+    if let Some(jwks) = jwks {
+        keys.jwks.insert(issuer, jwks);
+    }
+}
+
+fn tell(keys: &Keys) {
+    let mut line = serde_json::to_vec(keys).unwrap_or_default();
+    line.push(b'\n');
+    let mut output = io::stdout().lock();
+    let told = output.write_all(&line).and_then(|()| output.flush());
+    if told.is_err() {
+        std::process::exit(0);
+    }
+}
