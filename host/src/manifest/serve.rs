@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -21,6 +21,10 @@ use crate::limits::Quantity;
 pub struct Serve {
     /// Where to listen.
     pub listen: Option<SocketAddr>,
+    /// Where numbers are asked for.
+    pub metrics: Option<SocketAddr>,
+    /// Where each request leaves a line; `-` is standard error.
+    pub access_log: Option<PathBuf>,
     /// The path of the endpoint.
     pub path: Endpoint,
     /// What this server is called among others behind a balancer.
@@ -38,6 +42,10 @@ pub struct Serve {
 pub struct ServeLimits {
     /// How many connections a user has at once.
     pub connections_per_user: u32,
+    /// How many sessions a user has open at once, of all connections.
+    pub sessions_per_user: u32,
+    /// How many bytes a second are read of what a user sends; none if nobody counts.
+    pub bytes_per_second_per_user: Option<NonZeroU64>,
     /// How many there are at once.
     pub connections: u32,
     /// How long a connection without its client waits for it.
@@ -67,6 +75,8 @@ impl Default for ServeLimits {
     fn default() -> Self {
         Self {
             connections_per_user: 16,
+            sessions_per_user: 256,
+            bytes_per_second_per_user: None,
             connections: 10_000,
             resume: Duration::from_mins(2),
             drain: Duration::from_secs(30),
@@ -91,6 +101,8 @@ impl Route {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct ServeTable {
     listen: Option<Spanned<String>>,
+    metrics: Option<Spanned<String>>,
+    access_log: Option<PathBuf>,
     path: Option<Spanned<String>>,
     node: Option<Spanned<String>>,
     #[serde(default)]
@@ -132,6 +144,8 @@ struct JwtTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct LimitsTable {
     connections_per_user: Option<NonZeroU32>,
+    sessions_per_user: Option<NonZeroU32>,
+    bytes_per_second_per_user: Option<Spanned<String>>,
     connections: Option<NonZeroU32>,
     #[serde(default, deserialize_with = "seconds")]
     resume_seconds: Option<Duration>,
@@ -161,7 +175,10 @@ fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Er
 /// What the table says of a file that lies at `path`.
 pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
     let own = Serve::default();
-    let listen = table.listen.map(|listen| read_address(&listen));
+    let listen = table.listen.map(|listen| read_address("listen", &listen));
+    let metrics = table
+        .metrics
+        .map(|metrics| read_address("metrics", &metrics));
     let gate = GateSettings {
         hosts: read_all::<Host>("hosts", &table.hosts)?,
         origins: read_all::<Origin>("origins", &table.origins)?,
@@ -177,6 +194,11 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
     let limits = table.limits;
     Ok(Serve {
         listen: listen.transpose()?,
+        metrics: metrics.transpose()?,
+        access_log: table.access_log.map(|log| match log.as_os_str() == "-" {
+            true => log,
+            false => beside(path, &log),
+        }),
         path: match table.path {
             Some(path) => read_name("path", path)?,
             None => own.path,
@@ -187,6 +209,13 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
             connections_per_user: limits
                 .connections_per_user
                 .map_or(own.limits.connections_per_user, Into::into),
+            sessions_per_user: limits
+                .sessions_per_user
+                .map_or(own.limits.sessions_per_user, Into::into),
+            bytes_per_second_per_user: match &limits.bytes_per_second_per_user {
+                Some(pace) => Some(read_pace(pace)?),
+                None => None,
+            },
             connections: limits
                 .connections
                 .map_or(own.limits.connections, Into::into),
@@ -197,25 +226,38 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
                 None => own.limits.sleep,
             },
             instances: limits.instances.map_or(own.limits.instances, Into::into),
-            memory: limits.memory.as_ref().map(read_memory).transpose()?,
+            memory: match &limits.memory {
+                Some(memory) => Some(read_size("memory", memory)?),
+                None => None,
+            },
         },
         routes: read_routes(table.route, path)?,
     })
 }
 
-fn read_address(text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
+fn read_address(key: &str, text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
     text.get_ref().parse().map_err(|_| {
         let what = format!(
-            "`listen`: {:?} is no address with a port; write one as in \"127.0.0.1:7780\"",
+            "`{key}`: {:?} is no address with a port; write one as in \"127.0.0.1:7780\"",
             text.get_ref()
         );
         (text.span().start, what)
     })
 }
 
-fn read_memory(memory: &Spanned<String>) -> Result<u64, Wrong> {
-    let read = Quantity::Size.read(memory.get_ref());
-    read.map_err(|what| (memory.span().start, format!("`memory`: {what}")))
+fn read_size(key: &str, size: &Spanned<String>) -> Result<u64, Wrong> {
+    let read = Quantity::Size.read(size.get_ref());
+    read.map_err(|what| (size.span().start, format!("`{key}`: {what}")))
+}
+
+/// So much a second.
+fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
+    let key = "bytes-per-second-per-user";
+    NonZeroU64::new(read_size(key, pace)?).ok_or_else(|| {
+        let what =
+            format!("`{key}`: nobody could say anything; leave it out if nobody is to count");
+        (pace.span().start, what)
+    })
 }
 
 /// A name of the operator's.
@@ -365,6 +407,8 @@ mod tests {
 
             [serve.limits]
             connections-per-user = 2
+            sessions-per-user = 3
+            bytes-per-second-per-user = "1 MiB"
             connections = 50
             resume-seconds = 0
             drain-seconds = 5
@@ -417,6 +461,8 @@ mod tests {
             serve.limits,
             ServeLimits {
                 connections_per_user: 2,
+                sessions_per_user: 3,
+                bytes_per_second_per_user: NonZeroU64::new(1 << 20),
                 connections: 50,
                 resume: Duration::ZERO,
                 drain: Duration::from_secs(5),
@@ -443,6 +489,15 @@ mod tests {
     }
 
     #[test]
+    fn what_who_operates_it_looks_at_is_read() {
+        let serve = parse("metrics = \"127.0.0.1:9600\"\naccess-log = \"log\"").unwrap();
+        assert_eq!(serve.metrics.unwrap().port(), 9600);
+        assert_eq!(serve.access_log, Some("/c/log".into()));
+        let serve = parse("access-log = \"-\"").unwrap();
+        assert_eq!(serve.access_log, Some("-".into()));
+    }
+
+    #[test]
     fn mistakes_are_told_with_their_place_and_what_to_write() {
         let jwt = |line: &str| {
             let mut table = vec![
@@ -464,6 +519,14 @@ mod tests {
             (
                 "listen = \"localhost\"".to_owned(),
                 ":2:10: `listen`: \"localhost\" is no address with a port",
+            ),
+            (
+                "metrics = \"9600\"".to_owned(),
+                ":2:11: `metrics`: \"9600\" is no address with a port",
+            ),
+            (
+                "[serve.limits]\nbytes-per-second-per-user = \"0 B\"".to_owned(),
+                ":3:29: `bytes-per-second-per-user`: ",
             ),
             (
                 "path = \"acp\"".to_owned(),

@@ -15,6 +15,7 @@
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
 //! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
 //! | `memory` | how much memory there is | `/proc` and control groups, on Linux | not asked |
+//! | `process` | what this process uses | `/proc`, on Linux | not asked |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `handover` | handing streams to another process of ours | descriptors over a socket | not done |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
@@ -41,6 +42,6 @@ pub use self::given_up::Rights;
 pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
 pub use self::here::{
-    descriptors, directory, files, handover, local, memory, mounts, rights, stop, supervisor,
-    terminal, tree,
+    descriptors, directory, files, handover, local, memory, mounts, process, rights, stop,
+    supervisor, terminal, tree,
 };

@@ -1,11 +1,14 @@
 //! `acp-chain serve`, as clients reach it over HTTP and WebSocket (RFD streamable-http-websocket-transport).
 
+mod access;
 mod attacks;
 mod drain;
 mod gate;
 mod gateway;
 mod issuer;
 mod keys;
+mod limits;
+mod metrics;
 mod raw;
 mod resume;
 mod served;

@@ -7,8 +7,8 @@ use acp_chain_tests::{host, web};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 
 pub const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
@@ -16,6 +16,8 @@ pub struct Served {
     child: Child,
     pub url: String,
     client: Client,
+    /// What it says further.
+    out: Lines<BufReader<ChildStdout>>,
 }
 
 /// A connection of a client.
@@ -62,11 +64,19 @@ impl Served {
             child,
             url,
             client: web::client(),
+            out,
         }
     }
 
     pub fn asks(&self, method: Method) -> RequestBuilder {
         self.client.request(method, &self.url)
+    }
+
+    /// Where its numbers are.
+    pub async fn numbers(&mut self) -> String {
+        let line = in_time("the address", self.out.next_line()).await.unwrap();
+        let line = line.expect("it has numbers");
+        line.strip_prefix("numbers at ").unwrap().to_owned()
     }
 
     /// What is beside the endpoint.

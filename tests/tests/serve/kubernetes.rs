@@ -91,6 +91,53 @@ async fn probes_ask_for_what_the_server_answers_and_turns_have_time_to_end() {
 }
 
 #[tokio::test]
+async fn what_the_examples_say_to_the_server_is_what_it_knows() {
+    let help = output(host::acp_chain("serve").arg("--help")).await;
+    let pods = resource("StatefulSet", "acp-chain").await;
+    let container = &pods["spec"]["template"]["spec"]["containers"][0];
+    let all = container["args"].as_array().unwrap().iter();
+    let mut said: Vec<_> = all.map(|one| one.as_str().unwrap().to_owned()).collect();
+    let end = said.iter().position(|one| one == "--").unwrap();
+    said.truncate(end);
+    let file = Path::new(FILE).with_file_name("Containerfile");
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.contains(r#"ENTRYPOINT ["acp-chain", "serve"]"#));
+    let (_, own) = text.split_once("… acp-chain ").unwrap();
+    let own = own.split_whitespace().take_while(|word| *word != "--");
+    said.extend(own.filter(|word| word.starts_with("--")).map(str::to_owned));
+    assert!(said.len() > 6, "{said:?}");
+    for flag in said {
+        let name = flag.split('=').next().unwrap();
+        let known = help
+            .lines()
+            .filter(|line| line.trim_start().starts_with("--"));
+        let mut names = known.filter_map(|line| line.split_whitespace().next());
+        assert!(names.any(|known| known == name), "{flag}: {help}");
+    }
+    // Who asks for numbers asks where they are.
+    let metrics = &container["ports"][1];
+    assert!(
+        container["args"]
+            .as_array()
+            .unwrap()
+            .contains(&Value::String(format!(
+                "--metrics=$(ADDRESS):{}",
+                metrics["containerPort"]
+            )))
+    );
+    let about = &pods["spec"]["template"]["metadata"]["annotations"];
+    let port = metrics["containerPort"].to_string();
+    assert_eq!(about["prometheus.io/port"], *port);
+    assert_eq!(about["prometheus.io/path"], "/metrics");
+    let example = Path::new(FILE).with_file_name("prometheus.yml");
+    assert!(
+        fs::read_to_string(example)
+            .unwrap()
+            .contains(&format!(":{port}]"))
+    );
+}
+
+#[tokio::test]
 async fn its_haproxy_knows_all_replicas_and_routes_as_the_example_does() {
     let config = resource("ConfigMap", "acp-chain-balancer").await;
     let text = config["data"]["haproxy.cfg"].as_str().unwrap();

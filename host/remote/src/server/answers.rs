@@ -1,7 +1,8 @@
 //! What each request gets.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
@@ -15,13 +16,18 @@ use hyper::{Method, Request, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::access::{Entry, Whose};
 use super::connection::{Connection, Delivered, Ending, whole};
 use super::events::Events;
 use super::mailbox::Closed;
+use super::metrics::{Refusal, Way};
 use super::registry::{NoRoom, Registry};
-use super::reply::{Answer, bare, busy, json, malformed, named, of_connection, plain, with};
+use super::reply::{
+    Answer, bare, busy, json, malformed, named, of_connection, plain, readiness, with,
+};
 use super::routes::{NoStream, is_of_session};
 use super::{Behind, Opened, Settings, is_true, websocket};
+use crate::User;
 use crate::gate::{Admitted, Gate, Peer, Refused};
 use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
@@ -72,7 +78,10 @@ impl Answers {
             return named(answer, header::CONNECTION, "close");
         }
         let origin = request.headers().get(header::ORIGIN).cloned();
-        let mut answer = self.respond(request, peer).await;
+        let mut log = Log::new(&request, peer);
+        let registry = self.registry.clone();
+        let mut answer = self.respond(request, peer, &mut log).await;
+        log.write(answer.status(), &registry);
         if let Some(origin) = origin.filter(|_| answer.status() != StatusCode::FORBIDDEN) {
             let headers = answer.headers_mut();
             headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -82,12 +91,17 @@ impl Answers {
         answer
     }
 
-    async fn respond(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
+    async fn respond(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: &Peer,
+        log: &mut Log,
+    ) -> Answer {
         let path = request.uri().path();
         // Those who look whether we live have no key.
         match (request.method(), path) {
             (&Method::GET, "/healthz") => return plain(StatusCode::OK, "it serves"),
-            (&Method::GET, "/readyz") => return self.readiness(),
+            (&Method::GET, "/readyz") => return readiness(self.registry.is_draining()),
             _ => {}
         }
         let is_for_ticket = self.settings.endpoint.is_under(path, "/ticket");
@@ -98,13 +112,14 @@ impl Answers {
         if head.method == Method::OPTIONS {
             return match self.gate.check_site(&head, peer) {
                 Ok(()) => allowed(),
-                Err(refused) => refusal(&refused),
+                Err(refused) => self.turn_away(&refused),
             };
         }
         let admitted = match self.gate.pass(&head, peer) {
             Ok(admitted) => admitted,
-            Err(refused) => return refusal(&refused),
+            Err(refused) => return self.turn_away(&refused),
         };
+        log.user = Some(admitted.user.clone());
         if is_for_ticket {
             return self.ticket(&head.method, &admitted);
         }
@@ -112,36 +127,23 @@ impl Answers {
             Ok(about) => about,
             Err(answer) => return *answer,
         };
-        let (method, user) = (head.method.clone(), admitted.user.clone());
-        let mut log = Log {
-            method: method.clone(),
-            user: user.name.clone(),
-            connection: about.connection.clone(),
-            said: None,
-        };
+        let method = head.method.clone();
+        log.connection.clone_from(&about.connection);
+        log.session.clone_from(&about.session);
         let protocol = head.extensions.get::<Protocol>().map(Protocol::as_str);
-        let answer = if websocket::is_asked(&method, &head.headers, protocol) {
-            self.upgrade(head, body, &admitted)
-        } else {
-            match method {
-                Method::POST => self.post(&head, body, &about, &admitted, &mut log).await,
-                Method::GET => self.stream(&head.headers, about, admitted),
-                Method::DELETE => self.delete(&about, &admitted),
-                _ => named(
-                    bare(StatusCode::METHOD_NOT_ALLOWED),
-                    header::ALLOW,
-                    "GET, POST, DELETE",
-                ),
-            }
-        };
-        log.write(answer.status());
-        answer
-    }
-
-    fn readiness(&self) -> Answer {
-        match self.registry.is_draining() {
-            true => busy(StatusCode::SERVICE_UNAVAILABLE, "it is about to stop"),
-            false => plain(StatusCode::OK, "it takes new connections"),
+        if websocket::is_asked(&method, &head.headers, protocol) {
+            log.way = Way::WebSocket;
+            return self.upgrade(head, body, &admitted, peer);
+        }
+        match method {
+            Method::POST => self.post(&head, body, &about, &admitted, log).await,
+            Method::GET => self.stream(&head.headers, about, admitted),
+            Method::DELETE => self.delete(&about, &admitted),
+            _ => named(
+                bare(StatusCode::METHOD_NOT_ALLOWED),
+                header::ALLOW,
+                "GET, POST, DELETE",
+            ),
         }
     }
 
@@ -160,12 +162,12 @@ impl Answers {
             );
         }
         let Some(id) = &about.connection else {
-            let message = match read(body, FIRST, &self.bodies).await {
+            let message = match self.read(body, FIRST, None).await {
                 Ok(message) => message,
                 Err(answer) => return *answer,
             };
-            log.said = Some(message.method().clone());
-            return self.begin(message, admitted).await;
+            log.say(&message);
+            return self.begin(message, admitted, log).await;
         };
         let Some(connection) = self.registry.find(id, &admitted.user) else {
             return bare(StatusCode::NOT_FOUND);
@@ -179,11 +181,11 @@ impl Answers {
         if key.is_some_and(|key| connection.knows(key)) {
             return bare(StatusCode::ACCEPTED);
         }
-        let message = match read(body, self.settings.line, &self.bodies).await {
+        let message = match self.read(body, self.settings.line, Some(&connection)).await {
             Ok(message) => message,
             Err(answer) => return *answer,
         };
-        log.said = Some(message.method().clone());
+        log.say(&message);
         if let Some(answer) = self.objection(&message, about, admitted) {
             return answer;
         }
@@ -200,6 +202,69 @@ impl Answers {
             ),
             Err(_) => bare(StatusCode::NOT_FOUND),
         }
+    }
+
+    /// The message of a body, or what is said of one that is none.
+    async fn read(
+        &self,
+        mut body: Incoming,
+        longest: usize,
+        connection: Option<&Connection>,
+    ) -> Result<Message, Box<Answer>> {
+        let too_long = || {
+            let words = format!("a message has {longest} bytes at most here");
+            Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
+        };
+        let mut taken = self.bodies.try_acquire_many(0).ok();
+        if body.size_hint().lower() > longest as u64 {
+            return Err(too_long());
+        }
+        let mut parts: Option<Bytes> = None;
+        let mut text = BytesMut::new();
+        loop {
+            let frame = match timeout(BODY, body.frame()).await {
+                Ok(None) => break,
+                Ok(Some(Ok(frame))) => frame,
+                Ok(Some(Err(_))) => {
+                    let answer = plain(StatusCode::BAD_REQUEST, "the body breaks off");
+                    return Err(Box::new(answer));
+                }
+                Err(_) => {
+                    let words = "the rest of the body does not come";
+                    return Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, words)));
+                }
+            };
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            if text.len() + parts.as_ref().map_or(0, Bytes::len) + data.len() > longest {
+                return Err(too_long());
+            }
+            let more = u32::try_from(data.len()).unwrap_or(u32::MAX);
+            match (self.bodies.try_acquire_many(more), &mut taken) {
+                (Ok(more), Some(taken)) => taken.merge(more),
+                _ => {
+                    self.registry.figures.refused(Refusal::Bodies);
+                    let words = "too much is being sent at once";
+                    return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, words)));
+                }
+            }
+            let len = data.len();
+            // Most come in one piece, which need not be copied.
+            match parts.take() {
+                None if text.is_empty() => parts = Some(data),
+                None => text.extend_from_slice(&data),
+                Some(first) => {
+                    text.extend_from_slice(&first);
+                    text.extend_from_slice(&data);
+                }
+            }
+            if let Some(connection) = connection {
+                connection.pace(len).await;
+            }
+        }
+        let text = parts.unwrap_or_else(|| text.freeze());
+        Message::parse(whole(text)).map_err(|error| Box::new(malformed(&error.to_error())))
     }
 
     /// Why a message does not come in.
@@ -229,26 +294,22 @@ impl Answers {
         }
         // Turns that run may finish; there is no time for others.
         let is_new = message.id().is_some() && self.registry.is_draining();
-        is_new.then(|| {
-            busy(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "this server is about to stop",
-            )
-        })
+        is_new.then(|| self.no_room(NoRoom::Draining))
     }
 
     /// A new connection, with the agent's answer to its first message.
-    async fn begin(&self, message: Message, admitted: &Admitted) -> Answer {
+    async fn begin(&self, message: Message, admitted: &Admitted, log: &mut Log) -> Answer {
         let (Some(id), "initialize") = (message.id(), &**message.method()) else {
             return plain(
                 StatusCode::BAD_REQUEST,
                 "Acp-Connection-Id is missing; the first message is the request `initialize`",
             );
         };
-        let connection = match self.open(admitted, false) {
+        let connection = match self.open(admitted, Way::Http, log.peer) {
             Ok(connection) => connection,
-            Err(why) => return no_room(why),
+            Err(why) => return self.no_room(why),
         };
+        log.connection = Some(connection.id.clone());
         let answered = connection.with_routes(|routes| routes.answer_at_once(id));
         self.run(&connection, admitted);
         // A client that does not wait for the answer has no connection.
@@ -277,12 +338,51 @@ impl Answers {
         named(answer, RESUME, "1")
     }
 
-    /// Opens a connection, with a stream for each session, or one for all.
-    fn open(&self, admitted: &Admitted, is_one: bool) -> Result<Arc<Connection>, NoRoom> {
+    /// Opens a connection for who comes this way.
+    fn open(
+        &self,
+        admitted: &Admitted,
+        way: Way,
+        peer: SocketAddr,
+    ) -> Result<Arc<Connection>, NoRoom> {
         match (self.behind.has_room)() {
-            true => self.registry.begin(&admitted.user, is_one),
+            true => self.registry.begin(&admitted.user, way, peer),
             false => Err(NoRoom::OfAll),
         }
+    }
+
+    fn no_room(&self, why: NoRoom) -> Answer {
+        self.registry.figures.refused(why.refusal());
+        match why {
+            NoRoom::OfUser => busy(
+                StatusCode::TOO_MANY_REQUESTS,
+                "you have as many connections as one may have here",
+            ),
+            NoRoom::OfAll => busy(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "this server has as many connections as it may have",
+            ),
+            NoRoom::Draining => busy(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "this server is about to stop",
+            ),
+            NoRoom::NoRandom => bare(StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+
+    /// Whom the gate does not let in.
+    fn turn_away(&self, refused: &Refused) -> Answer {
+        self.registry.figures.refused(match refused.status {
+            StatusCode::FORBIDDEN => Refusal::Origin,
+            StatusCode::MISDIRECTED_REQUEST => Refusal::Host,
+            _ => Refusal::Unauthenticated,
+        });
+        let mut answer = plain(refused.status, refused.why);
+        if let Some(challenge) = refused.challenge() {
+            let headers = answer.headers_mut();
+            headers.insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        answer
     }
 
     /// Lets whatever is behind a connection run.
@@ -383,14 +483,14 @@ impl Answers {
         }
     }
 
-    fn upgrade(&self, head: Parts, body: Incoming, admitted: &Admitted) -> Answer {
+    fn upgrade(&self, head: Parts, body: Incoming, admitted: &Admitted, peer: &Peer) -> Answer {
         let answer = match websocket::accept(&head.method, &head.headers) {
             Ok(answer) => answer,
             Err(answer) => return *answer,
         };
-        let connection = match self.open(admitted, true) {
+        let connection = match self.open(admitted, Way::WebSocket, peer.address) {
             Ok(connection) => connection,
-            Err(why) => return no_room(why),
+            Err(why) => return self.no_room(why),
         };
         self.run(&connection, admitted);
         let mut request = Request::from_parts(head, body);
@@ -458,22 +558,75 @@ impl About {
 /// A line of the log for each request, without what was said.
 struct Log {
     method: Method,
-    user: String,
+    peer: SocketAddr,
+    way: Way,
+    /// Who asks, if he was let in.
+    user: Option<Arc<User>>,
     connection: Option<String>,
+    session: Option<String>,
     said: Option<Arc<str>>,
+    bytes: Option<usize>,
+    begun: Instant,
+    /// Whether somebody only looks whether we live.
+    is_probe: bool,
 }
 
 impl Log {
-    fn write(&self, status: StatusCode) {
-        tracing::info!(
-            target: "acp_chain::access",
-            user = self.user,
-            connection = self.connection.as_deref().unwrap_or_default(),
-            message = self.said.as_deref().unwrap_or_default(),
-            status = status.as_u16(),
-            "{}",
-            self.method,
-        );
+    fn new(request: &Request<Incoming>, peer: &Peer) -> Self {
+        Self {
+            method: request.method().clone(),
+            peer: peer.address,
+            way: Way::Http,
+            user: None,
+            connection: None,
+            session: None,
+            said: None,
+            bytes: None,
+            begun: Instant::now(),
+            is_probe: ["/healthz", "/readyz"].contains(&request.uri().path()),
+        }
+    }
+
+    fn say(&mut self, message: &Message) {
+        self.said = Some(message.method().clone());
+        self.bytes = Some(message.len());
+        if let Some(session) = message.session() {
+            self.session = Some(session.to_string());
+        }
+    }
+
+    fn write(self, status: StatusCode, registry: &Registry) {
+        if let Some(user) = &self.user {
+            tracing::info!(
+                target: "acp_chain::access",
+                user = user.name,
+                connection = self.connection.as_deref().unwrap_or_default(),
+                message = self.said.as_deref().unwrap_or_default(),
+                status = status.as_u16(),
+                "{}",
+                self.method,
+            );
+        }
+        if self.is_probe {
+            return;
+        }
+        let whose = Whose {
+            access: registry.access.clone(),
+            connection: self.connection,
+            user: self.user.unwrap_or_default(),
+            way: self.way,
+            peer: self.peer,
+        };
+        whose.tell(Entry {
+            event: "request",
+            http: Some(self.method.as_str()),
+            status: Some(status.as_u16()),
+            method: self.said.as_deref().filter(|said| !said.is_empty()),
+            session: self.session.as_deref(),
+            bytes: self.bytes,
+            ms: self.begun.elapsed().as_millis(),
+            ..Entry::default()
+        });
     }
 }
 
@@ -515,95 +668,11 @@ fn is_json(headers: &HeaderMap) -> bool {
     media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// The message of a body, or what is said of one that is none.
-async fn read(
-    mut body: Incoming,
-    longest: usize,
-    room: &Semaphore,
-) -> Result<Message, Box<Answer>> {
-    let too_long = || {
-        let words = format!("a message has {longest} bytes at most here");
-        Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
-    };
-    let mut taken = room.try_acquire_many(0).ok();
-    if body.size_hint().lower() > longest as u64 {
-        return Err(too_long());
-    }
-    let mut parts: Option<Bytes> = None;
-    let mut text = BytesMut::new();
-    loop {
-        let frame = match timeout(BODY, body.frame()).await {
-            Ok(None) => break,
-            Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(_))) => {
-                let answer = plain(StatusCode::BAD_REQUEST, "the body breaks off");
-                return Err(Box::new(answer));
-            }
-            Err(_) => {
-                let words = "the rest of the body does not come";
-                return Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, words)));
-            }
-        };
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if text.len() + parts.as_ref().map_or(0, Bytes::len) + data.len() > longest {
-            return Err(too_long());
-        }
-        let more = u32::try_from(data.len()).unwrap_or(u32::MAX);
-        match (room.try_acquire_many(more), &mut taken) {
-            (Ok(more), Some(taken)) => taken.merge(more),
-            _ => {
-                let words = "too much is being sent at once";
-                return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, words)));
-            }
-        }
-        // Most come in one piece, which need not be copied.
-        match parts.take() {
-            None if text.is_empty() => parts = Some(data),
-            None => text.extend_from_slice(&data),
-            Some(first) => {
-                text.extend_from_slice(&first);
-                text.extend_from_slice(&data);
-            }
-        }
-    }
-    let text = parts.unwrap_or_else(|| text.freeze());
-    Message::parse(whole(text)).map_err(|error| Box::new(malformed(&error.to_error())))
-}
-
-fn no_room(why: NoRoom) -> Answer {
-    match why {
-        NoRoom::OfUser => busy(
-            StatusCode::TOO_MANY_REQUESTS,
-            "you have as many connections as one may have here",
-        ),
-        NoRoom::OfAll => busy(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "this server has as many connections as it may have",
-        ),
-        NoRoom::Draining => busy(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "this server is about to stop",
-        ),
-        NoRoom::NoRandom => bare(StatusCode::INTERNAL_SERVER_ERROR),
-    }
-}
-
 /// What a browser asks before it lets a page ask (WHATWG Fetch, CORS).
 fn allowed() -> Answer {
     let mut answer = bare(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
-    answer
-}
-
-fn refusal(refused: &Refused) -> Answer {
-    let mut answer = plain(refused.status, refused.why);
-    if let Some(challenge) = refused.challenge() {
-        let headers = answer.headers_mut();
-        headers.insert(header::WWW_AUTHENTICATE, challenge);
-    }
     answer
 }

@@ -13,10 +13,14 @@ use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::sync::{Notify, watch};
 
-use super::mailbox::Event;
+use super::access::Whose;
+use super::account::Account;
+use super::mailbox::{Closed, Event};
+use super::metrics::{Figures, Way};
 use super::owners::Owners;
-use super::routes::{NoStream, Routes};
+use super::routes::{NoStream, Noted, Routes};
 use crate::User;
+use crate::wire::HEARTBEAT;
 
 /// How much may wait for the chain, and how much for the client, in bytes. One message may always wait.
 const WAITING: usize = 1 << 20;
@@ -42,6 +46,11 @@ pub struct Connection {
     pub id: String,
     /// Whose it is. Nobody else finds it.
     pub user: Arc<User>,
+    /// How the client comes, and what is told of it.
+    pub whose: Arc<Whose>,
+    /// What all connections of the user have.
+    pub account: Arc<Account>,
+    figures: Arc<Figures>,
     /// One message comes in at a time, so that a connection has the memory of one, and they are in order.
     pub posting: tokio::sync::Mutex<()>,
     state: Mutex<State>,
@@ -86,24 +95,32 @@ pub enum Delivered {
 }
 
 impl Connection {
-    /// One with a stream for each session, or one for all.
+    /// One of a user, who has this account.
     pub fn new(
         id: String,
-        user: Arc<User>,
-        is_one: bool,
+        whose: Whose,
+        account: Arc<Account>,
+        figures: Arc<Figures>,
         owners: Arc<Owners>,
         idle: Arc<Notify>,
     ) -> Arc<Self> {
+        figures.opened(whose.way);
+        let is_one = whose.way == Way::WebSocket;
+        let whose = Arc::new(whose);
+        let routes = Routes::new(is_one, account.clone(), figures.clone(), whose.clone());
         Arc::new(Self {
             id,
-            user,
+            user: whose.user.clone(),
+            whose,
+            account,
+            figures,
             posting: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
                 inbox: VecDeque::new(),
                 held: 0,
                 has_said_all: false,
                 is_closed: false,
-                routes: Routes::new(is_one),
+                routes,
                 reads: None,
                 writes: None,
                 keys: VecDeque::new(),
@@ -162,6 +179,7 @@ impl Connection {
             Frame::TooLong { .. } | Frame::Torn(_) => 0,
         };
         self.hear();
+        self.figures.heard(len);
         loop {
             let mut room = pin!(self.room.notified());
             room.as_mut().enable();
@@ -171,10 +189,14 @@ impl Connection {
                     return Err(Over);
                 }
                 if state.inbox.is_empty() || state.held + len <= WAITING {
-                    if let Frame::Message(message) = &frame
-                        && !state.routes.note(message)
-                    {
-                        return Ok(Delivered::TooMany);
+                    let noted = match &frame {
+                        Frame::Message(message) => state.routes.note(message),
+                        _ => Noted::Yes,
+                    };
+                    match noted {
+                        Noted::Yes => {}
+                        Noted::Answered => return Ok(Delivered::Yes),
+                        Noted::TooMany => return Ok(Delivered::TooMany),
                     }
                     state.inbox.push_back(frame);
                     state.held += len;
@@ -183,6 +205,17 @@ impl Connection {
                 }
             }
             room.await;
+        }
+    }
+
+    /// So many bytes were read of the client. Done when more may be: it is we who are silent, and not the client.
+    pub async fn pace(&self, bytes: usize) {
+        let mut left = self.account.pause(bytes);
+        while !left.is_zero() {
+            let now = left.min(Duration::from_secs(HEARTBEAT));
+            tokio::time::sleep(now).await;
+            left -= now;
+            self.hear();
         }
     }
 
@@ -208,7 +241,13 @@ impl Connection {
     pub fn open(&self, session: Option<&str>, last: Option<u64>) -> Result<(u64, u64), NoStream> {
         self.hear();
         let mut state = self.state();
-        let reader = state.routes.open(session, last)?;
+        let opened = state.routes.open(session, last);
+        match &opened {
+            Ok(_) if last.is_some() => self.figures.resumed(true),
+            Err(NoStream::Closed(Closed::Forgotten)) => self.figures.resumed(false),
+            _ => {}
+        }
+        let reader = opened?;
         let last = state
             .routes
             .mailbox(session)
@@ -289,7 +328,7 @@ impl Connection {
     fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
-        state.routes.wake();
+        state.routes.end();
         drop(state);
         self.room.notify_waiters();
     }

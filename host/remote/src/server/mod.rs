@@ -17,22 +17,30 @@
 //! | `registry` | the connections that are open |
 //! | `names` | what operators name |
 //! | `owners` | whose the sessions are |
+//! | `account` | what a user has of all his connections |
 //! | `connection` | one of them |
 //! | `routes` | which of its streams a message goes to |
+//! | `turn` | a turn that runs |
 //! | `mailbox` | what waits for a stream, and what may be asked for once more |
+//! | `access` | what is told of each request and turn |
+//! | `metrics` | what is counted, and shown to who operates it |
 //! | `reply` | answers in general |
 //! | `tls` | what connections are encrypted with |
 
+pub mod access;
+mod account;
 mod answers;
 mod connection;
 mod events;
 mod mailbox;
+pub mod metrics;
 mod names;
 mod owners;
 mod registry;
 mod reply;
 mod routes;
 pub mod tls;
+mod turn;
 mod websocket;
 
 use std::io;
@@ -100,6 +108,8 @@ pub struct Settings {
     pub resume: Duration,
     /// How many connections there may be.
     pub limits: Limits,
+    /// Where is told who asks for what.
+    pub access: Option<access::Access>,
 }
 
 /// A connection that has begun.
@@ -162,7 +172,11 @@ impl Server {
         listener.set_nonblocking(true)?;
         Ok(Self {
             address: listener.local_addr()?,
-            registry: Arc::new(Registry::new(settings.node.clone(), settings.limits)),
+            registry: Arc::new(Registry::new(
+                settings.node.clone(),
+                settings.limits,
+                settings.access.clone(),
+            )),
             listener,
             settings,
             tls,
@@ -199,6 +213,7 @@ impl Server {
         let tls = self.tls.map(TlsAcceptor::from);
         let resume = self.settings.resume;
         let registry = self.registry.clone();
+        let figures = registry.figures.clone();
         let answers = Arc::new(Answers {
             registry: self.registry,
             gate,
@@ -214,6 +229,7 @@ impl Server {
                 };
                 // Who is too many is turned away, so that those who are there need not wait.
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    figures.refused(metrics::Refusal::Sockets);
                     continue;
                 };
                 let (answers, tls) = (answers.clone(), tls.clone());
@@ -238,6 +254,12 @@ impl Server {
 }
 
 impl Stopper {
+    /// Whether it is asked to stop.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.0.is_draining()
+    }
+
     /// Lets in nobody any more. Turns that run have so long to finish; what is open then is answered. Done when
     /// all connections are gone.
     pub async fn drain(&self, patience: Duration) {

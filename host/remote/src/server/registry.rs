@@ -2,14 +2,20 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Notify, watch};
 
+use super::access::{Access, Whose};
+use super::account::Account;
 use super::connection::{Connection, Ending};
+use super::metrics::{Figures, Page, Refusal, Way};
 use super::names::Node;
 use super::owners::Owners;
+use super::routes::Routes;
 use crate::User;
 
 /// How long what was said last may take to leave.
@@ -28,13 +34,17 @@ pub enum NoRoom {
     NoRandom,
 }
 
-/// How many connections there may be.
+/// How much there may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Of all users.
+    /// How many connections, of all users.
     pub connections: usize,
-    /// Of one.
+    /// How many of one.
     pub connections_per_user: usize,
+    /// How many sessions one has open, of all his connections.
+    pub sessions_per_user: usize,
+    /// How many bytes a second are read of all that one sends; none if nobody counts.
+    pub pace: Option<NonZeroU64>,
 }
 
 #[derive(Debug)]
@@ -44,6 +54,10 @@ pub struct Registry {
     open: Mutex<Open>,
     /// Whose the sessions are.
     pub owners: Arc<Owners>,
+    /// What is counted.
+    pub figures: Arc<Figures>,
+    /// Where is told what happens.
+    pub access: Option<Access>,
     /// A connection is over, or has nothing to do.
     changed: Arc<Notify>,
     /// Whether all are over, and nobody comes in any more.
@@ -55,18 +69,37 @@ pub struct Registry {
 #[derive(Debug, Default)]
 struct Open {
     connections: HashMap<String, Arc<Connection>>,
-    of_users: HashMap<Arc<User>, usize>,
+    of_users: HashMap<Arc<User>, OfUser>,
     is_draining: bool,
+}
+
+#[derive(Debug)]
+struct OfUser {
+    connections: usize,
+    account: Arc<Account>,
+}
+
+impl NoRoom {
+    /// As which it is counted.
+    pub fn refusal(self) -> Refusal {
+        match self {
+            Self::OfUser => Refusal::Connections,
+            Self::OfAll | Self::NoRandom => Refusal::NoRoom,
+            Self::Draining => Refusal::Draining,
+        }
+    }
 }
 
 impl Registry {
     /// Connections of this node, whose name begins each of their ids.
-    pub fn new(node: Node, limits: Limits) -> Self {
+    pub fn new(node: Node, limits: Limits, access: Option<Access>) -> Self {
         Self {
             node,
             limits,
             open: Mutex::default(),
             owners: Arc::default(),
+            figures: Arc::default(),
+            access,
             changed: Arc::default(),
             over: watch::Sender::new(false),
             sockets: watch::Sender::new(0),
@@ -78,8 +111,13 @@ impl Registry {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new connection, with a stream for each session, or one for all.
-    pub fn begin(&self, user: &Arc<User>, is_one: bool) -> Result<Arc<Connection>, NoRoom> {
+    /// A new connection of this user, who comes this way.
+    pub fn begin(
+        &self,
+        user: &Arc<User>,
+        way: Way,
+        peer: SocketAddr,
+    ) -> Result<Arc<Connection>, NoRoom> {
         let id = self.id().map_err(|_| NoRoom::NoRandom)?;
         let mut open = self.open();
         if open.is_draining {
@@ -88,13 +126,32 @@ impl Registry {
         if open.connections.len() >= self.limits.connections {
             return Err(NoRoom::OfAll);
         }
-        let of_user = open.of_users.entry(user.clone()).or_default();
-        if *of_user >= self.limits.connections_per_user {
+        let Limits {
+            connections_per_user,
+            sessions_per_user,
+            pace,
+            ..
+        } = self.limits;
+        let of_user = open.of_users.entry(user.clone());
+        let of_user = of_user.or_insert_with(|| OfUser {
+            connections: 0,
+            account: Arc::new(Account::new(sessions_per_user, pace)),
+        });
+        if of_user.connections >= connections_per_user {
             return Err(NoRoom::OfUser);
         }
-        *of_user += 1;
-        let (owners, idle) = (self.owners.clone(), self.changed.clone());
-        let connection = Connection::new(id.clone(), user.clone(), is_one, owners, idle);
+        of_user.connections += 1;
+        let whose = Whose {
+            access: self.access.clone(),
+            connection: Some(id.clone()),
+            user: user.clone(),
+            way,
+            peer,
+        };
+        let account = of_user.account.clone();
+        let (figures, owners) = (self.figures.clone(), self.owners.clone());
+        let idle = self.changed.clone();
+        let connection = Connection::new(id.clone(), whose, account, figures, owners, idle);
         open.connections.insert(id, connection.clone());
         Ok(connection)
     }
@@ -121,10 +178,11 @@ impl Registry {
     pub fn remove(&self, connection: &Connection) {
         let mut open = self.open();
         if open.connections.remove(&connection.id).is_some()
-            && let Some(count) = open.of_users.get_mut(&connection.user)
+            && let Some(of_user) = open.of_users.get_mut(&connection.user)
         {
-            *count -= 1;
-            if *count == 0 {
+            self.figures.ended(connection.whose.way);
+            of_user.connections -= 1;
+            if of_user.connections == 0 && of_user.account.is_even() {
                 open.of_users.remove(&connection.user);
             }
         }
@@ -157,9 +215,54 @@ impl Registry {
         self.open().connections.values().cloned().collect()
     }
 
+    /// What is open, and what was counted.
+    pub fn write(&self, page: &mut Page) {
+        let (mut sessions, mut turns, mut waiting, mut kept) = (0, 0, 0, 0);
+        let (mut http, mut websocket) = (0, 0);
+        for connection in self.all() {
+            match connection.whose.way {
+                Way::Http => http += 1,
+                Way::WebSocket => websocket += 1,
+            }
+            let gauges = connection.with_routes(Routes::gauges);
+            sessions += gauges.sessions;
+            turns += gauges.turns;
+            waiting += gauges.waiting;
+            kept += gauges.kept;
+        }
+        page.gauges(
+            "acp_chain_connections",
+            "Connections that are open.",
+            "transport",
+            [Way::Http.name(), Way::WebSocket.name()]
+                .into_iter()
+                .zip([http, websocket]),
+        );
+        page.gauge("acp_chain_sessions", "Sessions that are open.", sessions);
+        page.gauge("acp_chain_turns", "Turns that run.", turns);
+        page.gauges(
+            "acp_chain_stream_bytes",
+            "Bytes of messages to clients: those that wait, and those that are kept for who comes back.",
+            "state",
+            [("waiting", waiting), ("kept", kept)],
+        );
+        page.gauge(
+            "acp_chain_draining",
+            "Whether it is about to stop.",
+            u8::from(self.is_draining()),
+        );
+        self.figures.write(page);
+        if let Some(access) = &self.access {
+            access.write(page);
+        }
+    }
+
     /// Ends connections of which nothing is heard any more, and forgets what they could ask for once more.
     pub fn sweep(&self, patience: Duration) {
         let now = Instant::now();
+        // Who went in haste is not let in anew without the debt that he left.
+        let is_needed = |of_user: &OfUser| of_user.connections > 0 || !of_user.account.is_even();
+        self.open().of_users.retain(|_, of_user| is_needed(of_user));
         for connection in self.all() {
             connection.with_routes(|routes| routes.trim(now, patience));
             if connection.deserted(now).is_some_and(|age| age > patience) {
@@ -234,19 +337,25 @@ mod tests {
         })
     }
 
+    fn peer() -> SocketAddr {
+        ([127, 0, 0, 1], 9).into()
+    }
+
     fn registry() -> Registry {
         let limits = Limits {
             connections: 3,
             connections_per_user: 2,
+            sessions_per_user: 2,
+            pace: None,
         };
-        Registry::new("here".parse().unwrap(), limits)
+        Registry::new("here".parse().unwrap(), limits, None)
     }
 
     #[test]
     fn what_is_somebody_elses_is_not_there() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
-        let connection = registry.begin(&ann, false).unwrap();
+        let connection = registry.begin(&ann, Way::Http, peer()).unwrap();
         assert!(connection.id.starts_with("here.") && connection.id.len() == 5 + 32);
         assert!(registry.find(&connection.id, &ann).is_some());
         assert!(registry.find(&connection.id, &bob).is_none());
@@ -258,14 +367,23 @@ mod tests {
     fn nobody_has_more_connections_than_there_may_be() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
-        let first = registry.begin(&ann, false).unwrap();
-        let _second = registry.begin(&ann, true).unwrap();
-        assert_eq!(registry.begin(&ann, false).unwrap_err(), NoRoom::OfUser);
-        let _third = registry.begin(&bob, false).unwrap();
-        assert_eq!(registry.begin(&bob, false).unwrap_err(), NoRoom::OfAll);
+        let first = registry.begin(&ann, Way::Http, peer()).unwrap();
+        let _second = registry.begin(&ann, Way::WebSocket, peer()).unwrap();
+        assert_eq!(
+            registry.begin(&ann, Way::Http, peer()).unwrap_err(),
+            NoRoom::OfUser
+        );
+        let _third = registry.begin(&bob, Way::Http, peer()).unwrap();
+        assert_eq!(
+            registry.begin(&bob, Way::Http, peer()).unwrap_err(),
+            NoRoom::OfAll
+        );
         registry.remove(&first);
         registry.remove(&first);
-        registry.begin(&ann, false).unwrap();
-        assert_eq!(registry.begin(&bob, false).unwrap_err(), NoRoom::OfAll);
+        registry.begin(&ann, Way::Http, peer()).unwrap();
+        assert_eq!(
+            registry.begin(&bob, Way::Http, peer()).unwrap_err(),
+            NoRoom::OfAll
+        );
     }
 }

@@ -72,6 +72,14 @@ pub fn busy(status: StatusCode, words: &str) -> Answer {
     answer
 }
 
+/// Whether new connections are taken, for who asks that.
+pub fn readiness(is_draining: bool) -> Answer {
+    match is_draining {
+        true => busy(StatusCode::SERVICE_UNAVAILABLE, "it is about to stop"),
+        false => plain(StatusCode::OK, "it takes new connections"),
+    }
+}
+
 /// The same, and of which connection it is.
 pub fn of_connection(answer: Answer, id: &str) -> Answer {
     named(answer, CONNECTION, id)

@@ -8,11 +8,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use acp_chain_rpc::{Id, Message, member};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
+use super::access::Whose;
+use super::account::{Account, Seat};
 use super::mailbox::{Closed, Mailbox};
+use super::metrics::{Figures, Refusal};
+use super::turn::Turn;
 
 /// How many sessions a connection has at most whose messages have a stream of their own; those of others go to the
 /// connection's.
@@ -76,10 +80,25 @@ pub enum NoStream {
     Closed(Closed),
 }
 
+/// What becomes of a message of the client's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Noted {
+    /// It is on its way.
+    Yes,
+    /// It was answered here.
+    Answered,
+    /// Too many questions are open already.
+    TooMany,
+}
+
 #[derive(Debug)]
 struct Question {
     session: Option<Arc<str>>,
     effect: Effect,
+    /// That of the session that it is to open.
+    seat: Option<Seat>,
+    /// The turn, if it asks for one.
+    turn: Option<Turn>,
 }
 
 #[derive(Debug)]
@@ -90,12 +109,28 @@ struct Session {
     is_elsewhere: bool,
 }
 
+/// What there is of a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gauges {
+    pub sessions: usize,
+    pub turns: usize,
+    /// The bytes that were not sent.
+    pub waiting: usize,
+    /// The bytes that were, and are kept.
+    pub kept: usize,
+}
+
 /// All streams of a connection.
 #[derive(Debug)]
 pub struct Routes {
     connection: Mailbox,
     sessions: HashMap<Arc<str>, Session>,
     questions: HashMap<Id, Question>,
+    /// The sessions that are open.
+    open: HashMap<Arc<str>, Seat>,
+    account: Arc<Account>,
+    figures: Arc<Figures>,
+    whose: Arc<Whose>,
     /// Who waits for the answer that is given at once, with the id of its question.
     first: Option<(Id, oneshot::Sender<Message>)>,
     /// Whether all goes to the connection's stream.
@@ -104,11 +139,20 @@ pub struct Routes {
 
 impl Routes {
     /// Streams of events, one for each session; or one for all.
-    pub fn new(is_one: bool) -> Self {
+    pub fn new(
+        is_one: bool,
+        account: Arc<Account>,
+        figures: Arc<Figures>,
+        whose: Arc<Whose>,
+    ) -> Self {
         Self {
             connection: Mailbox::new(!is_one),
             sessions: HashMap::new(),
             questions: HashMap::new(),
+            open: HashMap::new(),
+            account,
+            figures,
+            whose,
             first: None,
             is_one,
         }
@@ -121,13 +165,36 @@ impl Routes {
         answered
     }
 
-    /// A message of the client's is on its way. `false` if it has too many open questions already.
-    pub fn note(&mut self, message: &Message) -> bool {
+    /// A message of the client's comes in.
+    pub fn note(&mut self, message: &Message) -> Noted {
         if message.kind().is_response() {
-            return true;
+            return Noted::Yes;
         }
         let effect = Effect::of(message.method());
         let session = message.session().cloned();
+        let id = message.id();
+        if let Some(id) = &id
+            && !self.questions.contains_key(id)
+            && self.questions.len() >= QUESTIONS
+        {
+            return Noted::TooMany;
+        }
+        let is_open = |name: &Arc<str>| self.open.contains_key(name);
+        let opens = match effect {
+            Effect::Opens => true,
+            Effect::Loads => !session.as_ref().is_some_and(is_open),
+            Effect::None | Effect::Closes => false,
+        };
+        let mut seat = None;
+        if let Some(id) = &id
+            && opens
+        {
+            seat = self.account.seat();
+            if seat.is_none() {
+                self.refuse(id);
+                return Noted::Answered;
+            }
+        }
         if effect == Effect::Loads
             && !self.is_one
             && let Some(name) = &session
@@ -138,13 +205,32 @@ impl Routes {
                 loaded.is_elsewhere = !loaded.mailbox.is_read();
             }
         }
-        let Some(id) = message.id() else { return true };
-        let is_new = !self.questions.contains_key(&id);
-        if is_new && self.questions.len() >= QUESTIONS {
-            return false;
+        if let Some(id) = id {
+            let is_turn = **message.method() == *"session/prompt";
+            let turn = is_turn
+                .then(|| Turn::new(session.clone(), self.figures.clone(), self.whose.clone()));
+            let question = Question {
+                session,
+                effect,
+                seat,
+                turn,
+            };
+            self.questions.insert(id, question);
         }
-        self.questions.insert(id, Question { session, effect });
-        true
+        Noted::Yes
+    }
+
+    /// Answers who wants one more session than there may be.
+    fn refuse(&mut self, id: &Id) {
+        self.figures.refused(Refusal::Sessions);
+        let error = Error::new(
+            code::INVALID_REQUEST,
+            "acp-chain: you have as many sessions open as one may have here; close one, or end a connection",
+        );
+        let (id, error) = (id.as_str(), error.to_json());
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
+        self.figures.said(line.len());
+        self.connection.push(line.into());
     }
 
     /// Whether no question of the client's is open.
@@ -154,12 +240,20 @@ impl Routes {
 
     /// Puts what the agent says where it belongs. Gives a session that it has opened.
     pub fn push(&mut self, line: Bytes) -> Option<Arc<str>> {
+        self.figures.said(line.len());
         let Ok(message) = Message::parse(line.clone()) else {
             self.connection.push(line);
             return None;
         };
         if message.kind().is_response() {
             return self.push_answer(line, &message);
+        }
+        if **message.method() == *"session/request_permission" {
+            let of_it = |question: &&mut Question| question.session.as_ref() == message.session();
+            let questions = self.questions.values_mut().filter(of_it);
+            for turn in questions.filter_map(|question| question.turn.as_mut()) {
+                turn.asked += 1;
+            }
         }
         match message.session() {
             Some(name) if !self.is_one => self.push_to(name, line),
@@ -177,7 +271,10 @@ impl Routes {
 
     fn push_answer(&mut self, line: Bytes, message: &Message) -> Option<Arc<str>> {
         let id = message.id().unwrap_or_else(Id::null);
-        let question = self.questions.remove(&id);
+        let mut question = self.questions.remove(&id);
+        if let Some(question) = &mut question {
+            self.settle(question, message);
+        }
         if let Some((_, waits)) = self.first.take_if(|(first, _)| *first == id) {
             let _ = waits.send(message.clone());
             return None;
@@ -201,6 +298,47 @@ impl Routes {
             }
         }
         opened
+    }
+
+    /// The turn, or the session, that a question asked for has its answer.
+    fn settle(&mut self, question: &mut Question, answer: &Message) {
+        if let Some(turn) = question.turn.take() {
+            turn.end(answer);
+        }
+        let is_error = answer.kind() == Kind::Error;
+        let name = match question.effect {
+            Effect::Opens => named(answer),
+            Effect::Loads | Effect::Closes => question.session.clone(),
+            Effect::None => None,
+        };
+        let Some(name) = name.filter(|_| !is_error) else {
+            return;
+        };
+        match question.seat.take() {
+            Some(seat) if self.open.len() < SESSIONS => drop(self.open.insert(name, seat)),
+            None if question.effect == Effect::Closes => drop(self.open.remove(&name)),
+            _ => {}
+        }
+    }
+
+    /// Nobody answers any more.
+    pub fn end(&mut self) {
+        self.questions.clear();
+        self.open.clear();
+        self.first = None;
+        self.wake();
+    }
+
+    /// How many sessions are open, how many turns run, and the bytes of all streams.
+    pub fn gauges(&mut self) -> Gauges {
+        let turns = self.questions.values().filter(|one| one.turn.is_some());
+        let turns = turns.count();
+        Gauges {
+            sessions: self.open.len(),
+            turns,
+            waiting: self.waiting(),
+            kept: self.mailboxes().map(|mailbox| mailbox.kept()).sum(),
+        }
     }
 
     fn answered(&mut self, name: &Arc<str>, effect: Effect) {
@@ -337,6 +475,22 @@ pub fn named(answer: &Message) -> Option<Arc<str>> {
 mod tests {
     use super::*;
 
+    fn routes() -> Routes {
+        with_seats(100)
+    }
+
+    fn with_seats(seats: usize) -> Routes {
+        let account = Arc::new(Account::new(seats, None));
+        let whose = Whose {
+            access: None,
+            connection: None,
+            user: Arc::default(),
+            way: super::super::metrics::Way::Http,
+            peer: ([127, 0, 0, 1], 9).into(),
+        };
+        Routes::new(false, account, Arc::default(), Arc::new(whose))
+    }
+
     fn message(text: &str) -> Message {
         Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
     }
@@ -348,7 +502,7 @@ mod tests {
         };
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        assert!(routes.note(&message(&text)));
+        assert_eq!(routes.note(&message(&text)), Noted::Yes);
     }
 
     fn answers(routes: &mut Routes, id: u64, result: &str) {
@@ -370,7 +524,7 @@ mod tests {
 
     #[test]
     fn what_is_of_a_session_goes_to_its_stream_and_all_else_to_the_connections() {
-        let mut routes = Routes::new(false);
+        let mut routes = routes();
         routes.open(None, None).unwrap();
         asks(&mut routes, 1, "session/new", None);
         answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
@@ -393,7 +547,7 @@ mod tests {
     #[test]
     fn a_session_is_loaded_on_its_stream_if_that_is_read_and_else_on_the_connections() {
         for is_read in [true, false] {
-            let mut routes = Routes::new(false);
+            let mut routes = routes();
             routes.open(None, None).unwrap();
             if is_read {
                 routes.open(Some("a"), None).unwrap();
@@ -415,7 +569,7 @@ mod tests {
 
     #[test]
     fn a_client_cannot_make_up_streams_without_end() {
-        let mut routes = Routes::new(false);
+        let mut routes = routes();
         let readers: Vec<_> = (0..UNKNOWN)
             .map(|name| routes.open(Some(&name.to_string()), None).unwrap())
             .collect();
@@ -426,17 +580,64 @@ mod tests {
             asks(&mut routes, id, "session/list", None);
         }
         let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"session/list"}"#;
-        assert!(!routes.note(&message(one_more)));
+        assert_eq!(routes.note(&message(one_more)), Noted::TooMany);
     }
 
     #[test]
     fn the_first_answer_goes_to_who_asked() {
-        let mut routes = Routes::new(false);
+        let mut routes = routes();
         asks(&mut routes, 1, "initialize", None);
         let mut answered = routes.answer_at_once(Id::from(1));
         routes.push(r#"{"jsonrpc":"2.0","method":"early"}"#.into());
         answers(&mut routes, 1, "{}");
         assert_eq!(answered.try_recv().unwrap().body(), "{}");
         assert_eq!(got(&mut routes, None), 1);
+    }
+
+    #[test]
+    fn nobody_has_more_sessions_than_one_may_have_and_those_that_are_over_make_room() {
+        let mut routes = with_seats(2);
+        routes.open(None, None).unwrap();
+        asks(&mut routes, 1, "session/new", None);
+        answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
+        // One that fails has opened nothing.
+        asks(&mut routes, 2, "session/load", Some("b"));
+        routes.push(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}"#.into());
+        asks(&mut routes, 3, "session/load", Some("b"));
+        let one_more = r#"{"jsonrpc":"2.0","id":4,"method":"session/new","params":{}}"#;
+        assert_eq!(routes.note(&message(one_more)), Noted::Answered);
+        answers(&mut routes, 3, "{}");
+        assert_eq!(routes.note(&message(one_more)), Noted::Answered);
+        // What is open already can be loaded once more.
+        asks(&mut routes, 5, "session/load", Some("a"));
+        answers(&mut routes, 5, "{}");
+        assert_eq!(routes.gauges().sessions, 2);
+        asks(&mut routes, 6, "session/close", Some("b"));
+        answers(&mut routes, 6, "{}");
+        assert_eq!(routes.note(&message(one_more)), Noted::Yes);
+        assert_eq!(routes.gauges().sessions, 1);
+        routes.end();
+        assert!(routes.account.seat().is_some() && routes.account.seat().is_some());
+    }
+
+    #[test]
+    fn each_turn_is_counted_once_however_it_ends() {
+        let mut routes = routes();
+        for (id, reason) in [(1, "end_turn"), (2, "cancelled"), (3, "x")] {
+            asks(&mut routes, id, "session/prompt", Some("a"));
+            assert_eq!(routes.gauges().turns, 1);
+            answers(&mut routes, id, &format!(r#"{{"stopReason":"{reason}"}}"#));
+        }
+        asks(&mut routes, 4, "session/prompt", Some("a"));
+        routes.push(r#"{"jsonrpc":"2.0","id":4,"error":{"code":1,"message":"no"}}"#.into());
+        asks(&mut routes, 5, "session/prompt", Some("a"));
+        routes.end();
+        let mut page = super::super::metrics::Page::default();
+        routes.figures.write(&mut page);
+        let text = page.into_text();
+        for end in ["end_turn", "cancelled", "other", "error", "lost"] {
+            let line = format!("acp_chain_turns_total{{end=\"{end}\"}} 1\n");
+            assert!(text.contains(&line), "{line}{text}");
+        }
     }
 }

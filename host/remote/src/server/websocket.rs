@@ -19,6 +19,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_key};
 
+use super::access::Entry;
 use super::connection::{Connection, Ending, frame, whole};
 use super::reply::{Answer, bare, named, plain};
 use crate::wire::HEARTBEAT;
@@ -135,16 +136,31 @@ async fn hear(mut source: SplitStream<Socket>, connection: &Connection) {
                 return;
             }
         };
+        let len = text.len();
         let frame = frame(whole(text));
         if let Frame::Line(line) = &frame
             && line.trim_ascii().is_empty()
         {
             continue;
         }
+        let begun = Instant::now();
+        let (method, session) = match &frame {
+            Frame::Message(message) => (Some(message.method().clone()), message.session().cloned()),
+            _ => (None, None),
+        };
+        connection.pace(len).await;
         if connection.deliver(frame).await.is_err() {
             // The chain has gone. What it said last is on its way.
             std::future::pending::<()>().await;
         }
+        connection.whose.tell(Entry {
+            event: "message",
+            method: method.as_deref().filter(|method| !method.is_empty()),
+            session: session.as_deref(),
+            bytes: Some(len),
+            ms: begun.elapsed().as_millis(),
+            ..Entry::default()
+        });
     }
 }
 

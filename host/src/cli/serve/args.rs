@@ -17,6 +17,12 @@ pub struct ServeArgs {
     /// Where clients come in: 127.0.0.1:8600 unless config.toml says otherwise; port 0 is one of the system's choice
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
+    /// Where numbers are asked for, in Prometheus' format at /metrics; without it, nowhere
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    /// Append a line of JSON to this file for each request and each turn, `-` for standard error
+    #[arg(long, value_name = "FILE")]
+    access_log: Option<PathBuf>,
     /// The path of the endpoint: /acp unless config.toml says otherwise
     #[arg(long, value_name = "PATH")]
     path: Option<Endpoint>,
@@ -58,6 +64,8 @@ pub struct ServeArgs {
 /// What holds.
 pub struct ServeSettings {
     pub listen: SocketAddr,
+    pub metrics: Option<SocketAddr>,
+    pub access_log: Option<PathBuf>,
     pub endpoint: Endpoint,
     pub node: Option<Node>,
     pub gate: GateSettings,
@@ -96,6 +104,8 @@ impl ServeArgs {
         gate.check(listen).map_err(|error| error.to_string())?;
         Ok(ServeSettings {
             listen,
+            metrics: self.metrics.or(serve.metrics),
+            access_log: self.access_log.or(serve.access_log),
             endpoint: self.path.unwrap_or(serve.path),
             node: self.node.or(serve.node),
             gate,

@@ -8,12 +8,16 @@
 //! | `args` | what the command line says, over config.toml |
 //! | `chains` | what is shared, and how a chain is made of it |
 //! | `pressure` | when nobody else comes in |
+//! | `access` | the file of its access log |
+//! | `numbers` | what it counts besides |
 //! | `keys` | what users are verified by, as it changes |
 //! | `token` | `serve-token` |
 
+mod access;
 mod args;
 mod chains;
 pub mod keys;
+mod numbers;
 mod pressure;
 pub mod token;
 
@@ -25,11 +29,13 @@ use std::thread;
 use std::time::Duration;
 
 use acp_chain_remote::gate::Gate;
+use acp_chain_remote::server::metrics::Metrics;
 use acp_chain_remote::server::{Behind, Limits, Node, Opened, Server, Serving, Settings, tls};
 
 use self::args::{ServeArgs, ServeSettings};
 use self::chains::Chains;
 use self::keys::KeysFeed;
+use self::numbers::Agents;
 use self::pressure::Pressure;
 use super::agent::AgentArgs;
 use super::give_up_rights;
@@ -65,6 +71,9 @@ pub struct Serve {
 /// How many files, pipes and sockets a connection takes, with some to spare for the proxies.
 const DESCRIPTORS: usize = 10;
 
+/// How long the last lines of the access log may take.
+const FLUSH: Duration = Duration::from_secs(2);
+
 impl Serve {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
         match self.serve(log) {
@@ -83,7 +92,10 @@ impl Serve {
             exit_code: 2,
             ..wrong(&error)
         })?;
+        let access = set.access_log.as_deref().map(access::open).transpose();
+        let (access, writer) = access.map_err(|error| wrong(&error))?.unzip();
         let settings = Settings {
+            access: access.clone(),
             endpoint: set.endpoint.clone(),
             node: match &set.node {
                 Some(node) => node.clone(),
@@ -115,6 +127,8 @@ impl Serve {
         let config = tls.as_ref().map(|tls| tls.config.clone());
         let server = Server::open(address, settings, config)
             .map_err(|error| wrong(&format!("{address} cannot be listened at: {error}")))?;
+        let metrics = set.metrics.map(Metrics::open).transpose();
+        let metrics = metrics.map_err(|error| wrong(&format!("no numbers: {error}")))?;
         let gate = Arc::new(Gate::new(set.gate, server.address()));
         if let Some(feed) = &mut feed {
             let first = feed.first();
@@ -127,18 +141,27 @@ impl Serve {
             .block_on(Chains::load(routes, others, supervisor, set.limits.sleep));
         let mut chains = loaded?;
         let pressure = Pressure::new(chains.total(), &set.limits);
+        let agents = Agents::default();
+        let numbers = numbers::sources(agents.clone(), chains.total());
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         give_up_rights(&directories, None);
         let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
         runtime.block_on(chains.check())?;
+        if let Some(writer) = writer {
+            writer.begin().map_err(|error| wrong(&error))?;
+        }
         if let Some(feed) = feed {
             let _on_it = runtime.enter();
             feed.keep(gate.clone(), tls)
                 .map_err(|error| wrong(&format!("keys cannot be watched: {error}")))?;
         }
         say!("listening on {}", server.url());
-        let behind = behind(Arc::new(chains), pressure, log, program);
-        runtime.block_on(async {
+        if let Some(metrics) = metrics {
+            say!("numbers at {}", metrics.url());
+            runtime.spawn(metrics.serve(server.stopper(), numbers));
+        }
+        let behind = behind(Arc::new(chains), pressure, agents, log, program);
+        let ended = runtime.block_on(async {
             let stopper = server.stopper();
             let serving = server.serve(gate, behind);
             let asked = async {
@@ -154,7 +177,11 @@ impl Serve {
                 ended = serving => ended.map_err(|error| wrong(&error)),
                 () = asked => Ok(()),
             }
-        })
+        });
+        if let Some(access) = access {
+            access.flush(FLUSH);
+        }
+        ended
     }
 }
 
@@ -162,25 +189,32 @@ impl Serve {
 fn limits(set: &ServeSettings) -> Limits {
     let most = descriptors::raise() / DESCRIPTORS;
     let bounded = |limit| usize::try_from(limit).unwrap_or(most).min(most);
-    Limits {
+    let mut limits = Limits {
         connections: bounded(set.limits.connections),
-        connections_per_user: match set.gate.asks_who() {
-            true => bounded(set.limits.connections_per_user),
-            // All are one user.
-            false => most,
-        },
+        connections_per_user: bounded(set.limits.connections_per_user),
+        sessions_per_user: usize::try_from(set.limits.sessions_per_user).unwrap_or(usize::MAX),
+        pace: set.limits.bytes_per_second_per_user,
+    };
+    if !set.gate.asks_who() {
+        // All are one user.
+        limits.connections_per_user = most;
+        limits.sessions_per_user = usize::MAX;
+        limits.pace = None;
     }
+    limits
 }
 
 /// What runs behind each connection.
 fn behind(
     chains: Arc<Chains>,
     pressure: Pressure,
+    agents: Agents,
     log: Option<PathBuf>,
     program: PathBuf,
 ) -> Behind {
     let serve = Box::new(move |opened| {
         let (chains, log, program) = (chains.clone(), log.clone(), program.clone());
+        let agents = agents.clone();
         Box::pin(async move {
             let Opened {
                 transport,
@@ -194,11 +228,17 @@ fn behind(
                 log,
                 swaps: None,
             };
+            let starting = agents.clone();
             let start = move |role| {
                 let (chains, user) = (chains.clone(), user.clone());
-                async move { chains.start(role, &user).await }
+                let agents = starting.clone();
+                async move {
+                    let started = chains.start(role, &user).await;
+                    agents.began(started.is_ok());
+                    started
+                }
             };
-            chain::serve(transport, start, stop, settings).await;
+            agents.ended(chain::serve(transport, start, stop, settings).await);
         }) as Serving
     });
     Behind {

@@ -8,6 +8,7 @@ pub mod local;
 pub mod memory;
 pub mod mounts;
 pub mod pipes;
+pub mod process;
 pub mod rights;
 pub mod stdio;
 pub mod stop;

@@ -7,6 +7,7 @@ pub mod handover;
 pub mod local;
 pub mod memory;
 pub mod mounts;
+pub mod process;
 pub mod rights;
 pub mod stdio;
 pub mod stop;

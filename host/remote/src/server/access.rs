@@ -1,0 +1,296 @@
+//! The access log: a line of JSON for each request and each message of a client, and for each turn that ends.
+//!
+//! What always holds: nobody waits for it. Lines go to a thread by a queue of bounded length, and one for which there is
+//! no room, or which cannot be written, is counted. A line never has what was said, and no token; what it has of others
+//! is short, and escaped as JSON escapes it.
+
+use std::io::Write;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::{Duration, SystemTime};
+use std::{io, thread};
+
+use serde::Serialize;
+
+use super::metrics::{Count, Page, Way};
+use crate::User;
+
+/// How many lines may wait.
+const WAITING: usize = 4096;
+
+/// How much is written at once, in bytes.
+const BATCH: usize = 64 << 10;
+
+/// The longest text of others, in bytes.
+const TEXT: usize = 256;
+
+/// Where lines go.
+#[derive(Clone, Debug)]
+pub struct Access {
+    queue: SyncSender<Item>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    dropped: Count,
+    failed: Count,
+}
+
+#[derive(Debug)]
+enum Item {
+    Line(Vec<u8>),
+    /// Tells when all before it is written.
+    Flush(SyncSender<()>),
+}
+
+/// What writes the lines, on a thread of its own.
+pub struct Writer {
+    out: Box<dyn Write + Send>,
+    queue: Receiver<Item>,
+    counts: Arc<Counts>,
+}
+
+/// What happened.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Entry<'e> {
+    /// `request`, `message` or `turn`.
+    pub event: &'static str,
+    pub peer: Option<SocketAddr>,
+    /// The method of HTTP, and the status of its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The method of JSON-RPC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<&'e str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<usize>,
+    /// How a turn ended, and with which error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<i64>,
+    /// How often the client was asked for a permission in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<u32>,
+    /// How long it took.
+    pub ms: u128,
+}
+
+/// Whose lines they are.
+#[derive(Debug)]
+pub(super) struct Whose {
+    pub access: Option<Access>,
+    pub connection: Option<String>,
+    pub user: Arc<User>,
+    pub way: Way,
+    pub peer: SocketAddr,
+}
+
+#[derive(Serialize)]
+struct Line<'l> {
+    /// Seconds since 1970.
+    time: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<&'l str>,
+    user: &'l str,
+    transport: &'static str,
+    #[serde(flatten)]
+    entry: Entry<'l>,
+}
+
+impl Whose {
+    /// Tells what happened.
+    pub(super) fn tell(&self, mut entry: Entry<'_>) {
+        let Some(access) = &self.access else { return };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        entry.peer = Some(self.peer);
+        entry.method = entry.method.map(short);
+        entry.session = entry.session.map(short);
+        entry.http = entry.http.map(short);
+        let line = Line {
+            time: now.unwrap_or_default().as_secs_f64(),
+            connection: self.connection.as_deref().map(short),
+            user: short(&self.user.name),
+            transport: self.way.name(),
+            entry,
+        };
+        let Ok(mut line) = serde_json::to_vec(&line) else {
+            return;
+        };
+        line.push(b'\n');
+        if access.queue.try_send(Item::Line(line)).is_err() {
+            access.counts.dropped.add(1);
+        }
+    }
+}
+
+impl Access {
+    /// A log, and what has to run on a thread for it.
+    #[must_use]
+    pub fn new(out: Box<dyn Write + Send>) -> (Self, Writer) {
+        let (sender, queue) = sync_channel(WAITING);
+        let counts = Arc::<Counts>::default();
+        let writer = Writer {
+            out,
+            queue,
+            counts: counts.clone(),
+        };
+        let access = Self {
+            queue: sender,
+            counts,
+        };
+        (access, writer)
+    }
+
+    /// Waits until all that was told is written, but no longer than this.
+    pub fn flush(&self, patience: Duration) {
+        let (tell, told) = sync_channel(1);
+        if self.queue.try_send(Item::Flush(tell)).is_ok() {
+            let _ = told.recv_timeout(patience);
+        }
+    }
+
+    /// How many lines are missing.
+    pub(super) fn write(&self, page: &mut Page) {
+        page.counters(
+            "acp_chain_access_log_lost_total",
+            "Lines of the access log that nobody will read, by the reason.",
+            "reason",
+            [
+                ("no_room", self.counts.dropped.get()),
+                ("not_written", self.counts.failed.get()),
+            ],
+        );
+    }
+}
+
+impl Writer {
+    /// Writes until nobody tells anything any more.
+    ///
+    /// # Errors
+    /// If there can be no thread.
+    pub fn begin(self) -> io::Result<()> {
+        let thread = thread::Builder::new().name("access".to_owned());
+        thread.spawn(move || self.run()).map(drop)
+    }
+
+    fn run(mut self) {
+        let mut is_told = false;
+        while let Ok(first) = self.queue.recv() {
+            let (mut text, mut lines, mut flushes) = (Vec::new(), 0, Vec::new());
+            let mut next = Some(first);
+            while let Some(item) = next {
+                match item {
+                    Item::Line(line) => {
+                        text.extend_from_slice(&line);
+                        lines += 1;
+                    }
+                    Item::Flush(flush) => flushes.push(flush),
+                }
+                next = match text.len() < BATCH {
+                    true => self.queue.try_recv().ok(),
+                    false => None,
+                };
+            }
+            match self.out.write_all(&text) {
+                Ok(()) => is_told = false,
+                Err(error) => {
+                    self.counts.failed.add(lines);
+                    // A disk that is full stays so for a while.
+                    if !is_told {
+                        tracing::error!("the access log cannot be written: {error}");
+                    }
+                    is_told = true;
+                }
+            }
+            for flush in flushes {
+                let _ = flush.try_send(());
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Writer").finish_non_exhaustive()
+    }
+}
+
+/// The beginning of a text.
+fn short(text: &str) -> &str {
+    &text[..text.floor_char_boundary(TEXT)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that is full.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn whose(access: &Access) -> Whose {
+        Whose {
+            access: Some(access.clone()),
+            connection: Some("a.0".to_owned()),
+            user: Arc::default(),
+            way: Way::Http,
+            peer: ([127, 0, 0, 1], 9).into(),
+        }
+    }
+
+    fn lost(access: &Access) -> String {
+        let mut page = Page::default();
+        access.write(&mut page);
+        page.into_text()
+    }
+
+    #[test]
+    fn what_cannot_be_written_or_kept_is_counted_and_nobody_waits() {
+        let (access, writer) = Access::new(Box::new(Full));
+        let whose = whose(&access);
+        for _ in 0..WAITING + 5 {
+            whose.tell(Entry::default());
+        }
+        assert!(
+            lost(&access).contains("no_room\"} 5\n"),
+            "{}",
+            lost(&access)
+        );
+        writer.begin().unwrap();
+        while !lost(&access).contains(&format!("not_written\"}} {WAITING}\n")) {
+            access.flush(Duration::from_mins(1));
+        }
+    }
+
+    #[test]
+    fn text_of_others_is_short_and_escaped() {
+        let (access, writer) = Access::new(Box::new(Full));
+        let long = format!("\n\u{1b}\"{}", "é".repeat(TEXT));
+        whose(&access).tell(Entry {
+            method: Some(&long),
+            ..Entry::default()
+        });
+        let Ok(Item::Line(line)) = writer.queue.try_recv() else {
+            panic!("a line")
+        };
+        let line = String::from_utf8(line).unwrap();
+        assert!(line.len() < 2 * TEXT + 200 && line.lines().count() == 1);
+        assert!(!line.contains('\x1b') && line.contains(r#""method":"\n\u001b\""#));
+    }
+}

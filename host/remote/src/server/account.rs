@@ -1,0 +1,94 @@
+//! What a user has here, of all his connections together: sessions that are open, and a pace at which he is heard.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// So much may come at once, in the time that it takes at the pace.
+const BURST: Duration = Duration::from_secs(1);
+
+/// A session that is open, or about to be.
+pub type Seat = OwnedSemaphorePermit;
+
+/// A user's account.
+#[derive(Debug)]
+pub struct Account {
+    sessions: Arc<Semaphore>,
+    /// Bytes a second; none if nobody counts.
+    pace: Option<NonZeroU64>,
+    begun: Instant,
+    /// Until when all that was heard would have taken at the pace, in microseconds since the account began.
+    until: AtomicU64,
+}
+
+impl Account {
+    /// One with so many sessions, and this pace.
+    pub fn new(sessions: usize, pace: Option<NonZeroU64>) -> Self {
+        Self {
+            sessions: Arc::new(Semaphore::new(sessions.min(Semaphore::MAX_PERMITS))),
+            pace,
+            begun: Instant::now(),
+            until: AtomicU64::new(0),
+        }
+    }
+
+    /// Room for one more session, if there is any.
+    pub fn seat(&self) -> Option<Seat> {
+        self.sessions.clone().try_acquire_owned().ok()
+    }
+
+    /// So many bytes were heard. Gives how long nothing else is to be.
+    pub fn pause(&self, bytes: usize) -> Duration {
+        let Some(pace) = self.pace else {
+            return Duration::ZERO;
+        };
+        let takes = (bytes as u64).saturating_mul(1_000_000) / pace;
+        let now = self.now();
+        let until = |until: u64| until.max(now).saturating_add(takes);
+        let update = |before| Some(until(before));
+        let before = self
+            .until
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
+        let left = until(before.unwrap_or_default()) - now;
+        Duration::from_micros(left).saturating_sub(BURST)
+    }
+
+    /// Whether nothing is owed: it could be forgotten, and begun anew.
+    pub fn is_even(&self) -> bool {
+        self.until.load(Ordering::Relaxed) <= self.now()
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_of_the_pace_comes_at_once_and_all_else_waits_its_time() {
+        let account = Account::new(1, NonZeroU64::new(1000));
+        assert!(account.is_even());
+        assert_eq!(account.pause(1000), Duration::ZERO);
+        // What came before counts, whoever of the user's clients sent it.
+        let pause = account.pause(60_000);
+        let expected = Duration::from_secs(59)..=Duration::from_mins(1);
+        assert!(expected.contains(&pause), "{pause:?}");
+        assert!(account.pause(0) <= pause && !account.is_even());
+        assert_eq!(Account::new(1, None).pause(usize::MAX), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_session_that_is_over_makes_room_for_another() {
+        let account = Account::new(1, None);
+        let seat = account.seat();
+        assert!(seat.is_some() && account.seat().is_none());
+        drop(seat);
+        assert!(account.seat().is_some());
+    }
+}

@@ -1,0 +1,265 @@
+//! What is counted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::Page;
+
+/// Something that only grows.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    pub fn add(&self, more: u64) {
+        self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Up to how many seconds turns are told apart by.
+const BOUNDS: [f64; 12] = [
+    0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
+];
+
+/// How often something took how long.
+#[derive(Debug, Default)]
+pub struct Histogram {
+    /// Up to each of the bounds, and beyond.
+    counts: [Count; BOUNDS.len() + 1],
+    milliseconds: Count,
+}
+
+impl Histogram {
+    pub fn add(&self, took: Duration) {
+        let at = BOUNDS.partition_point(|bound| *bound < took.as_secs_f64());
+        self.counts[at].add(1);
+        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        self.milliseconds.add(milliseconds);
+    }
+
+    /// How many there are between a bound and the one before.
+    pub fn counts(&self) -> impl Iterator<Item = (Option<f64>, u64)> {
+        let bounds = BOUNDS.into_iter().map(Some).chain([None]);
+        bounds.zip(self.counts.iter().map(Count::get))
+    }
+
+    /// In seconds.
+    pub fn sum(&self) -> f64 {
+        Duration::from_millis(self.milliseconds.get()).as_secs_f64()
+    }
+}
+
+/// Declares the values of a label.
+macro_rules! label {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $value:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            const NAMES: &[&str] = &[$($value,)*];
+
+            /// As it is shown.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+    };
+}
+
+label! {
+    /// How a client comes.
+    Way {
+        /// A stream of events for each session.
+        Http = "http",
+        /// One WebSocket for all.
+        WebSocket = "websocket",
+    }
+}
+
+label! {
+    /// Why somebody is refused.
+    Refusal {
+        /// There are as many connections or instances as there may be.
+        NoRoom = "no_room",
+        /// There are more sockets than there may be.
+        Sockets = "sockets",
+        /// This user has as many connections as one may have.
+        Connections = "connections_per_user",
+        /// This user has as many sessions as one may have.
+        Sessions = "sessions_per_user",
+        /// More is being sent at once than there is room for.
+        Bodies = "bodies",
+        /// He does not say who he is, or not truly.
+        Unauthenticated = "unauthenticated",
+        /// A page of another origin.
+        Origin = "origin",
+        /// The server is not called so.
+        Host = "host",
+        /// It is about to stop.
+        Draining = "draining",
+    }
+}
+
+label! {
+    /// How a turn ends.
+    TurnEnd {
+        /// The agent has said all.
+        EndTurn = "end_turn",
+        /// It may say no more.
+        MaxTokens = "max_tokens",
+        /// It may ask its model no more.
+        MaxTurnRequests = "max_turn_requests",
+        /// It does not want to.
+        Refusal = "refusal",
+        /// The client does not want it any more.
+        Cancelled = "cancelled",
+        /// For a reason that is not ACP's.
+        Other = "other",
+        /// With an error.
+        Error = "error",
+        /// With its connection.
+        Lost = "lost",
+    }
+}
+
+impl TurnEnd {
+    /// That of a turn with this `stopReason`.
+    #[must_use]
+    pub fn of(reason: &str) -> Self {
+        match reason {
+            "end_turn" => Self::EndTurn,
+            "max_tokens" => Self::MaxTokens,
+            "max_turn_requests" => Self::MaxTurnRequests,
+            "refusal" => Self::Refusal,
+            "cancelled" => Self::Cancelled,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// What a server counts.
+#[derive(Debug, Default)]
+pub struct Figures {
+    opened: [Count; Way::NAMES.len()],
+    ended: [Count; Way::NAMES.len()],
+    refused: [Count; Refusal::NAMES.len()],
+    turns: [Count; TurnEnd::NAMES.len()],
+    turn_times: Histogram,
+    /// Of clients, and to them: messages, and their bytes.
+    heard: [Count; 2],
+    said: [Count; 2],
+    resumed: Count,
+    forgotten: Count,
+}
+
+impl Figures {
+    /// A connection begins.
+    pub fn opened(&self, way: Way) {
+        self.opened[way as usize].add(1);
+    }
+
+    /// A connection has ended.
+    pub fn ended(&self, way: Way) {
+        self.ended[way as usize].add(1);
+    }
+
+    /// Somebody is refused.
+    pub fn refused(&self, why: Refusal) {
+        self.refused[why as usize].add(1);
+    }
+
+    /// A turn has ended.
+    pub fn turned(&self, how: TurnEnd, took: Duration) {
+        self.turns[how as usize].add(1);
+        self.turn_times.add(took);
+    }
+
+    /// A client has said something.
+    pub fn heard(&self, bytes: usize) {
+        self.heard[0].add(1);
+        self.heard[1].add(bytes as u64);
+    }
+
+    /// Something is said to a client.
+    pub fn said(&self, bytes: usize) {
+        self.said[0].add(1);
+        self.said[1].add(bytes as u64);
+    }
+
+    /// A stream goes on where it broke, or cannot.
+    pub fn resumed(&self, goes_on: bool) {
+        match goes_on {
+            true => self.resumed.add(1),
+            false => self.forgotten.add(1),
+        }
+    }
+
+    /// Everything, as it is shown.
+    pub fn write(&self, page: &mut Page) {
+        fn by(names: &[&'static str], counts: &[Count]) -> Vec<(&'static str, u64)> {
+            let counts = counts.iter().map(Count::get);
+            names.iter().copied().zip(counts).collect()
+        }
+        page.counters(
+            "acp_chain_connections_opened_total",
+            "Connections that have begun.",
+            "transport",
+            by(Way::NAMES, &self.opened),
+        );
+        page.counters(
+            "acp_chain_connections_ended_total",
+            "Connections that have ended.",
+            "transport",
+            by(Way::NAMES, &self.ended),
+        );
+        page.counters(
+            "acp_chain_refused_total",
+            "Who was refused, by the reason.",
+            "reason",
+            by(Refusal::NAMES, &self.refused),
+        );
+        page.counters(
+            "acp_chain_turns_total",
+            "Turns that have ended, and how.",
+            "end",
+            by(TurnEnd::NAMES, &self.turns),
+        );
+        page.histogram(
+            "acp_chain_turn_duration_seconds",
+            "How long turns took, from the prompt to its answer.",
+            &self.turn_times,
+        );
+        let ways = ["from_client", "to_client"];
+        let both = |at: usize| {
+            ways.into_iter()
+                .zip([&self.heard, &self.said].map(|one| one[at].get()))
+        };
+        page.counters(
+            "acp_chain_messages_total",
+            "Messages of clients, and to them.",
+            "direction",
+            both(0),
+        );
+        page.counters(
+            "acp_chain_message_bytes_total",
+            "The bytes of these messages.",
+            "direction",
+            both(1),
+        );
+        page.counter(
+            "acp_chain_streams_resumed_total",
+            "Streams that went on behind the last event that came.",
+            self.resumed.get(),
+        );
+        page.counter(
+            "acp_chain_streams_forgotten_total",
+            "Streams that could not, since what came behind it was kept no more.",
+            self.forgotten.get(),
+        );
+    }
+}

@@ -1,0 +1,114 @@
+//! Where numbers are asked for: an address of its own, for who operates the server, and not for its clients.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::Semaphore;
+
+use super::super::reply::{Answer, bare, plain, readiness, typed};
+use super::super::{HEAD, PAUSE, Stopper};
+use super::{Page, Source};
+
+/// How many may ask at once.
+const ASKERS: usize = 32;
+
+/// A listener that has numbers for whoever asks: `GET /metrics`, besides `/healthz` and `/readyz`.
+#[derive(Debug)]
+pub struct Metrics {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// What is asked for.
+struct Asked {
+    stopper: Stopper,
+    sources: Vec<Source>,
+}
+
+impl Metrics {
+    /// Listens.
+    ///
+    /// # Errors
+    /// If the address cannot be had.
+    pub fn open(address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("{address} cannot be listened at: {error}"),
+            )
+        })?;
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            address: listener.local_addr()?,
+            listener,
+        })
+    }
+
+    /// Where it is asked.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}/metrics", self.address)
+    }
+
+    /// Answers for a server, with what these sources say too. It ends when it is dropped.
+    ///
+    /// # Errors
+    /// If the system does not let it wait for anybody.
+    pub async fn serve(self, server: Stopper, mut sources: Vec<Source>) -> io::Result<()> {
+        let registry = server.0.clone();
+        sources.insert(0, Box::new(move |page| registry.write(page)));
+        let asked = Arc::new(Asked {
+            stopper: server,
+            sources,
+        });
+        let listener = tokio::net::TcpListener::from_std(self.listener)?;
+        let places = Arc::new(Semaphore::new(ASKERS));
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            let Ok(place) = places.clone().try_acquire_owned() else {
+                continue;
+            };
+            let asked = asked.clone();
+            tokio::spawn(async move {
+                let service = service_fn(|request| {
+                    let answer = asked.answer(&request);
+                    async { Ok::<_, Infallible>(answer) }
+                });
+                // Who goes away in the midst is no loss.
+                let _ = http1::Builder::new()
+                    .timer(TokioTimer::new())
+                    .header_read_timeout(HEAD)
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
+                drop(place);
+            });
+        }
+    }
+}
+
+impl Asked {
+    fn answer(&self, request: &Request<Incoming>) -> Answer {
+        match (request.method(), request.uri().path()) {
+            (&Method::GET, "/metrics") => {
+                let mut page = Page::default();
+                for source in &self.sources {
+                    source(&mut page);
+                }
+                typed(StatusCode::OK, Page::MEDIA_TYPE, page.into_text().into())
+            }
+            (&Method::GET, "/healthz") => plain(StatusCode::OK, "it serves"),
+            (&Method::GET, "/readyz") => readiness(self.stopper.is_asked()),
+            _ => bare(StatusCode::NOT_FOUND),
+        }
+    }
+}

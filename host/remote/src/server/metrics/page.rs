@@ -1,0 +1,128 @@
+//! Numbers as Prometheus reads them: its text format, version 0.0.4.
+
+use std::fmt::{Display, Write};
+
+use super::figures::Histogram;
+
+/// A page of numbers. Names and the values of labels are ours: their type says so.
+#[derive(Debug, Default)]
+pub struct Page(String);
+
+impl Page {
+    /// What the page is, for whoever gets it.
+    pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+    /// Something that only grows, since the process began.
+    pub fn counter(&mut self, name: &'static str, help: &'static str, value: impl Display) {
+        self.head(name, help, "counter");
+        self.line(name, "", value);
+    }
+
+    /// The same, by the values of a label.
+    pub fn counters<V: Display>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        label: &'static str,
+        values: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        self.head(name, help, "counter");
+        self.lines(name, label, values);
+    }
+
+    /// Something as it is now.
+    pub fn gauge(&mut self, name: &'static str, help: &'static str, value: impl Display) {
+        self.head(name, help, "gauge");
+        self.line(name, "", value);
+    }
+
+    /// The same, by the values of a label.
+    pub fn gauges<V: Display>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        label: &'static str,
+        values: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        self.head(name, help, "gauge");
+        self.lines(name, label, values);
+    }
+
+    /// How often something took how long.
+    pub(super) fn histogram(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        histogram: &Histogram,
+    ) {
+        self.head(name, help, "histogram");
+        let mut count = 0;
+        for (bound, value) in histogram.counts() {
+            count += value;
+            let labels = match bound {
+                Some(bound) => format!("{{le=\"{bound}\"}}"),
+                None => "{le=\"+Inf\"}".to_owned(),
+            };
+            self.line(&format!("{name}_bucket"), &labels, count);
+        }
+        self.line(&format!("{name}_sum"), "", histogram.sum());
+        self.line(&format!("{name}_count"), "", count);
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.0
+    }
+
+    fn head(&mut self, name: &str, help: &str, kind: &str) {
+        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn lines<V: Display>(
+        &mut self,
+        name: &str,
+        label: &str,
+        values: impl IntoIterator<Item = (&'static str, V)>,
+    ) {
+        for (of, value) in values {
+            self.line(name, &format!("{{{label}=\"{of}\"}}"), value);
+        }
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: impl Display) {
+        let _ = writeln!(self.0, "{name}{labels} {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_page_is_what_prometheus_reads() {
+        let mut page = Page::default();
+        page.gauge("now", "What is.", 2.5);
+        page.counters("all_total", "What was.", "way", [("in", 1_u64), ("out", 2)]);
+        let histogram = Histogram::default();
+        histogram.add(Duration::from_millis(100));
+        histogram.add(Duration::from_secs(7));
+        histogram.add(Duration::from_hours(9));
+        page.histogram("took_seconds", "How long.", &histogram);
+        let text = page.into_text();
+        assert!(text.starts_with("# HELP now What is.\n# TYPE now gauge\nnow 2.5\n"));
+        for line in [
+            "all_total{way=\"out\"} 2",
+            "took_seconds_bucket{le=\"0.1\"} 1",
+            "took_seconds_bucket{le=\"5\"} 1",
+            "took_seconds_bucket{le=\"10\"} 2",
+            "took_seconds_bucket{le=\"+Inf\"} 3",
+            "took_seconds_sum 32407.1",
+            "took_seconds_count 3",
+        ] {
+            assert!(text.lines().any(|other| other == line), "{line}\n{text}");
+        }
+    }
+}

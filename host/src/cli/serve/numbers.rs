@@ -1,0 +1,130 @@
+//! What this program adds to the numbers of its server: agents, instances of proxies, and the process itself.
+
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use acp_chain_remote::server::metrics::{Page, Source};
+
+use crate::chain::Exit;
+use crate::sandbox::Total;
+use crate::system::process::Process;
+
+/// The agents of all connections.
+#[derive(Clone, Default)]
+pub struct Agents(Arc<Counts>);
+
+#[derive(Default)]
+struct Counts {
+    started: AtomicU64,
+    not_started: AtomicU64,
+    ended: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl Agents {
+    /// A chain with its agent has begun, or could not.
+    pub fn began(&self, has_begun: bool) {
+        let count = match has_begun {
+            true => &self.0.started,
+            false => &self.0.not_started,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A connection whose chain had begun has ended so.
+    pub fn ended(&self, exit: Exit) {
+        let Exit::Ended { agent } = exit else { return };
+        self.0.ended.fetch_add(1, Ordering::Relaxed);
+        if agent.is_some_and(|status: ExitStatus| !status.success()) {
+            self.0.failed.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn write(&self, page: &mut Page) {
+        let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        // In this order, no agent has ended that has not started.
+        let ended = get(&self.0.ended);
+        let started = get(&self.0.started);
+        page.gauge(
+            "acp_chain_agents",
+            "Agents that run.",
+            started.saturating_sub(ended),
+        );
+        page.counter(
+            "acp_chain_agents_started_total",
+            "Agents that were started.",
+            started,
+        );
+        page.counters(
+            "acp_chain_agents_failed_total",
+            "Agents, or chains before them, that did not start, and agents that ended with a failure.",
+            "when",
+            [
+                ("start", get(&self.0.not_started)),
+                ("end", get(&self.0.failed)),
+            ],
+        );
+    }
+}
+
+/// All of it. To be opened before rights are given up.
+pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
+    let process = Process::open();
+    vec![
+        Box::new(move |page| agents.write(page)),
+        Box::new(move |page| {
+            page.gauge(
+                "acp_chain_proxy_instances",
+                "Instances of proxies that are awake.",
+                total.instances(),
+            );
+            page.gauge(
+                "acp_chain_proxy_memory_bytes",
+                "The memory of these instances.",
+                total.memory(),
+            );
+        }),
+        Box::new(move |page| of_process(&process, page)),
+    ]
+}
+
+/// By the names that every process has (Prometheus, "Writing client libraries"); what the system does not tell is left
+/// out.
+fn of_process(process: &Process, page: &mut Page) {
+    page.gauges(
+        "acp_chain_build_info",
+        "Which version this is.",
+        "version",
+        [(env!("CARGO_PKG_VERSION"), 1)],
+    );
+    if let Some(time) = process.cpu_time() {
+        page.counter(
+            "process_cpu_seconds_total",
+            "Time of the processor.",
+            time.as_secs_f64(),
+        );
+    }
+    if let Some(memory) = process.memory() {
+        page.gauge(
+            "process_resident_memory_bytes",
+            "Memory that is used.",
+            memory,
+        );
+    }
+    if let Some(open) = process.descriptors() {
+        page.gauge(
+            "process_open_fds",
+            "Files, pipes and sockets that are open.",
+            open,
+        );
+    }
+    if let Some(most) = process.most_descriptors() {
+        page.gauge("process_max_fds", "How many may be.", most);
+    }
+    page.gauge(
+        "process_start_time_seconds",
+        "When it began, since 1970.",
+        process.begun().as_secs(),
+    );
+}

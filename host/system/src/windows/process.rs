@@ -1,0 +1,50 @@
+//! What this process uses: nothing of it is told here.
+
+use std::time::{Duration, SystemTime};
+
+/// This process.
+#[derive(Debug)]
+pub struct Process {
+    begun: Duration,
+}
+
+impl Process {
+    /// The one that we are, as of now.
+    #[must_use]
+    pub fn open() -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Self {
+            begun: now.unwrap_or_default(),
+        }
+    }
+
+    /// The memory that it has, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        None
+    }
+
+    /// How many files, pipes and sockets are open.
+    #[must_use]
+    pub fn descriptors(&self) -> Option<usize> {
+        None
+    }
+
+    /// How many may be.
+    #[must_use]
+    pub fn most_descriptors(&self) -> Option<u64> {
+        None
+    }
+
+    /// How long processors have worked for it.
+    #[must_use]
+    pub fn cpu_time(&self) -> Option<Duration> {
+        None
+    }
+
+    /// When it began, since 1970.
+    #[must_use]
+    pub fn begun(&self) -> Duration {
+        self.begun
+    }
+}
