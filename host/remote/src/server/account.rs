@@ -1,4 +1,5 @@
-//! What a user has here, of all his connections together: sessions that are open, and a pace at which he is heard.
+//! What a user has here, of all his connections together: sessions that are open, a pace at which he is heard, and room
+//! for messages that are not whole yet, so that others have some, too.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -6,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::registry::Limits;
 
 /// So much may come at once, in the time that it takes at the pace.
 const BURST: Duration = Duration::from_secs(1);
@@ -17,6 +20,8 @@ pub type Seat = OwnedSemaphorePermit;
 #[derive(Debug)]
 pub struct Account {
     sessions: Arc<Semaphore>,
+    /// How many bytes of messages there is room for that are not whole yet.
+    pub bodies: Semaphore,
     /// Bytes a second; none if nobody counts.
     pace: Option<NonZeroU64>,
     begun: Instant,
@@ -25,14 +30,28 @@ pub struct Account {
 }
 
 impl Account {
-    /// One with so many sessions, and this pace.
-    pub fn new(sessions: usize, pace: Option<NonZeroU64>) -> Self {
+    /// One with nothing in it.
+    pub fn new(limits: &Limits) -> Self {
+        let bounded = |limit: usize| Semaphore::new(limit.min(Semaphore::MAX_PERMITS));
         Self {
-            sessions: Arc::new(Semaphore::new(sessions.min(Semaphore::MAX_PERMITS))),
-            pace,
+            sessions: Arc::new(bounded(limits.sessions_per_user)),
+            bodies: bounded(limits.bodies_per_user),
+            pace: limits.pace,
             begun: Instant::now(),
             until: AtomicU64::new(0),
         }
+    }
+
+    /// One with so many sessions.
+    #[cfg(test)]
+    pub fn with_seats(sessions: usize) -> Self {
+        Self::new(&Limits {
+            connections: 1,
+            connections_per_user: 1,
+            sessions_per_user: sessions,
+            bodies_per_user: usize::MAX,
+            pace: NonZeroU64::new(1000),
+        })
     }
 
     /// Room for one more session, if there is any.
@@ -72,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_second_of_the_pace_comes_at_once_and_all_else_waits_its_time() {
-        let account = Account::new(1, NonZeroU64::new(1000));
+        let account = Account::with_seats(1);
         assert!(account.is_even());
         assert_eq!(account.pause(1000), Duration::ZERO);
         // What came before counts, whoever of the user's clients sent it.
@@ -80,12 +99,11 @@ mod tests {
         let expected = Duration::from_secs(59)..=Duration::from_mins(1);
         assert!(expected.contains(&pause), "{pause:?}");
         assert!(account.pause(0) <= pause && !account.is_even());
-        assert_eq!(Account::new(1, None).pause(usize::MAX), Duration::ZERO);
     }
 
     #[test]
     fn a_session_that_is_over_makes_room_for_another() {
-        let account = Account::new(1, None);
+        let account = Account::with_seats(1);
         let seat = account.seat();
         assert!(seat.is_some() && account.seat().is_none());
         drop(seat);

@@ -215,7 +215,11 @@ impl Answers {
             let words = format!("a message has {longest} bytes at most here");
             Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
         };
-        let mut taken = self.bodies.try_acquire_many(0).ok();
+        let of_user = connection.map(|connection| &connection.account.bodies);
+        // Of all, and of the user.
+        let rooms: Vec<&Semaphore> = [&*self.bodies].into_iter().chain(of_user).collect();
+        let taken = rooms.iter().map(|room| room.try_acquire_many(0).ok());
+        let mut taken: Vec<_> = taken.flatten().collect();
         if body.size_hint().lower() > longest as u64 {
             return Err(too_long());
         }
@@ -241,13 +245,13 @@ impl Answers {
                 return Err(too_long());
             }
             let more = u32::try_from(data.len()).unwrap_or(u32::MAX);
-            match (self.bodies.try_acquire_many(more), &mut taken) {
-                (Ok(more), Some(taken)) => taken.merge(more),
-                _ => {
+            for (room, taken) in rooms.iter().zip(&mut taken) {
+                let Ok(more) = room.try_acquire_many(more) else {
                     self.registry.figures.refused(Refusal::Bodies);
                     let words = "too much is being sent at once";
                     return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, words)));
-                }
+                };
+                taken.merge(more);
             }
             let len = data.len();
             // Most come in one piece, which need not be copied.

@@ -75,7 +75,7 @@ const HEAD: Duration = Duration::from_secs(30);
 const SENT: usize = 256 * 1024;
 
 /// How much of messages that are not whole yet is held, of all connections, in bytes.
-const BODIES: usize = 512 << 20;
+pub const BODIES: usize = 512 << 20;
 
 /// The longest head of a request, in bytes.
 const HEADERS: u16 = 32 * 1024;

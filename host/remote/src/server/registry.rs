@@ -43,6 +43,8 @@ pub struct Limits {
     pub connections_per_user: usize,
     /// How many sessions one has open, of all his connections.
     pub sessions_per_user: usize,
+    /// How many bytes are held of messages of one that are not whole yet.
+    pub bodies_per_user: usize,
     /// How many bytes a second are read of all that one sends; none if nobody counts.
     pub pace: Option<NonZeroU64>,
 }
@@ -126,18 +128,12 @@ impl Registry {
         if open.connections.len() >= self.limits.connections {
             return Err(NoRoom::OfAll);
         }
-        let Limits {
-            connections_per_user,
-            sessions_per_user,
-            pace,
-            ..
-        } = self.limits;
         let of_user = open.of_users.entry(user.clone());
         let of_user = of_user.or_insert_with(|| OfUser {
             connections: 0,
-            account: Arc::new(Account::new(sessions_per_user, pace)),
+            account: Arc::new(Account::new(&self.limits)),
         });
-        if of_user.connections >= connections_per_user {
+        if of_user.connections >= self.limits.connections_per_user {
             return Err(NoRoom::OfUser);
         }
         of_user.connections += 1;
@@ -346,6 +342,7 @@ mod tests {
             connections: 3,
             connections_per_user: 2,
             sessions_per_user: 2,
+            bodies_per_user: 2,
             pace: None,
         };
         Registry::new("here".parse().unwrap(), limits, None)

@@ -480,7 +480,7 @@ mod tests {
     }
 
     fn with_seats(seats: usize) -> Routes {
-        let account = Arc::new(Account::new(seats, None));
+        let account = Arc::new(Account::with_seats(seats));
         let whose = Whose {
             access: None,
             connection: None,

@@ -30,7 +30,9 @@ use std::time::Duration;
 
 use acp_chain_remote::gate::Gate;
 use acp_chain_remote::server::metrics::Metrics;
-use acp_chain_remote::server::{Behind, Limits, Node, Opened, Server, Serving, Settings, tls};
+use acp_chain_remote::server::{
+    BODIES, Behind, Limits, Node, Opened, Server, Serving, Settings, tls,
+};
 
 use self::args::{ServeArgs, ServeSettings};
 use self::chains::Chains;
@@ -193,12 +195,14 @@ fn limits(set: &ServeSettings) -> Limits {
         connections: bounded(set.limits.connections),
         connections_per_user: bounded(set.limits.connections_per_user),
         sessions_per_user: usize::try_from(set.limits.sessions_per_user).unwrap_or(usize::MAX),
+        bodies_per_user: BODIES / 4,
         pace: set.limits.bytes_per_second_per_user,
     };
     if !set.gate.asks_who() {
         // All are one user.
         limits.connections_per_user = most;
         limits.sessions_per_user = usize::MAX;
+        limits.bodies_per_user = BODIES;
         limits.pace = None;
     }
     limits
