@@ -9,6 +9,7 @@ pub const VERSION: u32 = 1;
 /// One line. Which members it has says what it is about:
 ///
 /// - `version`: a connection begins.
+/// - `ended`: it is over.
 /// - `from` and `to`: a message crosses from the part of the chain that touched it last to the next that sees it.
 /// - `proxy` and `decision`: what a proxy decided about a message.
 /// - `proxy` and the counts: what a proxy did that it had no right to.
@@ -41,6 +42,12 @@ pub struct Line {
     /// The name of the agent's program, if the chain has started one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// Who the client is, if a server that asks let it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Whether the connection is over. Nothing more comes of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<bool>,
 
     /// Whether markers stand for the secrets in what follows.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -247,6 +254,18 @@ impl Line {
     #[must_use]
     pub fn crossed(&self) -> Option<(&str, &str, Kind)> {
         Some((self.from.as_deref()?, self.to.as_deref()?, self.kind?))
+    }
+
+    /// Whether the connection is over.
+    #[must_use]
+    pub fn is_end(&self) -> bool {
+        self.ended == Some(true)
+    }
+
+    /// Whether it says how things stand, which who listens later is told first.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        self.version.is_some() || self.state.is_some() || self.is_end()
     }
 
     /// Which proxy decided, and what.

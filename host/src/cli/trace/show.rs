@@ -86,8 +86,12 @@ fn text(line: &Line) -> Option<String> {
         let program = line.program.as_deref().unwrap_or_default();
         let proxies = line.proxies.iter().flatten().map(|proxy| name(proxy));
         let proxies: Vec<_> = proxies.collect();
-        let begins = format!("{} begins: {}", name(program), proxies.join(", "));
+        let user = line.user.as_deref();
+        let user = user.map_or(String::new(), |user| format!(" for {}", name(user)));
+        let begins = format!("{} begins{user}: {}", name(program), proxies.join(", "));
         (name(&line.connection), style(begins).bold().to_string())
+    } else if line.is_end() {
+        (name(&line.connection), style("ends").bold().to_string())
     } else if let Some(dropped) = line.dropped {
         let missing = format!("{dropped} lines are missing here");
         (String::new(), style(missing).red().to_string())
