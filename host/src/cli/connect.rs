@@ -30,8 +30,8 @@ const TOKEN_LEN: u64 = 64 << 10;
 #[derive(Debug, clap::Args)]
 pub struct Connect {
     /// Where the agent is: http, https, ws or wss
-    #[arg(value_name = "URL")]
-    connect: String,
+    #[arg(id = "connect", value_name = "URL")]
+    url: String,
     #[command(flatten)]
     way: Way,
     /// Serve all who hand over their streams by the socket that is the standard input
@@ -117,7 +117,7 @@ impl Connect {
 
     fn target(self) -> Result<Target, String> {
         Ok(Target {
-            address: self.connect.parse().map_err(wrong)?,
+            address: self.url.parse().map_err(wrong)?,
             token: self.way.token()?,
             ca: self.way.connect_ca,
         })
