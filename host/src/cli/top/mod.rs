@@ -59,7 +59,7 @@ impl Top {
             let model = listen(&news);
             match self.json {
                 true => say!("{:#}", rows::json(&model, Instant::now())),
-                false if model.chains().next().is_none() => say!("No chain runs."),
+                false if model.hosts().next().is_none() => say!("No chain runs."),
                 false => put!("{}", rows::table(&model, Instant::now())),
             }
             return Ok(());

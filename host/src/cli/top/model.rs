@@ -20,18 +20,30 @@ const TIMES: usize = 1024;
 /// So many failures of a proxy are kept.
 const FAILURES: usize = 8;
 
-/// All chains that run, in the order of their processes.
+/// All processes with chains that run, in the order of their numbers.
 #[derive(Debug, Default)]
 pub struct Model {
-    chains: BTreeMap<(u32, PathBuf), Chain>,
+    hosts: BTreeMap<(u32, PathBuf), Host>,
+}
+
+/// A process.
+#[derive(Debug)]
+pub struct Host {
+    pub process: u32,
+    /// Its chains, one for each connection, by the letters of these.
+    chains: BTreeMap<String, Chain>,
+    /// Lines that we were too slow for, and of which it is not known whose they were.
+    pub dropped: u64,
+    /// Since when we listen.
+    began: Instant,
 }
 
 /// A chain.
 #[derive(Debug)]
 pub struct Chain {
-    pub process: u32,
+    pub connection: String,
     /// The line with which it began, which comes first.
-    pub heading: Option<Line>,
+    pub heading: Line,
     /// In their order; those of projects behind them.
     pub proxies: Vec<Proxy>,
     /// Lines that we were too slow for.
@@ -90,44 +102,74 @@ pub enum Sort {
 }
 
 impl Model {
-    /// A chain runs.
+    /// A process with chains runs.
     pub fn begin(&mut self, found: &Found, now: Instant) {
         let key = (found.process, found.path.clone());
-        self.chains.entry(key).or_insert_with(|| Chain {
+        self.hosts.entry(key).or_insert_with(|| Host {
             process: found.process,
-            heading: None,
-            proxies: Vec::new(),
+            chains: BTreeMap::new(),
             dropped: 0,
             began: now,
         });
     }
 
-    /// A chain is gone.
+    /// A process is gone.
     pub fn end(&mut self, process: u32, path: &Path) {
-        self.chains.remove(&(process, path.to_owned()));
+        self.hosts.remove(&(process, path.to_owned()));
     }
 
-    /// A chain said this.
+    /// A process said this.
     pub fn take(&mut self, process: u32, path: &Path, line: Line, now: Instant) {
-        if let Some(chain) = self.chains.get_mut(&(process, path.to_owned())) {
-            chain.take(line, now);
+        if let Some(host) = self.hosts.get_mut(&(process, path.to_owned())) {
+            host.take(line, now);
         }
     }
 
-    pub fn chains(&self) -> impl Iterator<Item = &Chain> {
-        self.chains.values()
+    pub fn hosts(&self) -> impl Iterator<Item = &Host> {
+        self.hosts.values()
+    }
+}
+
+impl Host {
+    fn take(&mut self, line: Line, now: Instant) {
+        if line.is_end() {
+            self.chains.remove(&line.connection);
+            return;
+        }
+        if let Some(chain) = self.chains.get_mut(&line.connection) {
+            chain.take(line, now);
+        } else if line.version.is_some() {
+            let chain = Chain::new(line, self.began);
+            self.chains.insert(chain.connection.clone(), chain);
+        } else {
+            self.dropped += line.dropped.unwrap_or_default();
+        }
+    }
+
+    /// The chains, those first to whose proxies most messages come.
+    pub fn busiest(&self, now: Instant) -> Vec<&Chain> {
+        let mut chains: Vec<_> = self.chains.values().collect();
+        chains.sort_by_cached_key(|chain| std::cmp::Reverse(chain.messages(now)));
+        chains
     }
 }
 
 impl Chain {
-    fn take(&mut self, line: Line, now: Instant) {
-        if line.version.is_some() {
-            for id in line.proxies.iter().flatten() {
-                self.proxy(id);
-            }
-            self.heading = Some(line);
-            return;
+    fn new(heading: Line, began: Instant) -> Self {
+        let mut chain = Self {
+            connection: heading.connection.clone(),
+            heading,
+            proxies: Vec::new(),
+            dropped: 0,
+            began,
+        };
+        for id in chain.heading.proxies.clone().into_iter().flatten() {
+            chain.proxy(&id);
         }
+        chain
+    }
+
+    fn take(&mut self, line: Line, now: Instant) {
         self.dropped += line.dropped.unwrap_or_default();
         if let Some((_, to, _)) = line.crossed() {
             let to = to.to_owned();
@@ -158,29 +200,37 @@ impl Chain {
     }
 
     fn began_with(&self, id: &str) -> bool {
-        let heading = self.heading.iter();
-        let mut proxies = heading.flat_map(|line| line.proxies.iter().flatten());
+        let mut proxies = self.heading.proxies.iter().flatten();
         proxies.any(|known| known == id)
+    }
+
+    /// How many messages came to its proxies of late.
+    fn messages(&self, now: Instant) -> usize {
+        let proxies = self.proxies.iter();
+        proxies.map(|proxy| proxy.came_within(WINDOW, now)).sum()
     }
 
     /// What stands at its end: the name of its agent, or that it is part of another chain.
     pub fn agent(&self) -> &str {
-        match &self.heading {
-            Some(line) if line.role == Some(Role::Proxy) => "a proxy of another chain",
-            Some(line) => line.agent.as_deref().unwrap_or("an agent"),
-            None => "no client yet",
+        match self.heading.role {
+            Some(Role::Proxy) => "a proxy of another chain",
+            _ => self.heading.agent.as_deref().unwrap_or("an agent"),
         }
+    }
+
+    /// Whose it is, if a server has asked.
+    pub fn user(&self) -> Option<&str> {
+        self.heading.user.as_deref()
     }
 
     /// When it began.
     pub fn since(&self) -> Option<&str> {
-        self.heading.as_ref().map(|line| &*line.time)
+        Some(&*self.heading.time).filter(|time| !time.is_empty())
     }
 
     pub fn figures(&self, proxy: &Proxy, now: Instant) -> Figures {
         let window = WINDOW.min(now.saturating_duration_since(self.began));
-        let is_new = |at: &&Instant| now.saturating_duration_since(**at) <= window;
-        let count = proxy.messages.iter().rev().take_while(is_new).count();
+        let count = proxy.came_within(window, now);
         #[allow(clippy::cast_precision_loss, reason = "it is bounded")]
         let rate = match window.is_zero() {
             true => 0.0,
@@ -212,6 +262,12 @@ impl Chain {
 }
 
 impl Proxy {
+    /// How many messages came to it of late.
+    fn came_within(&self, window: Duration, now: Instant) -> usize {
+        let is_new = |at: &&Instant| now.saturating_duration_since(**at) <= window;
+        self.messages.iter().rev().take_while(is_new).count()
+    }
+
     fn came(&mut self, line: &Line, now: Instant) {
         if self.messages.len() == COUNTED {
             self.messages.pop_front();
@@ -294,7 +350,8 @@ mod tests {
             let line = serde_json::from_str(line).unwrap();
             model.take(found.process, &found.path, line, at);
         }
-        let chain = model.chains().next().unwrap();
+        let host = model.hosts().next().unwrap();
+        let chain = host.busiest(at)[0];
         let ids = |sort| {
             let sorted = chain.sorted(sort, at).into_iter();
             sorted.map(|proxy| proxy.id.clone()).collect::<Vec<_>>()
@@ -316,13 +373,13 @@ mod tests {
 
     const LINES: &str = r#"
 {"version":1,"connection":"x","role":"agent","proxies":["a","b"],"agent":"gemini"}
-{"proxy":"a","state":"running","restarts":0,"memory":10}
-{"from":"client","to":"b","kind":"notification","method":"m","waited":7}
-{"proxy":"b","decision":"hold","method":"m","worked":4}
-{"proxy":"b","state":"failed","restarts":0,"why":"it broke"}
-{"proxy":"b","decision":"fail","method":"m","why":"it broke"}
-{"proxy":"b","denied":2,"invalid":0,"full":0}
-{"proxy":"b","state":"running","restarts":1,"memory":20}
+{"connection":"x","proxy":"a","state":"running","restarts":0,"memory":10}
+{"connection":"x","from":"client","to":"b","kind":"notification","method":"m","waited":7}
+{"connection":"x","proxy":"b","decision":"hold","method":"m","worked":4}
+{"connection":"x","proxy":"b","state":"failed","restarts":0,"why":"it broke"}
+{"connection":"x","proxy":"b","decision":"fail","method":"m","why":"it broke"}
+{"connection":"x","proxy":"b","denied":2,"invalid":0,"full":0}
+{"connection":"x","proxy":"b","state":"running","restarts":1,"memory":20}
 "#;
 
     fn found() -> Found {

@@ -4,13 +4,16 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::model::{Chain, Model, Proxy, Sort, Spread};
+use super::model::{Chain, Host, Model, Proxy, Sort, Spread};
 use crate::channel::limits::Quantity;
 use crate::untrusted::Untrusted;
 
 /// How much of a name is shown, and of a reason, in bytes.
 const NAME: usize = 64;
 const REASON: usize = 400;
+
+/// So many chains of a process are shown.
+const BUSIEST: usize = 20;
 
 /// The columns.
 pub const COLUMNS: [&str; 9] = [
@@ -27,19 +30,60 @@ pub fn reason(text: &str) -> String {
     Untrusted::within(text, REASON).to_string()
 }
 
+/// What stands in a row.
+pub enum Shown<'m> {
+    /// A process, or a chain.
+    Title(String),
+    Proxy(&'m Host, &'m Chain, &'m Proxy),
+}
+
+/// The rows: of each process the chains to which most messages come, and how many more there are.
+pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
+    let mut rows = Vec::new();
+    for host in model.hosts() {
+        let chains = host.busiest(now);
+        let process = host.process;
+        let titled = match &*chains {
+            [] => "no client yet".to_owned(),
+            [chain] => title(chain, host.dropped),
+            _ => format!("{} connections{}", chains.len(), missed(host.dropped)),
+        };
+        rows.push(Shown::Title(format!("process {process}: {titled}")));
+        for chain in chains.iter().take(BUSIEST) {
+            if chains.len() > 1 {
+                let (connection, titled) = (name(&chain.connection), title(chain, 0));
+                rows.push(Shown::Title(format!("connection {connection}: {titled}")));
+            }
+            let proxies = chain.sorted(sort, now).into_iter();
+            rows.extend(proxies.map(|proxy| Shown::Proxy(host, chain, proxy)));
+        }
+        if let more @ 1.. = chains.len().saturating_sub(BUSIEST) {
+            rows.push(Shown::Title(format!(
+                "and {more} connections more, which are not busier"
+            )));
+        }
+    }
+    rows
+}
+
 /// What a chain is.
-pub fn title(chain: &Chain) -> String {
+fn title(chain: &Chain, dropped: u64) -> String {
     let since = chain.since().and_then(|time| time.split_once('T'));
     let since = since.map_or(String::new(), |(_, time)| {
         let time = time.split('.').next().unwrap_or_default();
         format!(", since {}", name(time))
     });
-    let dropped = match chain.dropped {
+    let user = chain.user();
+    let user = user.map_or(String::new(), |user| format!(" for {}", name(user)));
+    let missed = missed(chain.dropped + dropped);
+    format!("{}{user}{since}{missed}", name(chain.agent()))
+}
+
+fn missed(dropped: u64) -> String {
+    match dropped {
         0 => String::new(),
         count => format!(", {count} lines missed"),
-    };
-    let (process, agent) = (chain.process, name(chain.agent()));
-    format!("process {process}: {agent}{since}{dropped}")
+    }
 }
 
 /// What is in the columns of a proxy.
@@ -76,58 +120,85 @@ fn micros(micros: u64) -> String {
 /// All of it, for a file or another program.
 pub fn table(model: &Model, now: Instant) -> String {
     let mut text = String::new();
-    for chain in model.chains() {
-        if !text.is_empty() {
-            text.push('\n');
+    let mut lines = Vec::new();
+    for row in rows(model, Sort::Chain, now) {
+        match row {
+            Shown::Title(title) => {
+                text += &columns(&std::mem::take(&mut lines));
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text += &title;
+                text.push('\n');
+            }
+            Shown::Proxy(_, chain, proxy) => {
+                if lines.is_empty() {
+                    lines.push(COLUMNS.map(str::to_owned));
+                }
+                lines.push(cells(chain, proxy, now));
+            }
         }
-        text += &title(chain);
+    }
+    text + &columns(&lines)
+}
+
+/// Cells below each other.
+fn columns(rows: &[[String; COLUMNS.len()]]) -> String {
+    let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
+    let widths: Vec<_> = (0..COLUMNS.len()).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths);
+        let cells = cells.map(|(cell, width)| format!("{cell:<0$}", width.unwrap_or(0)));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text += line.trim_end();
         text.push('\n');
-        let proxies = chain.sorted(Sort::Chain, now).into_iter();
-        let head = COLUMNS.map(str::to_owned);
-        let rows: Vec<_> = std::iter::once(head)
-            .chain(proxies.map(|proxy| cells(chain, proxy, now)))
-            .collect();
-        let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
-        let widths: Vec<_> = (0..COLUMNS.len()).map(width).collect();
-        for row in &rows {
-            let cells = row.iter().zip(&widths);
-            let cells = cells.map(|(cell, width)| format!("{cell:<0$}", width.unwrap_or(0)));
-            let line = cells.collect::<Vec<_>>().join("  ");
-            text += line.trim_end();
-            text.push('\n');
-        }
     }
     text
 }
 
-/// The same as JSON.
+/// The same as JSON, with all chains. A process without a client has one that says nothing.
 pub fn json(model: &Model, now: Instant) -> Value {
-    let chains = model.chains().map(|chain| {
-        let proxies = chain.proxies.iter().map(|proxy| {
-            let failures = proxy.failures.iter();
-            let failures = failures.map(|(time, why)| json!({ "time": time, "why": why }));
-            json!({
-                "id": proxy.id,
-                "state": proxy.state,
-                "figures": chain.figures(proxy, now),
-                "memory": proxy.memory,
-                "restarts": proxy.restarts,
-                "denied": proxy.denied,
-                "held": proxy.held,
-                "failures": failures.collect::<Vec<_>>(),
-            })
-        });
-        let heading = chain.heading.as_ref();
-        json!({
-            "process": chain.process,
-            "connection": heading.map(|line| &line.connection),
-            "program": heading.and_then(|line| line.program.as_ref()),
-            "role": heading.and_then(|line| line.role),
-            "agent": heading.and_then(|line| line.agent.as_ref()),
-            "since": chain.since(),
-            "dropped": chain.dropped,
-            "proxies": proxies.collect::<Vec<_>>(),
-        })
+    let chains = model.hosts().flat_map(|host| {
+        let chains = host.busiest(now);
+        match chains.is_empty() {
+            true => {
+                vec![json!({ "process": host.process, "dropped": host.dropped, "proxies": [] })]
+            }
+            false => chains
+                .into_iter()
+                .map(|chain| of_chain(host, chain, now))
+                .collect(),
+        }
     });
     json!({ "chains": chains.collect::<Vec<_>>() })
+}
+
+fn of_chain(host: &Host, chain: &Chain, now: Instant) -> Value {
+    let proxies = chain.proxies.iter().map(|proxy| {
+        let failures = proxy.failures.iter();
+        let failures = failures.map(|(time, why)| json!({ "time": time, "why": why }));
+        json!({
+            "id": proxy.id,
+            "state": proxy.state,
+            "figures": chain.figures(proxy, now),
+            "memory": proxy.memory,
+            "restarts": proxy.restarts,
+            "denied": proxy.denied,
+            "held": proxy.held,
+            "failures": failures.collect::<Vec<_>>(),
+        })
+    });
+    let heading = &chain.heading;
+    json!({
+        "process": host.process,
+        "connection": chain.connection,
+        "program": heading.program,
+        "role": heading.role,
+        "agent": heading.agent,
+        "user": heading.user,
+        "since": chain.since(),
+        "dropped": chain.dropped,
+        "proxies": proxies.collect::<Vec<_>>(),
+    })
 }

@@ -9,8 +9,8 @@ use ratatui::style::{Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
 
-use super::model::{Chain, Model, Proxy, Sort};
-use super::rows::{COLUMNS, cells, name, reason, title};
+use super::model::{Model, Proxy, Sort};
+use super::rows::{COLUMNS, Shown, cells, name, reason, rows};
 
 /// Below this height there is no room for details.
 const DETAILED: u16 = 14;
@@ -39,17 +39,13 @@ DENIED is told when a proxy ends.";
 #[derive(Debug, Default)]
 pub struct Screen {
     sort: Sort,
-    /// The chain's process and connection, and the proxy.
-    selected: Option<(u32, Option<String>, String)>,
+    selected: Option<Key>,
     has_help: bool,
     table: TableState,
 }
 
-/// What stands in a row.
-enum Shown<'m> {
-    Chain(&'m Chain),
-    Proxy(&'m Chain, &'m Proxy),
-}
+/// What tells a proxy from all others: the process, the connection, and its id.
+type Key = (u32, String, String);
 
 impl Screen {
     /// Does what a key says. Whether to go on.
@@ -75,8 +71,8 @@ impl Screen {
 
     /// Selects the next proxy, or the one before.
     fn step(&mut self, model: &Model, now: Instant, is_down: bool) {
-        let rows = self.rows(model, now);
-        let keys: Vec<_> = rows.iter().filter_map(Shown::key).collect();
+        let rows = rows(model, self.sort, now);
+        let keys: Vec<_> = rows.iter().filter_map(key).collect();
         let at = keys
             .iter()
             .position(|key| Some(key) == self.selected.as_ref());
@@ -88,20 +84,10 @@ impl Screen {
         self.selected = keys.into_iter().nth(next);
     }
 
-    fn rows<'m>(&self, model: &'m Model, now: Instant) -> Vec<Shown<'m>> {
-        let mut rows = Vec::new();
-        for chain in model.chains() {
-            rows.push(Shown::Chain(chain));
-            let proxies = chain.sorted(self.sort, now).into_iter();
-            rows.extend(proxies.map(|proxy| Shown::Proxy(chain, proxy)));
-        }
-        rows
-    }
-
     /// Draws all of it.
     pub fn draw(&mut self, frame: &mut Frame, model: &Model, now: Instant) {
-        let rows = self.rows(model, now);
-        let is_selected = |row: &Shown| row.key().is_some() && row.key() == self.selected;
+        let rows = rows(model, self.sort, now);
+        let is_selected = |row: &Shown| key(row).is_some() && key(row) == self.selected;
         let selected = rows.iter().position(is_selected);
         let area = frame.area();
         let details = match selected {
@@ -115,7 +101,7 @@ impl Screen {
         ];
         let [table, pane, foot] = Layout::vertical(parts).areas(area);
         self.draw_table(frame, table, &rows, selected, now);
-        if let Some(Shown::Proxy(_, proxy)) = selected.map(|at| &rows[at])
+        if let Some(Shown::Proxy(_, _, proxy)) = selected.map(|at| &rows[at])
             && details > 0
         {
             draw_details(frame, pane, proxy);
@@ -143,14 +129,14 @@ impl Screen {
         now: Instant,
     ) {
         if rows.is_empty() {
-            let words = "No chain runs. `acp-chain run`, `try` and `dev` show up here.";
+            let words = "No chain runs. `acp-chain run`, `serve`, `try` and `dev` show up here.";
             frame.render_widget(Paragraph::new(words).wrap(Wrap::default()), area);
             return;
         }
         // A chain's own words have the width of all columns.
         let lines = rows.iter().map(|row| match row {
-            Shown::Chain(chain) => Row::new([Cell::new(title(chain).bold())]),
-            Shown::Proxy(chain, proxy) => {
+            Shown::Title(title) => Row::new([Cell::new(title.as_str().bold())]),
+            Shown::Proxy(_, chain, proxy) => {
                 let cells = cells(chain, proxy, now).map(|text| Cell::new(Span::raw(text)));
                 let is_well = proxy.failures.is_empty() && proxy.denied == 0;
                 let style = match is_well {
@@ -171,24 +157,20 @@ impl Screen {
         let top = self.table.offset();
         let visible = rows.iter().enumerate().skip(top);
         for ((_, row), y) in visible.zip(area.y + 1..area.bottom()) {
-            if let Shown::Chain(chain) = row {
+            if let Shown::Title(title) = row {
                 let line = Rect::new(area.x, y, area.width, 1);
-                frame.render_widget(Line::from(title(chain)).bold(), line);
+                frame.render_widget(Line::from(title.as_str()).bold(), line);
             }
         }
     }
 }
 
-impl Shown<'_> {
-    /// What tells a proxy from all others.
-    fn key(&self) -> Option<(u32, Option<String>, String)> {
-        match self {
-            Self::Chain(_) => None,
-            Self::Proxy(chain, proxy) => {
-                let connection = chain.heading.as_ref();
-                let connection = connection.map(|line| line.connection.clone());
-                Some((chain.process, connection, proxy.id.clone()))
-            }
+/// What tells a proxy from all others; nothing of a title.
+fn key(row: &Shown) -> Option<Key> {
+    match row {
+        Shown::Title(_) => None,
+        Shown::Proxy(host, chain, proxy) => {
+            Some((host.process, chain.connection.clone(), proxy.id.clone()))
         }
     }
 }
@@ -235,11 +217,11 @@ mod tests {
 
     const LINES: &str = r#"
 {"time":"2026-11-23T20:00:00.5Z","version":1,"connection":"x","role":"agent","proxies":["rules","redact"],"agent":"gemini"}
-{"proxy":"rules","state":"running","restarts":0,"memory":1048576}
-{"proxy":"redact","state":"running","restarts":2,"memory":4194304}
-{"from":"client","to":"rules","kind":"notification","method":"m","waited":7}
-{"proxy":"rules","decision":"forward","method":"m","worked":1200}
-{"time":"2026-11-23T20:00:01Z","proxy":"redact","state":"failed","restarts":2,"why":"it \u001b[31mbroke\u0007"}
+{"connection":"x","proxy":"rules","state":"running","restarts":0,"memory":1048576}
+{"connection":"x","proxy":"redact","state":"running","restarts":2,"memory":4194304}
+{"connection":"x","from":"client","to":"rules","kind":"notification","method":"m","waited":7}
+{"connection":"x","proxy":"rules","decision":"forward","method":"m","worked":1200}
+{"time":"2026-11-23T20:00:01Z","connection":"x","proxy":"redact","state":"failed","restarts":2,"why":"it \u001b[31mbroke\u0007"}
 "#;
 
     fn model(now: Instant) -> Model {
@@ -284,6 +266,39 @@ mod tests {
         insta::assert_snapshot!(help);
         let none = drawn(&Model::default(), now, (64, 3), &[]);
         assert!(none.contains("No chain runs."), "{none}");
+    }
+
+    #[test]
+    fn of_many_connections_the_busiest_are_shown_first_and_the_others_are_counted() {
+        let now = Instant::now();
+        let found = Found {
+            path: "/s".into(),
+            process: 7,
+        };
+        let mut model = Model::default();
+        model.begin(&found, now.checked_sub(Duration::from_secs(1)).unwrap());
+        let mut says = |line: &str| {
+            let line = serde_json::from_str(line).unwrap();
+            model.take(7, &found.path, line, now);
+        };
+        let heading = r#"{"time":"2026-11-23T20:00:00Z","version":1,"connection":"C","user":"user-C","role":"agent","proxies":["redact"],"agent":"gemini"}"#;
+        let comes = r#"{"connection":"C","from":"client","to":"redact","kind":"notification","method":"m"}"#;
+        let failed = r#"{"connection":"C","proxy":"redact","state":"failed","why":"it broke"}"#;
+        for number in 0..1000 {
+            says(&heading.replace('C', &number.to_string()));
+        }
+        says(&comes.replace('C', "500"));
+        says(&comes.replace('C', "600"));
+        says(&comes.replace('C', "600"));
+        says(&failed.replace('C', "500"));
+        says(r#"{"connection":"999","ended":true}"#);
+        let shown = drawn(&model, now, (90, 10), &[]);
+        insta::assert_snapshot!(shown);
+        let table = crate::cli::top::rows::table(&model, now);
+        assert_eq!(table.matches("for user-").count(), 20);
+        assert!(table.ends_with("\nand 979 connections more, which are not busier\n"));
+        let json = crate::cli::top::rows::json(&model, now);
+        assert_eq!(json["chains"].as_array().unwrap().len(), 999);
     }
 
     #[test]
