@@ -4,7 +4,7 @@ import { html, nothing } from './vendor/lit-html.js';
 import { line } from './backend.js';
 import { asText, difference, shown } from './compare.js';
 import { member, pretty, read, tree } from './json.js';
-import { BEGINS, DECISION, DECISIONS, KINDS, MARKS, REQUEST, RESPONSE } from './model.js';
+import { BEGINS, DECISION, DECISIONS, KINDS, MARKS, OVER, REQUEST, RESPONSE } from './model.js';
 import { bytes, clean, cleanLines, fullTime, short, span } from './words.js';
 
 /** A longer message is not taken apart: it is there to be saved. */
@@ -87,7 +87,8 @@ export class Detail {
     const facts = [
       ['line', String(model.line[at])],
       ['time', fullTime(model.time[at])],
-      ['kind', what === BEGINS ? '' : KINDS[what]],
+      ['kind', what === BEGINS || what === OVER ? '' : KINDS[what]],
+      ['connection', model.connections.length > 1 ? clean(model.connections[model.connection[at]]?.name ?? '') : ''],
       ['method', model.name(model.method[at])],
       ['session', model.name(model.session[at])],
       ['request', model.request[at] >= 0 ? String(model.request[at]) : ''],

@@ -3,7 +3,7 @@
 // What always holds: rows that come or go do not move those that are looked at.
 
 import { html, nothing, render } from './vendor/lit-html.js';
-import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, RESPONSE, STATE } from './model.js';
+import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, OVER, RESPONSE, STATE } from './model.js';
 import { bytes, clean, number, short, span, timeOfDay } from './words.js';
 
 const ROW = 24;
@@ -170,7 +170,7 @@ export class List {
       <span class="time">${timeOfDay(model.time[place])}</span>
       <span class="space"></span>
       <span class="what"><span class="said">${this.#what(place, what)}</span>${worst ? html`<span class="mark">${worst}</span>` : nothing}</span>
-      <span class="took">${what === BEGINS ? nothing : span(model.took[place])}</span>
+      <span class="took">${what === BEGINS || what === OVER ? nothing : span(model.took[place])}</span>
       <span class="size">${what <= RESPONSE ? bytes(model.size[place]) : nothing}</span>
     </div>`;
   }
@@ -189,7 +189,8 @@ export class List {
     if (what === STATE) return html`<b>${part}</b> ${model.stateOf(at)}`;
     const connection = model.connections[model.connection[at]];
     const proxies = connection?.proxies.map((name) => short(clean(name), 40)).join(', ');
-    return html`<b>begins</b> <span class="quiet">${proxies}</span>`;
+    if (what === OVER) return html`<b>ends</b>${model.whose(at)}`;
+    return html`<b>begins</b>${model.whose(at)} <span class="quiet">${proxies}</span>`;
   }
 
   #paint(rows, lanes, width, offset, height) {
@@ -230,7 +231,7 @@ export class List {
       paint.lineWidth = this.way.has(row) ? 2.5 : 1.5;
       const from = x(lane(model.from[at]));
       if (what > RESPONSE) {
-        if (what !== BEGINS && what !== DROPPED) diamond(paint, from, y);
+        if (what !== BEGINS && what !== DROPPED && what !== OVER) diamond(paint, from, y);
         return;
       }
       const towards = model.name(model.to[at]) === 'acp-chain' ? from + width / 2 : x(lane(model.to[at]));

@@ -236,7 +236,7 @@ function methods() {
 }
 
 function tree() {
-  const now = { session: term(state.filter, 'session'), turn: term(state.filter, 'turn') };
+  const now = { session: term(state.filter, 'session'), turn: term(state.filter, 'turn'), connection: term(state.filter, 'connection') };
   const act = { term: (key, value) => setFilter(withTerm(state.filter, key, value)), again: tree };
   render(side(model, now, act), place('side'));
 }

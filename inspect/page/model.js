@@ -13,8 +13,9 @@ export const COUNTS = 4;
 export const BEGINS = 5;
 export const DROPPED = 6;
 export const STATE = 7;
+export const OVER = 8;
 
-export const KINDS = ['request', 'notification', 'response', 'decision', 'calls', 'begin', 'missing', 'state'];
+export const KINDS = ['request', 'notification', 'response', 'decision', 'calls', 'begin', 'missing', 'state', 'end'];
 
 export const DECISIONS = ['?', 'forward', 'change', 'refuse', 'answer', 'discard', 'hold', 'fail', 'expire'];
 const [FORWARD, CHANGE, REFUSE, ANSWER, DISCARD, HOLD, FAIL, EXPIRE] = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -340,10 +341,17 @@ export class Model {
     const marked = marks.length ? `, ${marks.join(', ')}` : '';
     if (what <= RESPONSE) return `${KINDS[what]} ${method} from ${from} to ${this.name(this.to[at])}${marked}`;
     if (what === DECISION) return `${from} decided ${DECISIONS[this.to[at]]} about ${method}${marked}`;
-    if (what === BEGINS) return 'a connection begins';
+    if (what === BEGINS) return `a connection begins${this.whose(at)}`;
+    if (what === OVER) return `a connection ends${this.whose(at)}`;
     if (what === DROPPED) return `${this.size[at]} lines are missing here`;
     if (what === STATE) return `${from} ${this.stateOf(at)}`;
     return `${from} made calls that were ${this.callsOf(at)}`;
+  }
+
+  /** For whom the connection of a row is, if a server has asked. */
+  whose(at) {
+    const user = this.connections[this.connection[at]]?.user;
+    return user ? ` for ${clean(user)}` : '';
   }
 
   stateOf(at) {

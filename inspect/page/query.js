@@ -1,9 +1,10 @@
-// What the filter says: words to be found in bodies, and `session:`, `method:`, `proxy:`, `kind:`, `status:`, `turn:`.
+// What the filter says: words to be found in bodies, and `session:`, `method:`, `proxy:`, `kind:`, `status:`, `turn:`,
+// `connection:`, `user:`.
 
 import { DECISION, KINDS, MARKS, RESPONSE } from './model.js';
 import { clean } from './words.js';
 
-export const KEYS = ['session', 'method', 'proxy', 'kind', 'status', 'turn'];
+export const KEYS = ['session', 'method', 'proxy', 'kind', 'status', 'turn', 'connection', 'user'];
 
 /** Reads a filter. What has blanks in it stands in quotes. */
 export function parse(text) {
@@ -65,6 +66,13 @@ export function predicate(model, query) {
     const turn = model.turns.find((turn) => turn.row === Number(row));
     tests.push((at) => turn !== undefined && inTurn(model, turn, at));
   }
+  const of = (key, member) => {
+    const values = has(key);
+    if (!values.length) return;
+    tests.push((at) => values.includes(clean(model.connections[model.connection[at]]?.[member] ?? '')));
+  };
+  of('connection', 'name');
+  of('user', 'user');
   if (tests.length === 1) return tests[0];
   return (at) => tests.every((test) => test(at));
 }

@@ -11,7 +11,7 @@ const CHAINS = 100;
 
 const all = new Set();
 
-/** It as elements. `act` has `term(key, value)` and `again()`; `now` is the filter's session and turn. */
+/** It as elements. `act` has `term(key, value)` and `again()`; `now` is the filter's session, turn and connection. */
 export function side(model, now, act) {
   const sessions = new Map();
   for (const turn of model.turns) {
@@ -33,12 +33,18 @@ function chain(model, connection, at, sessions, now, act) {
   const own = [...sessions.values()].filter(([turn]) => turn.connection === at);
   const source = model.sources[connection.source];
   const proxies = connection.proxies.map((name) => short(clean(name), 60));
-  return html`<section aria-label="chain ${clean(connection.name)}">
+  const hasEnded = source?.has_ended || connection.has_ended;
+  const name = clean(connection.name);
+  return html`<section aria-label="chain ${name}">
     <h3>
       ${source ? clean(short(source.name.split('/').at(-1), 40)) : ''}
-      ${source?.is_live ? html`<span class="chip ${source.has_ended ? 'ended' : 'runs'}">${source.has_ended ? 'ended' : 'runs'}</span>` : nothing}
+      ${source?.is_live ? html`<span class="chip ${hasEnded ? 'ended' : 'runs'}">${hasEnded ? 'ended' : 'runs'}</span>` : nothing}
       ${connection.role === 'proxy' ? html`<span class="chip">inner chain</span>` : nothing}
+      ${connection.user ? html`<span class="chip">${short(clean(connection.user), 40)}</span>` : nothing}
     </h3>
+    ${model.connections.length > 1
+      ? html`<button aria-pressed=${now.connection === name} class="choice" title=${name} @click=${() => act.term('connection', now.connection === name ? '' : name)}>connection <code>${short(name || '?', 18)}</code></button>`
+      : nothing}
     <p class="chain">${['client', ...proxies, 'agent'].join(' ⇄ ')}</p>
     ${own.length ? nothing : html`<p class="quiet">no turns yet</p>`}
     ${own.map((turns) => session(model, turns, now, act))}

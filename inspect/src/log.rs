@@ -71,6 +71,8 @@ struct Connection {
     name: String,
     role: Option<Role>,
     proxies: Vec<String>,
+    user: Option<String>,
+    has_ended: bool,
 }
 
 /// All lines of all sources.
@@ -403,6 +405,7 @@ impl Inner {
         let key = (source, line.connection.clone());
         if let Some(known) = self.known.get(&key)
             && line.version.is_none()
+            && !line.is_end()
         {
             return *known;
         }
@@ -417,6 +420,8 @@ impl Inner {
                     name: line.connection.clone(),
                     role: None,
                     proxies: Vec::new(),
+                    user: None,
+                    has_ended: false,
                 });
                 self.known.insert(key, number);
                 number
@@ -424,6 +429,10 @@ impl Inner {
         };
         if let Some(connection) = self.connections.get_mut(number as usize) {
             connection.role = line.role.or(connection.role);
+            connection.has_ended |= line.is_end();
+            if line.user.is_some() {
+                connection.user.clone_from(&line.user);
+            }
             if let Some(proxies) = &line.proxies {
                 connection.proxies.clone_from(proxies);
             }

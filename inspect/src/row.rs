@@ -29,6 +29,8 @@ fn what(line: &Line) -> u8 {
         6
     } else if line.state.is_some() {
         7
+    } else if line.is_end() {
+        8
     } else {
         4
     }

@@ -190,6 +190,14 @@ async fn a_chain_that_runs_is_shown_and_does_not_move_what_is_read(browser: &mut
     browser
         .wait("inspector.list.isAtEnd && !document.querySelector('.news')")
         .await;
+    // Those of a server are told apart by their users.
+    browser.keys(&["/"]).await;
+    browser.types("method:live/told user:bob").await;
+    browser.wait("inspector.shown === 0").await;
+    browser.keys(&["Enter", "/"]).await;
+    browser.types("method:live/told user:ann").await;
+    browser.wait("inspector.shown === 300").await;
+    browser.keys(&["Enter"]).await;
     // A chain that ends stays, and is marked.
     drop(chain);
     browser

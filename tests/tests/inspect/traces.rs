@@ -134,7 +134,9 @@ impl Chain {
             joined,
             said: 0,
         };
-        chain.writes(&[serde_json::json!({"version": 1, "role": "agent", "proxies": []})]);
+        chain.writes(&[
+            serde_json::json!({"version": 1, "user": "ann", "role": "agent", "proxies": []}),
+        ]);
         chain
     }
 
