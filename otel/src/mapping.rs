@@ -3,7 +3,7 @@
 //! `gen_ai.*` and `mcp.*` are those of the [semantic conventions for generative AI][genai], which are in development and
 //! have no release yet: spans as of its commit `002c8a6ea1c8`, MCP as of `5c50d346f1c9`, metrics as of `004902b8cb70`,
 //! the last before counters took the place of `gen_ai.client.token.usage`. `error.type`, `rpc.response.status_code` and
-//! `jsonrpc.request.id` are those of the general conventions. `acp.*` are ours: nobody has any for the Agent Client
+//! `jsonrpc.request.id` are those of the general conventions, as is `enduser.id`. `acp.*` are ours: nobody has any for the Agent Client
 //! Protocol.
 //!
 //! `gen_ai.provider.name`, which these ask for, is left out: the protocol does not say which models an agent uses.
@@ -32,6 +32,7 @@ pub const MCP_SESSION: &str = "mcp.session.id";
 pub const REQUEST_ID: &str = "jsonrpc.request.id";
 pub const STATUS_CODE: &str = "rpc.response.status_code";
 pub const ERROR_TYPE: &str = "error.type";
+pub const USER: &str = "enduser.id";
 
 /// Attributes of ours.
 pub const CONNECTION: &str = "acp.connection.id";
@@ -98,7 +99,7 @@ pub fn resource() -> [KeyValue; 2] {
 
 /// A name or an id that a message has, if it may leave: whoever chose it could have written a sentence there.
 pub fn identifier(text: &str) -> Option<&str> {
-    let may_be = |char: char| char.is_ascii_alphanumeric() || "-_.:/@$+=".contains(char);
+    let may_be = |char: char| char.is_ascii_alphanumeric() || "-_.:/@$+=#".contains(char);
     (!text.is_empty() && text.len() <= LONGEST && text.chars().all(may_be)).then_some(text)
 }
 
@@ -147,7 +148,13 @@ mod tests {
 
     #[test]
     fn only_names_leave() {
-        for name in ["sess_1f-3a", "tools/call", "mcp__fs:read", "7"] {
+        for name in [
+            "sess_1f-3a",
+            "tools/call",
+            "mcp__fs:read",
+            "https://id.example#ann",
+            "7",
+        ] {
             assert_eq!(identifier(name), Some(name));
         }
         for text in [

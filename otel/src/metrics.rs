@@ -33,7 +33,7 @@ const TOKENS: [f64; 14] = [
     67_108_864.0,
 ];
 
-/// So many proxies are remembered.
+/// So many connections are remembered, and so many proxies of each.
 const MOST: usize = 1000;
 
 #[derive(Debug)]
@@ -46,8 +46,8 @@ pub struct Metrics {
     restarts: Counter<u64>,
     denials: Counter<u64>,
     tokens: Histogram<u64>,
-    /// What lines have counted so far, by connection and proxy: they say it anew each time.
-    counted: HashMap<(String, String), [u64; 4]>,
+    /// What lines have counted so far, by connection and proxy, of those that are not over: they say it anew each time.
+    counted: HashMap<String, HashMap<String, [u64; 4]>>,
 }
 
 impl Metrics {
@@ -89,6 +89,9 @@ impl Metrics {
 
     /// Takes in a line.
     pub fn take(&mut self, line: &Line) {
+        if line.is_end() {
+            self.counted.remove(&line.connection);
+        }
         if let Some((_, to, _)) = line.crossed() {
             if is_proxy(to)
                 && let Some(proxy) = proxy(to)
@@ -113,11 +116,9 @@ impl Metrics {
             _ => None,
         };
         let counts = [line.denied, line.invalid, line.full, restarts];
-        if counts.iter().all(Option::is_none) || self.counted.len() >= MOST {
+        let Some(before) = self.counted(&line.connection, name, counts) else {
             return;
-        }
-        let key = (line.connection.clone(), name.to_owned());
-        let before = self.counted.entry(key).or_default();
+        };
         let mut new = [0; 4];
         for ((new, before), now) in new.iter_mut().zip(before).zip(counts) {
             if let Some(now) = now {
@@ -134,6 +135,29 @@ impl Metrics {
         if new[3] > 0 {
             self.restarts.add(new[3], &[proxy]);
         }
+    }
+
+    /// What was counted of a proxy before these; nothing if they say nothing new.
+    fn counted(
+        &mut self,
+        connection: &str,
+        proxy: &str,
+        counts: [Option<u64>; 4],
+    ) -> Option<&mut [u64; 4]> {
+        if counts
+            .iter()
+            .all(|count| count.is_none_or(|count| count == 0))
+        {
+            return None;
+        }
+        if !self.counted.contains_key(connection) && self.counted.len() < MOST {
+            self.counted.insert(connection.to_owned(), HashMap::new());
+        }
+        let proxies = self.counted.get_mut(connection)?;
+        if !proxies.contains_key(proxy) && proxies.len() < MOST {
+            proxies.insert(proxy.to_owned(), [0; 4]);
+        }
+        proxies.get_mut(proxy)
     }
 
     fn decided(&self, line: &Line, proxy: KeyValue, decision: Decision) {

@@ -1,8 +1,8 @@
 //! Lines of traces into spans: turns, tool calls, permissions and calls of MCP's, and on them, as events, what went
 //! wrong.
 //!
-//! A span is done when what it is about is, or when its connection ends. Those that are open are bounded: the oldest
-//! is left out.
+//! A span is done when what it is about is, or when its connection ends. Those that are open are bounded, and each
+//! connection has its share of that: its own oldest is left out. Of an ended connection nothing is kept.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,7 @@ use crate::requests::{About, Agent, Asked, Request};
 use crate::said::{self, Usage, read};
 use crate::span::{begin, end, list, names, with};
 
-/// So many may be open on a connection, of each kind.
+/// So many may be open, of each kind. Connections share them.
 const MOST: usize = 10_000;
 
 /// A span has so many events; the others are counted.
@@ -37,6 +37,8 @@ pub struct Spans {
 #[derive(Debug)]
 struct Connection {
     ids: Ids,
+    /// What tells it from others, and whose it is.
+    about: Vec<KeyValue>,
     /// Whether the chain is a proxy of another. Then turns are that one's.
     is_inner: bool,
     span: SpanData,
@@ -69,26 +71,36 @@ impl Spans {
 
     /// Takes in a line.
     pub fn take(&mut self, line: &Line) {
-        // Who writes of so many is no host.
-        let is_known = self.connections.contains_key(&line.connection);
-        if !is_known && self.connections.len() >= MOST {
+        if line.is_end() {
+            if let Some(mut connection) = self.connections.remove(&line.connection) {
+                connection.see(line);
+                self.done.extend(connection.end());
+            }
             return;
         }
+        if !self.connections.contains_key(&line.connection) {
+            if line.dropped.is_some() {
+                // It is over, or is none of its own.
+                return;
+            }
+            if self.connections.len() >= MOST {
+                self.end_most_silent();
+            }
+        }
+        let share = MOST / self.connections.len().max(1);
         let connection = self.connections.entry(line.connection.clone());
         let connection = connection.or_insert_with(|| Connection::new(line));
-        if let Ok(time) = humantime::parse_rfc3339(&line.time) {
-            connection.last = time;
-        }
+        connection.see(line);
         if let Some((from, to, kind)) = line.crossed() {
             if !connection.is_inner {
                 match kind {
-                    Kind::Request => connection.ask(line, from),
+                    Kind::Request => connection.ask(line, from, share),
                     Kind::Response => {
                         let done = connection.answer(line, from, to, &mut self.usages);
                         self.done.extend(done);
                     }
                     Kind::Notification if from == "agent" => {
-                        self.done.extend(connection.update(line));
+                        self.done.extend(connection.update(line, share));
                     }
                     Kind::Notification => {}
                 }
@@ -111,6 +123,16 @@ impl Spans {
         } else {
             connection.happen_to_proxy(line);
         }
+    }
+
+    /// Ends the connection that has said nothing for longest: that it ended may have been lost.
+    fn end_most_silent(&mut self) {
+        let all = self.connections.iter();
+        let silent = all.min_by_key(|(_, connection)| connection.last);
+        let silent = silent.map(|(name, _)| name.clone());
+        let ended = silent.and_then(|name| self.connections.remove(&name));
+        self.done
+            .extend(ended.into_iter().flat_map(Connection::end));
     }
 
     /// All is over: what is open is done.
@@ -148,10 +170,14 @@ impl Connection {
             KeyValue::new(mapping::ROLE, role),
             list(mapping::PROXIES, proxies),
         ]);
-        span.attributes
-            .extend(names(&[(mapping::CONNECTION, Some(&line.connection))]));
+        let about = names(&[
+            (mapping::CONNECTION, Some(&line.connection)),
+            (mapping::USER, line.user.as_deref()),
+        ]);
+        span.attributes.extend(about.iter().cloned());
         Self {
             ids,
+            about,
             is_inner,
             span,
             agent: Agent::default(),
@@ -162,8 +188,15 @@ impl Connection {
         }
     }
 
-    /// Somebody asks for something, perhaps on one of several legs.
-    fn ask(&mut self, line: &Line, from: &str) {
+    /// Something happens at this time.
+    fn see(&mut self, line: &Line) {
+        if let Ok(time) = humantime::parse_rfc3339(&line.time) {
+            self.last = time;
+        }
+    }
+
+    /// Somebody asks for something, perhaps on one of several legs. At most so much may be open.
+    fn ask(&mut self, line: &Line, from: &str, most: usize) {
         let (Some(number), Some(params)) = (line.request, &line.params) else {
             return;
         };
@@ -197,10 +230,13 @@ impl Connection {
         span.attributes = asked.attributes;
         span.attributes
             .extend(names(&[(mapping::CONVERSATION, session.as_deref())]));
+        if let About::Turn = asked.about {
+            span.attributes.extend(self.about.iter().cloned());
+        }
         if let (About::Turn, Some(session)) = (&asked.about, &session) {
             self.turns.insert(session.clone(), number);
         }
-        while self.requests.len() >= MOST
+        while self.requests.len() >= most
             && let Some((_, oldest)) = self.requests.pop_first()
         {
             self.forget(&oldest);
@@ -281,14 +317,14 @@ impl Connection {
         }
     }
 
-    /// The agent tells how it is with a tool call.
-    fn update(&mut self, line: &Line) -> Option<SpanData> {
+    /// The agent tells how it is with a tool call. At most so many may be open.
+    fn update(&mut self, line: &Line, most: usize) -> Option<SpanData> {
         let call = said::tool_call(line)?;
         let session = line.session.as_deref()?;
         let key = (session.to_owned(), call.id.to_string());
         if !self.tools.contains_key(&key) {
             // Of one that is over, there may be more to say.
-            let is_new = call.is_new() && self.tools.len() < MOST;
+            let is_new = call.is_new() && self.tools.len() < most;
             let tool = is_new.then(|| self.tool(&line.time, session, &call.id))?;
             self.tools.insert(key.clone(), tool);
         }
@@ -497,6 +533,54 @@ mod tests {
         let spans = spans(&TURN.replace(r#""params":{"#, meta), false);
         let names: Vec<_> = spans.iter().map(|span| &*span.name).collect();
         assert_eq!(names, ["acp.connection"]);
+    }
+
+    #[test]
+    fn connections_share_no_ids_and_of_one_that_ended_nothing_is_kept() {
+        let other = TURN.replace(r#""connection":"x""#, r#""connection":"y""#);
+        let other = other.replace(r#""program""#, r#""user":"ann","program""#);
+        let end = r#"{"time":"2026-01-01T00:00:08Z","connection":"x","ended":true}"#;
+        // In turn, as a server writes them: the same sessions, and the same numbers of requests.
+        let both = TURN.lines().zip(other.lines());
+        let lines = both.flat_map(<[_; 2]>::from).chain([end]);
+        let mut spans = Spans::default();
+        for line in lines.filter(|line| !line.is_empty()) {
+            spans.take(&serde_json::from_str(line).unwrap());
+        }
+        assert_eq!(spans.connections.len(), 1);
+        let done = spans.done();
+        assert_eq!(
+            named(&done, "acp.connection").attributes[2].value,
+            "x".into()
+        );
+        let turns = done.iter().filter(|span| span.name == "invoke_agent");
+        let turns: Vec<_> = turns.collect();
+        let [one, two] = &*turns else {
+            panic!("{turns:?}")
+        };
+        assert_ne!(one.span_context.trace_id(), two.span_context.trace_id());
+        let ann = KeyValue::new(mapping::USER, "ann");
+        assert!(two.attributes.contains(&ann) && !one.attributes.contains(&ann));
+        for name in ["acp.permission", "invoke_agent"] {
+            let of_both = done.iter().filter(|span| span.name == name);
+            assert_eq!(of_both.count(), 2, "{name}");
+        }
+    }
+
+    #[test]
+    fn connections_whose_end_was_lost_make_room_for_others() {
+        let mut spans = Spans::default();
+        for number in 0..MOST + 5 {
+            let line = Line {
+                time: format!("2026-01-01T00:00:00.{number:06}Z"),
+                connection: number.to_string(),
+                ..Line::default()
+            };
+            spans.take(&line);
+        }
+        assert_eq!(spans.connections.len(), MOST);
+        assert!(!spans.connections.contains_key("4"));
+        assert_eq!(spans.done().len(), 5);
     }
 
     #[test]
