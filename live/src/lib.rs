@@ -1,5 +1,5 @@
-//! Chains that run, for others of the same user to watch: each offers a socket, and who connects gets the lines of
-//! its trace, the heading first.
+//! Chains that run, for others of the same user to watch: each process offers a socket, and who connects gets the lines
+//! of its trace. First comes how things stand on each connection: its heading, and the states of its proxies.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -100,15 +100,16 @@ impl Conductor {
         let mut members: Vec<Member> = chain.proxies;
         let pipes = Pipes::of(&mut members);
         let names = members.iter().map(|member| member.name().to_owned());
-        let names = names.collect();
-        let played = match role {
-            Role::Agent => trace::Role::Agent,
-            Role::Proxy(_) => trace::Role::Proxy,
-        };
         let agent = chain.agent.as_ref();
-        let agent = agent.and_then(|agent| Some(agent.process.as_ref()?.name().to_owned()));
-        let begin = |trace: trace::Trace| trace.begin(played, names, agent);
-        let trace = settings.trace.map(begin);
+        let beginning = trace::Beginning {
+            role: match role {
+                Role::Agent => trace::Role::Agent,
+                Role::Proxy(_) => trace::Role::Proxy,
+            },
+            proxies: names.collect(),
+            agent: agent.and_then(|agent| Some(agent.process.as_ref()?.name().to_owned())),
+        };
+        let trace = settings.trace.map(|trace| trace.connection(beginning));
         let mut router = Router::new(members, trace);
         router.set_bridge(settings.program, chain.supervisor, chain.bridge);
         router.set_log(settings.log);

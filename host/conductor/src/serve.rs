@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use super::conductor::Conductor;
 use super::handshake::Handshake;
 use super::{Chain, Role, StartError, Swap};
-use crate::trace::Trace;
+use crate::trace::Tracer;
 use acp_chain_channel::Failure;
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id};
@@ -19,7 +19,7 @@ use acp_chain_rpc::{Error, Id};
 #[derive(Debug)]
 pub struct Settings {
     /// Where every leg of every message is written.
-    pub trace: Option<Trace>,
+    pub trace: Option<Tracer>,
     /// This program, which the agent starts to reach MCP servers within the chain, with the one
     /// argument `mcp-shim`.
     pub program: PathBuf,

@@ -85,17 +85,17 @@ Exit codes, unless the help of a command has its own:
   2  the command line is wrong
 
 Environment:
-  ACP_CHAIN_LOG            what to log, where the command line does not say it
-  ACP_CHAIN_TRACE          the trace of `run`, `try` and `dev`, where the command line names none
-  ACP_CHAIN_TRACE_BODIES   if it is 1, secrets stay in that trace
-  ACP_CHAIN_CONNECT_TOKEN  the token for the agent of `--connect`, where no `--connect-token-file` is named
-  ACP_CHAIN_LIVE           nobody can watch chains that run, if it is 0
-  ACP_CHAIN_NODE           what ids of connections begin with, where `serve` is not told by `--node`
-  ACP_CHAIN_OTEL_HOPS      1: of what `run` exports by OpenTelemetry, a span for each decision of a proxy, too
-  OTEL_*                   what `run` exports by OpenTelemetry, and where to; nothing without them
-  NO_COLOR                 no colours, whatever it is set to
-  CLICOLOR_FORCE           colours where there is no terminal too, unless it is 0
-  CLICOLOR                 no colours, if it is 0"
+  ACP_CHAIN_LOG             what to log, where the command line does not say it
+  ACP_CHAIN_TRACE           the trace of `run`, `serve`, `try` and `dev`, where the command line names none
+  ACP_CHAIN_TRACE_BODIES    if it is 1, secrets stay in that trace
+  ACP_CHAIN_CONNECT_TOKEN   the token for the agent of `--connect`, where no `--connect-token-file` is named
+  ACP_CHAIN_LIVE            nobody can watch chains that run, if it is 0
+  ACP_CHAIN_NODE            what ids of connections begin with, where `serve` is not told by `--node`
+  ACP_CHAIN_OTEL_HOPS       1: of what chains export by OpenTelemetry, a span for each decision of a proxy, too
+  OTEL_*                    what chains export by OpenTelemetry, and where to; nothing without them
+  NO_COLOR                  no colours, whatever it is set to
+  CLICOLOR_FORCE            colours where there is no terminal too, unless it is 0
+  CLICOLOR                  no colours, if it is 0"
 )]
 struct Cli {
     /// What to log, e.g. `debug` or `acp_chain=trace`; without it, `info`

@@ -125,7 +125,7 @@ impl Run {
     ) -> Result<u8, String> {
         let live = trace.as_ref().and_then(trace::live_folder);
         let settings = Settings {
-            trace,
+            trace: trace.map(Trace::tracer),
             log: log.clone(),
             ..Settings::default()
         };

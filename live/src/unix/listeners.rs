@@ -1,6 +1,7 @@
 //! Who listens, and what waits for each of them. Nobody waits for a listener: what its socket does not take waits
 //! here, and what does not fit here is counted, and told in its place.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -14,16 +15,29 @@ pub const MOST: usize = 16;
 /// How much may wait for one, in bytes. Whatever its size, one line may always wait.
 const WAITING: usize = 1 << 20;
 
+/// How much more may wait if it says how things stand: who misses that goes on with what is no longer so.
+const LASTING: usize = 1 << 20;
+
+/// Of so many connections it is counted for each what one has missed, and of the others for all.
+const MISSED: usize = 4096;
+
 /// Those who listen, and what a new one is told first.
 #[derive(Debug, Default)]
 pub struct Listeners {
-    /// The line that says that the connection begins.
-    heading: Vec<u8>,
-    /// The last line about the state of each proxy.
-    states: Vec<(String, Vec<u8>)>,
+    /// How things stand on each connection.
+    connections: BTreeMap<Box<str>, Standing>,
     all: Vec<Listener>,
     /// How many listen, for those who would not do what nobody hears.
     pub heard: Arc<AtomicUsize>,
+}
+
+/// How things stand on a connection, as lines.
+#[derive(Debug, Default)]
+struct Standing {
+    /// The one that says that it begins.
+    heading: Box<[u8]>,
+    /// The last about the state of each proxy.
+    states: Vec<(Box<str>, Box<[u8]>)>,
 }
 
 /// One who listens.
@@ -32,7 +46,8 @@ struct Listener {
     stream: Arc<UnixStream>,
     /// Whole lines, the first of which may be sent in part.
     waiting: Vec<u8>,
-    dropped: u64,
+    /// What did not fit, of each connection.
+    dropped: BTreeMap<Box<str>, u64>,
 }
 
 impl Listeners {
@@ -41,14 +56,17 @@ impl Listeners {
         if self.all.len() >= MOST {
             return false;
         }
-        let mut waiting = self.heading.clone();
-        for (_, state) in &self.states {
-            waiting.extend_from_slice(state);
+        let mut waiting = Vec::new();
+        for Standing { heading, states } in self.connections.values() {
+            waiting.extend_from_slice(heading);
+            for (_, state) in states {
+                waiting.extend_from_slice(state);
+            }
         }
         self.all.push(Listener {
             stream: Arc::new(stream),
             waiting,
-            dropped: 0,
+            dropped: BTreeMap::new(),
         });
         self.heard.fetch_add(1, Ordering::Relaxed);
         self.send();
@@ -74,8 +92,7 @@ impl Listeners {
 
     /// Hands all of them a line.
     pub fn tell(&mut self, line: &Line) -> io::Result<()> {
-        let is_kept = line.version.is_some() || line.state.is_some();
-        if self.all.is_empty() && !is_kept {
+        if self.all.is_empty() && !line.is_lasting() {
             return Ok(());
         }
         let mut text = serde_json::to_vec(line)?;
@@ -83,15 +100,29 @@ impl Listeners {
         for listener in &mut self.all {
             listener.push(line, &text);
         }
-        if line.version.is_some() {
-            self.heading = text;
-        } else if let (Some(proxy), Some(_)) = (&line.proxy, line.state) {
-            match self.states.iter_mut().find(|(known, _)| known == proxy) {
-                Some((_, last)) => *last = text,
-                None => self.states.push((proxy.clone(), text)),
-            }
+        if line.is_end() {
+            self.connections.remove(&*line.connection);
+        } else if line.is_lasting() {
+            self.keep_standing(line, text.into());
         }
         Ok(())
+    }
+
+    fn keep_standing(&mut self, line: &Line, text: Box<[u8]>) {
+        let standing = self.connections.entry((&*line.connection).into());
+        let Standing { heading, states } = standing.or_default();
+        if line.version.is_some() {
+            *heading = text;
+        } else if let Some(proxy) = &line.proxy {
+            match states.iter_mut().find(|(known, _)| **known == **proxy) {
+                Some((_, last)) => *last = text,
+                None => {
+                    // There are few, on each of thousands of connections.
+                    states.reserve_exact(1);
+                    states.push((proxy.as_str().into(), text));
+                }
+            }
+        }
     }
 
     /// Sends what their sockets take. Who takes nothing any more is gone.
@@ -109,31 +140,38 @@ impl Listeners {
 
 impl Listener {
     fn push(&mut self, line: &Line, text: &[u8]) {
-        let fits = |waiting: &mut Vec<u8>, text: &[u8]| {
-            let fits = waiting.is_empty() || waiting.len() + text.len() <= WAITING;
-            if fits {
-                waiting.extend_from_slice(text);
-            }
-            fits
+        // Not before each line: it is told when there is room for more than one.
+        let has_room = self.waiting.is_empty() || self.waiting.len() + text.len() <= WAITING / 2;
+        if !self.dropped.is_empty() && has_room {
+            self.tell_missing(&line.time);
+        }
+        let has_missed = !self.dropped.is_empty();
+        let room = match line.is_lasting() {
+            true => WAITING + LASTING,
+            false if has_missed => 0,
+            false => WAITING,
         };
-        if self.dropped > 0 {
-            let missing = Line {
-                time: line.time.clone(),
-                connection: line.connection.clone(),
-                dropped: Some(self.dropped),
+        if self.waiting.is_empty() || self.waiting.len() + text.len() <= room {
+            self.waiting.extend_from_slice(text);
+            return;
+        }
+        let is_known = self.dropped.len() < MISSED;
+        let of = if is_known { &*line.connection } else { "" };
+        *self.dropped.entry(of.into()).or_default() += 1;
+    }
+
+    /// Says what did not fit.
+    fn tell_missing(&mut self, time: &str) {
+        for (connection, count) in std::mem::take(&mut self.dropped) {
+            let line = Line {
+                time: time.to_owned(),
+                connection: connection.into(),
+                dropped: Some(count),
                 ..Line::default()
             };
-            let mut missing = serde_json::to_vec(&missing).unwrap_or_default();
-            missing.push(b'\n');
-            // Room for a few more words, so that it is not told before each line.
-            if self.waiting.len() + missing.len() + text.len() <= WAITING
-                && fits(&mut self.waiting, &missing)
-            {
-                self.dropped = 0;
-            }
-        }
-        if self.dropped > 0 || !fits(&mut self.waiting, text) {
-            self.dropped += 1;
+            let mut text = serde_json::to_vec(&line).unwrap_or_default();
+            self.waiting.append(&mut text);
+            self.waiting.push(b'\n');
         }
     }
 

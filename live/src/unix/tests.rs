@@ -102,6 +102,47 @@ fn who_joins_late_gets_the_heading_and_the_last_state_of_each_proxy_first() {
     assert!(in_folder(&folder).unwrap().is_empty());
 }
 
+/// A line of a connection.
+fn of(connection: &str, line: Line) -> Line {
+    Line {
+        connection: connection.to_owned(),
+        ..line
+    }
+}
+
+#[test]
+fn each_connection_has_states_of_its_own_and_one_that_ended_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("own");
+    let mut chain = Chain::begin(&folder);
+    let end = Line {
+        ended: Some(true),
+        ..Line::default()
+    };
+    let lines = [
+        of("x", heading()),
+        of("x", state("a", State::Running)),
+        of("y", heading()),
+        of("y", state("a", State::Running)),
+        of("z", heading()),
+        of("z", state("a", State::Running)),
+        of("x", state("a", State::Failed)),
+        of("y", end),
+    ];
+    chain.offer.write(&lines).unwrap();
+    let found = in_folder(&folder).unwrap();
+    let heard = chain.join(&found[0]);
+    chain.end();
+    let heard: Vec<_> = heard.map(Result::unwrap).collect();
+    let expected = [
+        r#"{"connection":"x","version":1}"#,
+        r#"{"connection":"x","proxy":"a","state":"failed"}"#,
+        r#"{"connection":"z","version":1}"#,
+        r#"{"connection":"z","proxy":"a","state":"running"}"#,
+    ];
+    assert_eq!(heard, expected);
+}
+
 #[test]
 fn who_does_not_read_loses_lines_and_is_told_and_others_lose_none() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,8 @@
-//! Spans and metrics of a real chain, in a collector: what they say, what they do not, and that nobody waits for them.
+//! Spans and metrics of real chains, in a collector: what they say, what they do not, and that nobody waits for them.
 
 mod collectors;
 mod receiver;
+mod served;
 mod turn;
 
 use std::ffi::OsStr;

@@ -190,23 +190,32 @@ pub fn letters() -> String {
     random.iter().map(letter).collect()
 }
 
-/// The first line of a connection.
-pub fn beginning(
-    connection: String,
-    role: Role,
-    proxies: Vec<String>,
-    agent: Option<String>,
-) -> Line {
-    Line {
-        time: stamp(SystemTime::now()),
-        connection,
-        version: Some(VERSION),
-        program: Some(concat!("acp-chain ", env!("CARGO_PKG_VERSION")).to_owned()),
-        role: Some(role),
-        proxies: Some(proxies),
-        masked: Some(false),
-        agent,
-        ..Line::default()
+/// How a connection begins: what is told of its chain.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// What the chain is to its client.
+    pub role: Role,
+    /// The ids of its proxies.
+    pub proxies: Vec<String>,
+    /// The name of its agent's program, if it has started one.
+    pub agent: Option<String>,
+}
+
+impl Beginning {
+    /// The first line.
+    pub fn line(self, connection: &str, user: Option<&str>) -> Line {
+        Line {
+            time: stamp(SystemTime::now()),
+            connection: connection.to_owned(),
+            version: Some(VERSION),
+            program: Some(concat!("acp-chain ", env!("CARGO_PKG_VERSION")).to_owned()),
+            role: Some(self.role),
+            proxies: Some(self.proxies),
+            masked: Some(false),
+            agent: self.agent,
+            user: user.map(str::to_owned),
+            ..Line::default()
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! No name is looked up once it is open, for the right to do that is given up: what stood in it is copied into a
 //! file beside it, which is open too, and it is cut.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -18,14 +19,22 @@ const LONGEST: u64 = 64 << 20;
 #[derive(Debug)]
 pub struct TraceFile {
     file: File,
-    /// The line that says that the connection begins.
-    heading: Vec<u8>,
+    /// How the connections begin that are not over.
+    headings: HashMap<String, Heading>,
     /// Where what stood in it is kept, if it can be cut.
     kept: Option<File>,
     /// Whether it can be cut: a terminal or a pipe has no length.
     is_regular: bool,
     /// Where we wrote last, if we did.
     end: Option<u64>,
+}
+
+/// The line that says that a connection begins, and whether it is in the file. It is written with the first that
+/// happens, and where the file begins anew.
+#[derive(Debug)]
+struct Heading {
+    line: Vec<u8>,
+    is_written: bool,
 }
 
 impl TraceFile {
@@ -41,33 +50,29 @@ impl TraceFile {
         let kept = is_regular.then(|| files::append_shared(&kept(path)));
         Ok(Self {
             file,
-            heading: Vec::new(),
+            headings: HashMap::new(),
             kept: kept.transpose()?,
             is_regular,
             end: None,
         })
     }
 
-    /// Appends whole lines, behind the heading if we have not written here yet, or what we wrote is gone. If that
-    /// fails, what is there stays as it was.
-    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+    /// Appends whole lines of these connections. If that fails, what is there stays as it was.
+    fn append(&mut self, lines: &[u8], connections: &[&str]) -> io::Result<()> {
         if !self.is_regular {
-            if self.end.is_none() {
-                self.end = Some(0);
-                self.file.write_all(&self.heading)?;
-            }
-            return self.file.write_all(lines);
+            let text = self.headed(lines, connections);
+            return self.file.write_all(&text);
         }
         // There are file systems without locks. Then two of us may begin it anew at once, and lose lines.
         let is_locked = self.file.lock().is_ok();
-        let written = self.append_here(lines);
+        let written = self.append_here(lines, connections);
         if is_locked {
             self.file.unlock()?;
         }
         written
     }
 
-    fn append_here(&mut self, lines: &[u8]) -> io::Result<()> {
+    fn append_here(&mut self, lines: &[u8], connections: &[&str]) -> io::Result<()> {
         let mut length = self.file.seek(SeekFrom::End(0))?;
         if length > LONGEST && self.begin_anew(length)? {
             length = 0;
@@ -76,10 +81,12 @@ impl TraceFile {
         if length > 0 && !self.ends_whole()? {
             text.push(b'\n');
         }
-        if self.end.is_none_or(|end| length < end) {
-            text.extend_from_slice(&self.heading);
+        if self.end.is_some_and(|end| length < end) {
+            // What we wrote is gone.
+            let headings = self.headings.values_mut();
+            headings.for_each(|heading| heading.is_written = false);
         }
-        text.extend_from_slice(lines);
+        text.append(&mut self.headed(lines, connections));
         match self.file.write_all(&text) {
             Ok(()) => {
                 self.end = Some(length + text.len() as u64);
@@ -91,6 +98,20 @@ impl TraceFile {
                 Err(error)
             }
         }
+    }
+
+    /// The lines, behind the headings that are not written yet. What fails here is not tried again.
+    fn headed(&mut self, lines: &[u8], connections: &[&str]) -> Vec<u8> {
+        let mut text = Vec::new();
+        for connection in connections {
+            if let Some(heading) = self.headings.get_mut(*connection)
+                && !std::mem::replace(&mut heading.is_written, true)
+            {
+                text.extend_from_slice(&heading.line);
+            }
+        }
+        text.extend_from_slice(lines);
+        text
     }
 
     /// Whether the last line is whole: another of us may have been killed.
@@ -117,19 +138,74 @@ impl TraceFile {
 
 impl Sink for TraceFile {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        let mut text = Vec::new();
+        let (mut text, mut connections) = (Vec::new(), Vec::new());
         for line in lines {
-            // It is written with the first that happens, and where the file begins anew.
-            let onto = match line.version {
-                Some(_) => &mut self.heading,
-                None => &mut text,
-            };
-            serde_json::to_writer(&mut *onto, line)?;
-            onto.push(b'\n');
+            if line.version.is_some() {
+                let heading = Heading {
+                    line: json(line)?,
+                    is_written: false,
+                };
+                self.headings.insert(line.connection.clone(), heading);
+                continue;
+            }
+            if connections.last() != Some(&&*line.connection) {
+                connections.push(&*line.connection);
+            }
+            text.append(&mut json(line)?);
         }
-        match text.is_empty() {
+        let written = match text.is_empty() {
             true => Ok(()),
-            false => self.append(&text),
+            false => self.append(&text, &connections),
+        };
+        for over in lines.iter().filter(|line| line.is_end()) {
+            self.headings.remove(&over.connection);
         }
+        written
+    }
+}
+
+fn json(line: &Line) -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn line(text: &str) -> Line {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn each_connection_has_its_heading_before_its_first_line_also_where_the_file_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let mut file = TraceFile::open(&path).unwrap();
+        let [x, y] = [
+            r#"{"connection":"x","version":1}"#,
+            r#"{"connection":"y","version":1}"#,
+        ];
+        let [of_x, of_y] = [
+            r#"{"connection":"x","method":"m"}"#,
+            r#"{"connection":"y","method":"m"}"#,
+        ];
+        let over = r#"{"connection":"x","ended":true}"#;
+        let text = |lines: &[&str]| lines.join("\n") + "\n";
+        file.write(&[line(x), line(y), line(of_y)]).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text(&[y, of_y]));
+        file.write(&[line(of_x), line(of_y)]).unwrap();
+        let all = fs::read_to_string(&path).unwrap();
+        assert_eq!(all, text(&[y, of_y, x, of_x, of_y]));
+        // Another of us has begun it anew.
+        fs::write(&path, "").unwrap();
+        file.write(&[line(of_y), line(of_x), line(of_y), line(over)])
+            .unwrap();
+        let all = fs::read_to_string(&path).unwrap();
+        assert_eq!(all, text(&[y, x, of_y, of_x, of_y, over]));
+        assert_eq!(file.headings.len(), 1);
     }
 }

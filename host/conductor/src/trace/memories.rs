@@ -1,4 +1,4 @@
-//! How much memory the proxies have, as it changes.
+//! How much memory the proxies of a connection have, as it changes.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -35,6 +35,8 @@ impl Memories {
         };
         self.0.retain(|known| known.proxy != *proxy);
         if let (State::Running, Some(memory)) = (state, memory) {
+            // Most chains have few, and of each server thousands are kept.
+            self.0.reserve_exact(1);
             self.0.push(Memory {
                 proxy: proxy.clone(),
                 restarts: *restarts,

@@ -1,39 +1,46 @@
 //! What crossed which hop, and what the proxies decided: one JSON object a line, as `acp_chain_trace` reads them.
 //!
+//! A process has one trace. Its connections join it, and leave it when they end.
+//!
 //! | file | what it is |
 //! |---|---|
 //! | `event` | what happened, and the line that is made of it |
+//! | `writer` | the thread that makes lines, and writes them |
 //! | `mask` | lines without secrets, for a sink |
 //! | `file` | the file: whole lines, whoever else writes to it, and no end of them |
-//! | `memories` | how much memory the proxies have, as it changes |
+//! | `memories` | how much memory the proxies of a connection have, as it changes |
 //!
 //! What always holds: nobody waits for the trace. What happened is handed to a thread, which makes lines of it and
 //! writes them; what does not fit into its queue is counted, and the count is written in its place. While there is no
-//! file and nobody [listens](acp_chain_live), a message costs no more than it takes to see that.
+//! file and nobody [listens](acp_chain_live), a message costs no more than it takes to see that. What is kept of a
+//! connection is forgotten when it ends.
 
 mod event;
 mod file;
 mod mask;
 mod memories;
+#[cfg(test)]
+mod tests;
+mod writer;
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use acp_chain_live::{Door, Offer};
-use acp_chain_trace::{Line, Sink};
+use acp_chain_trace::Sink;
 
 pub use acp_chain_trace::{Decision, Role, State};
-pub(crate) use event::{About, Event};
+pub(crate) use event::{About, Beginning, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
 
-use event::{beginning, letters, stamp};
-use memories::Memories;
+use event::letters;
+use writer::{Entry, Kept, Name, Writer};
 
 /// Who the host is in a trace.
 pub const HOST: &str = "acp-chain";
@@ -41,38 +48,16 @@ pub const HOST: &str = "acp-chain";
 /// How much may wait to be written, in bytes. Whatever its size, one message may always wait.
 const WAITING: usize = 16 << 20;
 
-/// About so much is written at once, in bytes.
-const BATCH: usize = 1 << 20;
-
-/// The pause after each write: who hands over what happens meanwhile need not wake the thread.
-const PAUSE: Duration = Duration::from_millis(2);
-
-/// When so long nothing has happened, nothing is kept back any more.
-const QUIET: Duration = Duration::from_secs(1);
-
 /// How long is waited for what has happened to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often is looked how much memory the proxies have, while somebody listens.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// What is handed to the thread.
-enum Entry {
-    Happened(SystemTime, usize, Event),
-    /// Somebody has come to listen.
-    Joined,
-    /// All before it is to be written.
-    Flush(SyncSender<()>),
-    /// The same, and nothing comes behind it.
-    End(SyncSender<()>),
-}
-
+/// What the thread shares with all who hand over.
 #[derive(Debug, Default)]
 struct Shared {
     /// The bytes that wait.
     waiting: AtomicUsize,
-    /// What did not fit since that was last written.
-    dropped: AtomicU64,
+    /// Whether something did not fit, of any connection.
+    has_dropped: AtomicBool,
     /// What the user is to be told: why something is not written any more.
     failed: Mutex<Vec<String>>,
     has_failed: AtomicBool,
@@ -81,8 +66,7 @@ struct Shared {
     silent: AtomicUsize,
 }
 
-/// Where a trace will go. Files are opened while there is the right to, and the trace begins when that is given up:
-/// threads that run before would keep it.
+/// Where a trace will go. Files are opened while there is the right to.
 pub struct Trace {
     sinks: Vec<Kept>,
     /// What is offered to who may listen.
@@ -93,24 +77,45 @@ pub struct Trace {
     entries: Receiver<Entry>,
 }
 
-/// A sink, and whether it always hears.
-struct Kept {
-    sink: Box<dyn Sink>,
-    always: bool,
-}
-
-/// Where others come in to listen, and what tells this connection from others.
+/// Where others come in to listen, and the letters in its name.
 struct Offered {
     door: Option<Door>,
     folder: PathBuf,
-    connection: String,
+    letters: String,
 }
 
-/// Hands over what happens.
-pub struct Recorder {
+/// The trace of a process: connections join it. Whoever lets go of the last that knows it, of tracers and recorders,
+/// waits until all is written.
+#[derive(Clone)]
+pub struct Tracer {
+    process: Arc<Process>,
+    /// Whose connections join, if they are not of who runs the process; nobody's name is empty.
+    user: Option<Arc<str>>,
+}
+
+/// What all tracers of a process share.
+struct Process {
     heard: Arc<AtomicUsize>,
     queue: Sender<Entry>,
     shared: Arc<Shared>,
+    /// The letters of the first connection, if they are settled.
+    letters: Mutex<Option<String>>,
+    /// What its threads take over when they begin.
+    ready: Mutex<Option<Ready>>,
+}
+
+struct Ready {
+    writer: Writer,
+    door: Option<Door>,
+}
+
+/// Hands over what happens on a connection, which is over when this is dropped.
+pub struct Recorder {
+    heard: Arc<AtomicUsize>,
+    name: Name,
+    /// What did not fit since that was last written.
+    dropped: Arc<AtomicU64>,
+    tracer: Tracer,
 }
 
 /// Waits for what is handed over to be given to all sinks.
@@ -151,7 +156,7 @@ impl Trace {
         self.offered = Some(Offered {
             door: offer.door(),
             folder: offer.folder().to_owned(),
-            connection: offer.connection().to_owned(),
+            letters: offer.connection().to_owned(),
         });
         self.sinks.push(Kept {
             sink: Box::new(Masked::new(offer)),
@@ -172,40 +177,86 @@ impl Trace {
         Flush(self.queue.clone())
     }
 
-    /// A connection begins, of a chain in this role with these proxies, in front of this agent if it has one.
+    /// The trace of this process.
     #[must_use]
-    pub fn begin(self, role: Role, proxies: Vec<String>, agent: Option<String>) -> Recorder {
+    pub fn tracer(self) -> Tracer {
         let shared = Arc::new(Shared::default());
-        let writer = Writer {
-            sinks: self.sinks,
-            heard: self.heard.clone(),
-            entries: self.entries,
-            shared: shared.clone(),
-            kept_back: None,
-            reasons: Vec::new(),
+        let (door, letters) = match self.offered {
+            Some(offered) => (offered.door, Some(offered.letters)),
+            None => (None, None),
         };
-        let (door, connection) = match self.offered {
-            Some(offered) => (offered.door, offered.connection),
-            None => (None, letters()),
+        let (heard, entries) = (self.heard.clone(), self.entries);
+        let writer = Writer::new(self.sinks, heard, entries, shared.clone());
+        Tracer {
+            process: Arc::new(Process {
+                heard: self.heard,
+                queue: self.queue,
+                shared,
+                letters: Mutex::new(letters),
+                ready: Mutex::new(Some(Ready { writer, door })),
+            }),
+            user: None,
+        }
+    }
+}
+
+impl Tracer {
+    /// The same, for the connections of somebody whose process this is not. Nobody's name is empty. What is wrong with
+    /// the trace is not for him to hear.
+    #[must_use]
+    pub fn of_user(&self, name: &str) -> Self {
+        Self {
+            user: Some(name.into()),
+            ..self.clone()
+        }
+    }
+
+    /// Begins, unless it has: from now on others can listen. It is to be done when rights were given up, for threads
+    /// that run before would keep them; the first connection does it, too.
+    pub fn start(&self) {
+        let Some(Ready { writer, door }) = lock(&self.process.ready).take() else {
+            return;
         };
-        let beginning = beginning(connection, role, proxies, agent);
         let thread = thread::Builder::new().name("trace".to_owned());
-        if let Err(error) = thread.spawn(move || writer.run(beginning)) {
-            shared.fail(&error);
+        if let Err(error) = thread.spawn(move || writer.run()) {
+            self.process.shared.fail(&error);
         }
-        if let Some(door) = door {
-            let queue = self.queue.clone();
-            let thread = thread::Builder::new().name("live".to_owned());
-            // At the end nobody waits for the word.
-            let keep = move || door.keep(|| drop(queue.send(Entry::Joined)));
-            if let Err(error) = thread.spawn(keep) {
-                tracing::warn!("nobody can listen to this chain: {error}");
-            }
+        let Some(door) = door else { return };
+        let queue = self.process.queue.clone();
+        let thread = thread::Builder::new().name("live".to_owned());
+        // At the end nobody waits for the word.
+        let keep = move || door.keep(|| drop(queue.send(Entry::Joined)));
+        if let Err(error) = thread.spawn(keep) {
+            tracing::warn!("nobody can listen to this process: {error}");
         }
+    }
+
+    /// A connection begins.
+    pub(crate) fn connection(self, beginning: Beginning) -> Recorder {
+        self.start();
+        let name: Name = lock(&self.process.letters)
+            .take()
+            .unwrap_or_else(letters)
+            .into();
+        let user = self.user.as_deref().filter(|name| !name.is_empty());
+        let line = beginning.line(&name, user).into();
+        let dropped = Arc::<AtomicU64>::default();
+        // It is there before all else of it, whatever waits.
+        let _ = self.process.queue.send(Entry::Began(line, dropped.clone()));
         Recorder {
-            heard: self.heard,
-            queue: self.queue,
-            shared,
+            heard: self.process.heard.clone(),
+            name,
+            dropped,
+            tracer: self,
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // What has not begun has nothing to write.
+        if lock(&self.ready).is_none() {
+            wait(&self.queue, Entry::End);
         }
     }
 }
@@ -219,34 +270,41 @@ impl Recorder {
 
     /// Something happened. What keeps a message costs what that does.
     pub(crate) fn record(&self, event: Event) {
+        let process = &self.tracer.process;
         let cost = event.cost();
-        let before = self.shared.waiting.fetch_add(cost, Ordering::Relaxed);
+        let before = process.shared.waiting.fetch_add(cost, Ordering::Relaxed);
         if before > 0 && before + cost > WAITING {
-            self.shared.waiting.fetch_sub(cost, Ordering::Relaxed);
-            self.shared.dropped.fetch_add(1, Ordering::Relaxed);
+            process.shared.waiting.fetch_sub(cost, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+            process.shared.has_dropped.store(true, Ordering::Relaxed);
             return;
         }
+        let happened = Entry::Happened(self.name.clone(), SystemTime::now(), cost, event);
         // Who takes nothing any more has said why.
-        let _ = self
-            .queue
-            .send(Entry::Happened(SystemTime::now(), cost, event));
+        let _ = process.queue.send(happened);
     }
 
     /// Why something is not written any more, for the user to be told, once.
     pub(crate) fn failures(&self) -> Vec<String> {
-        if !self.shared.has_failed.swap(false, Ordering::Acquire) {
+        let shared = &self.tracer.process.shared;
+        if !shared.has_failed.swap(false, Ordering::Acquire) {
             return Vec::new();
         }
-        let silent = self.shared.silent.swap(0, Ordering::Relaxed);
+        let silent = shared.silent.swap(0, Ordering::Relaxed);
         self.heard.fetch_sub(silent, Ordering::Relaxed);
-        let failed = self.shared.failed.lock();
-        std::mem::take(&mut failed.unwrap_or_else(PoisonError::into_inner))
+        let failed = std::mem::take(&mut *lock(&shared.failed));
+        match self.tracer.user {
+            // The log has it for who runs this process.
+            Some(_) => Vec::new(),
+            None => failed,
+        }
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        wait(&self.queue, Entry::End);
+        let ended = Entry::Ended(self.name.clone(), SystemTime::now());
+        let _ = self.tracer.process.queue.send(ended);
     }
 }
 
@@ -264,173 +322,14 @@ fn wait(queue: &Sender<Entry>, what: impl FnOnce(SyncSender<()>) -> Entry) {
     }
 }
 
-/// What the thread has.
-struct Writer {
-    sinks: Vec<Kept>,
-    heard: Arc<AtomicUsize>,
-    entries: Receiver<Entry>,
-    shared: Arc<Shared>,
-    /// Since when a sink may have kept something back.
-    kept_back: Option<Instant>,
-    /// Why proxies are in their state, for who listens later. To look for secrets in that takes memory, which a chain
-    /// that nobody watches does without.
-    reasons: Vec<Line>,
-}
-
-impl Writer {
-    /// Writes until the end, or until nobody takes it.
-    fn run(mut self, beginning: Line) {
-        let connection = beginning.connection.clone();
-        let at = |time, line: Line| Line {
-            time: stamp(time),
-            connection: connection.clone(),
-            ..line
-        };
-        let mut memories = Memories::default();
-        let mut looked = Instant::now();
-        let mut lines = vec![beginning];
-        while let Some(first) = self.wait(looked) {
-            let (mut cost, mut waits, mut is_over, mut looks) = (0, Vec::new(), false, false);
-            let mut next = first;
-            while let Some(entry) = next.take() {
-                match entry {
-                    Entry::Happened(time, size, event) => {
-                        cost += size;
-                        memories.note(&event);
-                        let line = at(time, event.line());
-                        memories.written(&line);
-                        lines.push(line);
-                    }
-                    Entry::Joined => looks = true,
-                    Entry::Flush(done) => waits.push(done),
-                    Entry::End(done) => {
-                        waits.push(done);
-                        is_over = true;
-                    }
-                }
-                if is_over || cost >= BATCH {
-                    break;
-                }
-                next = self.entries.try_recv().ok();
-            }
-            let dropped = self.shared.dropped.swap(0, Ordering::Relaxed);
-            if dropped > 0 {
-                let line = Line {
-                    dropped: Some(dropped),
-                    ..Line::default()
-                };
-                lines.push(at(SystemTime::now(), line));
-            }
-            if looks || self.has_listeners() && looked.elapsed() >= LOOK {
-                looked = Instant::now();
-                let changed = memories.changed();
-                lines.extend(changed.map(|line| at(SystemTime::now(), line)));
-            }
-            if cost > 0 {
-                self.kept_back = Some(Instant::now());
-            }
-            self.write(&lines);
-            lines.clear();
-            self.shared.waiting.fetch_sub(cost, Ordering::Relaxed);
-            if is_over {
-                self.flush();
-                // Sockets are removed before anybody goes on.
-                self.sinks.clear();
-            }
-            for done in waits {
-                let _ = done.send(());
-            }
-            if self.sinks.is_empty() {
-                return;
-            }
-            thread::sleep(PAUSE);
-        }
-    }
-
-    /// What is there next; nothing when it is time to look, and no more at the end.
-    #[allow(clippy::option_option, reason = "the end, and nothing for now")]
-    fn wait(&mut self, looked: Instant) -> Option<Option<Entry>> {
-        loop {
-            let look = self.has_listeners().then(|| looked + LOOK);
-            let quiet = self.kept_back.map(|since| since + QUIET);
-            let Some(until) = look.into_iter().chain(quiet).min() else {
-                return self.entries.recv().ok().map(Some);
-            };
-            let now = Instant::now();
-            match self
-                .entries
-                .recv_timeout(until.saturating_duration_since(now))
-            {
-                Ok(entry) => return Some(Some(entry)),
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) if quiet == Some(until) => self.flush(),
-                Err(RecvTimeoutError::Timeout) => return Some(None),
-            }
-        }
-    }
-
-    fn has_listeners(&self) -> bool {
-        let always = self.sinks.iter().filter(|kept| kept.always).count();
-        let silent = self.shared.silent.load(Ordering::Relaxed);
-        self.heard.load(Ordering::Relaxed) > always + silent
-    }
-
-    fn write(&mut self, lines: &[Line]) {
-        let is_listened = self.has_listeners();
-        let before = match is_listened {
-            true => std::mem::take(&mut self.reasons),
-            false => self.keep(lines),
-        };
-        self.each_sink(|Kept { sink, always }| match (*always, is_listened) {
-            (true, _) => sink.write(lines),
-            (false, false) => sink.write(&before),
-            (false, true) => sink.write(&before).and_then(|()| sink.write(lines)),
-        });
-    }
-
-    /// What who listens later is told first, without the reasons, which are kept here.
-    fn keep(&mut self, lines: &[Line]) -> Vec<Line> {
-        if self.sinks.iter().all(|kept| kept.always) {
-            return Vec::new();
-        }
-        let is_kept = |line: &&Line| line.version.is_some() || line.state.is_some();
-        let mut kept: Vec<Line> = lines.iter().filter(is_kept).cloned().collect();
-        for line in &mut kept {
-            self.reasons.retain(|known| known.proxy != line.proxy);
-            if line.why.is_some() {
-                self.reasons.push(line.clone());
-                line.why = None;
-            }
-        }
-        kept
-    }
-
-    /// Nothing is kept back any more.
-    fn flush(&mut self) {
-        self.kept_back = None;
-        self.each_sink(|Kept { sink, .. }| sink.flush());
-    }
-
-    fn each_sink(&mut self, mut act: impl FnMut(&mut Kept) -> io::Result<()>) {
-        self.sinks.retain_mut(|kept| {
-            let done = act(kept);
-            if let Err(error) = &done {
-                let silent = usize::from(kept.always);
-                self.shared.silent.fetch_add(silent, Ordering::Relaxed);
-                self.shared.fail(error);
-            }
-            done.is_ok()
-        });
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Shared {
     fn fail(&self, error: &io::Error) {
         tracing::error!("the trace cannot be written, and ends here: {error}");
-        let failed = self.failed.lock();
-        failed
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(error.to_string());
+        lock(&self.failed).push(error.to_string());
         self.has_failed.store(true, Ordering::Release);
     }
 }
@@ -438,5 +337,11 @@ impl Shared {
 impl std::fmt::Debug for Trace {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Trace").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Tracer {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Tracer").finish_non_exhaustive()
     }
 }

@@ -25,6 +25,7 @@ use self::developed::{Developed, Read};
 use self::sources::Sources;
 use self::trial::Trial;
 use super::agent::AgentArgs;
+use super::otel;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
 use super::run::{check_grant, code_of, on_a_runtime, supervise, told};
@@ -38,6 +39,7 @@ use crate::limits::LINE;
 use crate::native::CommandLine;
 use crate::sandbox::Engine;
 use crate::system::{stdio, stop};
+use crate::trace::Trace;
 use crate::transport::Transport;
 
 #[derive(Debug, clap::Args)]
@@ -118,7 +120,7 @@ impl Dev {
             ends(&developed, picture, agent, is_built.clone())
         });
         let settings = Settings {
-            trace,
+            trace: otel::exported(trace, log.as_deref()).map(Trace::tracer),
             log,
             swaps: Some(newer),
             ..Settings::default()

@@ -1,6 +1,7 @@
 //! Hands lines over to the process that exports them. It may be stopped, slow or gone: so much waits for it, and what
 //! does not fit is counted.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,6 +17,9 @@ use acp_chain_trace::{Line, Sink};
 /// How much may wait to be handed over, in bytes.
 const WAITING: usize = 4 << 20;
 
+/// Of so many connections it is counted for each what did not fit, and of the others for all.
+const MISSED: usize = 4096;
+
 /// How long the end of a chain waits for that.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -26,7 +30,8 @@ pub struct Feed {
     queue: Sender<Entry>,
     entries: Option<Receiver<Entry>>,
     waiting: Arc<AtomicUsize>,
-    dropped: u64,
+    /// What did not fit, of each connection.
+    dropped: BTreeMap<String, u64>,
     is_gone: bool,
 }
 
@@ -56,7 +61,7 @@ impl Feed {
             queue,
             entries: Some(entries),
             waiting: Arc::default(),
-            dropped: 0,
+            dropped: BTreeMap::new(),
             is_gone: false,
         })
     }
@@ -71,24 +76,48 @@ impl Feed {
         Ok(())
     }
 
-    /// What is written of these lines.
-    fn text(&mut self, lines: &[Line]) -> io::Result<Vec<u8>> {
+    /// What is written of lines.
+    fn text<'l>(lines: impl Iterator<Item = &'l Line>) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
-        if let (1.., Some(first)) = (self.dropped, lines.first()) {
-            let missing = Line {
-                time: first.time.clone(),
-                connection: first.connection.clone(),
-                dropped: Some(self.dropped),
-                ..Line::default()
-            };
-            serde_json::to_writer(&mut text, &missing)?;
-            text.push(b'\n');
-        }
-        for line in lines.iter().filter_map(needed) {
+        for line in lines.filter_map(needed) {
             serde_json::to_writer(&mut text, &*line)?;
             text.push(b'\n');
         }
         Ok(text)
+    }
+
+    /// What did not fit, once.
+    fn missing(&mut self, time: &str) -> Vec<Line> {
+        let dropped = std::mem::take(&mut self.dropped).into_iter();
+        let missing = dropped.map(|(connection, count)| Line {
+            time: time.to_owned(),
+            connection,
+            dropped: Some(count),
+            ..Line::default()
+        });
+        missing.collect()
+    }
+
+    /// These do not fit. That connections begin and end goes on all the same, for half as much more: who misses an end
+    /// keeps what is over.
+    fn leave_out<'l>(&mut self, lines: &'l [Line], waiting: usize) -> Vec<&'l Line> {
+        if self.dropped.is_empty() {
+            tracing::warn!(
+                "the exporter for OpenTelemetry does not follow: lines of the trace are left out"
+            );
+        }
+        let is_edge = |line: &Line| line.version.is_some() || line.is_end();
+        let mut kept = Vec::new();
+        for line in lines {
+            if is_edge(line) && waiting <= WAITING + WAITING / 2 {
+                kept.push(line);
+            } else {
+                let is_known = self.dropped.len() < MISSED;
+                let of = if is_known { &*line.connection } else { "" };
+                *self.dropped.entry(of.to_owned()).or_default() += 1;
+            }
+        }
+        kept
     }
 }
 
@@ -104,17 +133,13 @@ impl Sink for Feed {
             return Ok(());
         }
         let waiting = self.waiting.load(Ordering::Relaxed);
-        if waiting > WAITING {
-            if self.dropped == 0 {
-                tracing::warn!(
-                    "the exporter for OpenTelemetry does not follow: lines of the trace are left out"
-                );
-            }
-            self.dropped += lines.len() as u64;
-            return Ok(());
-        }
-        let text = self.text(lines)?;
-        self.dropped = 0;
+        let text = if waiting > WAITING {
+            Self::text(self.leave_out(lines, waiting).into_iter())?
+        } else {
+            let time = lines.first().map_or("", |line| &line.time);
+            let missing = self.missing(time);
+            Self::text(missing.iter().chain(lines))?
+        };
         if text.is_empty() {
             return Ok(());
         }

@@ -17,6 +17,7 @@ use crate::mcp::bridge::BridgeKind;
 use crate::project::{Content, Keep, Standing, is_signed, vouched};
 use crate::rpc::code;
 use crate::system::{stdio, stop};
+use crate::trace::Trace;
 use crate::transport::Transport;
 
 #[derive(Debug, clap::Args)]
@@ -46,7 +47,7 @@ impl ProjectChain {
         let opened = trace::open_target(traced.as_ref())?;
         let live = opened.as_ref().and_then(trace::live_folder);
         let settings = Settings {
-            trace: opened,
+            trace: opened.map(Trace::tracer),
             log: log.clone(),
             ..Settings::default()
         };

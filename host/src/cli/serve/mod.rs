@@ -40,23 +40,26 @@ use self::keys::KeysFeed;
 use self::numbers::Agents;
 use self::pressure::Pressure;
 use super::agent::AgentArgs;
-use super::give_up_rights;
 use super::plan::{self, Failed};
 use super::run::{self, Run};
+use super::trace::{self, Target};
+use super::{give_up_rights, otel};
 use crate::chain::{self, Role};
 use crate::limits::LINE;
 use crate::system::{descriptors, stop};
+use crate::trace::{Trace, Tracer};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   acp-chain serve --with redact -- claude-agent-acp
   acp-chain serve --listen 127.0.0.1:8600 --manifest acp-chain.toml gemini
+  acp-chain serve --trace trace.jsonl -- claude-agent-acp
 
 Exit codes:
   0    it was asked to stop, and all connections have ended
   1    the manifest, a proxy or the address is wrong
-  2    the command line is wrong, or no agent is named")]
+  2    the command line is wrong, no agent is named, or the trace cannot be used")]
 pub struct Serve {
     #[command(flatten)]
     args: ServeArgs,
@@ -66,6 +69,8 @@ pub struct Serve {
     /// Also stand this extension in the chain, behind those that are there; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
+    #[command(flatten)]
+    target: Target,
     #[command(flatten)]
     agent: AgentArgs,
 }
@@ -107,8 +112,10 @@ impl Serve {
             resume: set.limits.resume,
             limits: limits(&set),
         };
+        let file = self.target.traced();
         let plan = |manifest| {
-            let run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
+            let mut run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
+            run.traced.clone_from(&file);
             run.plan(Role::Agent, log.as_deref())
         };
         let others = plan(self.manifest.clone())?;
@@ -136,6 +143,13 @@ impl Serve {
             let first = feed.first();
             gate.update(first.map_err(|error| wrong(&format!("there are no keys: {error}")))?);
         }
+        let trace = trace::open_target(file.as_ref()).map_err(|error| Failed {
+            exit_code: 2,
+            ..wrong(&error)
+        })?;
+        let live = trace.as_ref().and_then(trace::live_folder);
+        // It outlives the runtime: what happens until that is gone is written.
+        let tracer = otel::exported(trace, log.as_deref()).map(Trace::tracer);
         let supervisor = run::supervise(&program)?;
         // What it takes to load ends with this, and no thread keeps rights.
         let loaded = runtime(None)
@@ -146,7 +160,10 @@ impl Serve {
         let agents = Agents::default();
         let numbers = numbers::sources(agents.clone(), chains.total());
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        give_up_rights(&directories, None);
+        give_up_rights(&directories, live.as_ref());
+        if let Some(tracer) = &tracer {
+            tracer.start();
+        }
         let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
         runtime.block_on(chains.check())?;
         if let Some(writer) = writer {
@@ -162,7 +179,8 @@ impl Serve {
             say!("numbers at {}", metrics.url());
             runtime.spawn(metrics.serve(server.stopper(), numbers));
         }
-        let behind = behind(Arc::new(chains), pressure, agents, log, program);
+        let trace = tracer.clone();
+        let behind = behind(Arc::new(chains), pressure, agents, trace, log, program);
         let ended = runtime.block_on(async {
             let stopper = server.stopper();
             let serving = server.serve(gate, behind);
@@ -213,25 +231,25 @@ fn behind(
     chains: Arc<Chains>,
     pressure: Pressure,
     agents: Agents,
+    tracer: Option<Tracer>,
     log: Option<PathBuf>,
     program: PathBuf,
 ) -> Behind {
     let serve = Box::new(move |opened| {
-        let (chains, log, program) = (chains.clone(), log.clone(), program.clone());
-        let agents = agents.clone();
+        let (chains, agents) = (chains.clone(), agents.clone());
+        let Opened {
+            transport,
+            user,
+            stop,
+            ..
+        } = opened;
+        let settings = chain::Settings {
+            trace: tracer.as_ref().map(|tracer| tracer.of_user(&user.name)),
+            program: program.clone(),
+            log: log.clone(),
+            swaps: None,
+        };
         Box::pin(async move {
-            let Opened {
-                transport,
-                user,
-                stop,
-                ..
-            } = opened;
-            let settings = chain::Settings {
-                trace: None,
-                program,
-                log,
-                swaps: None,
-            };
             let starting = agents.clone();
             let start = move |role| {
                 let (chains, user) = (chains.clone(), user.clone());

@@ -96,7 +96,7 @@ fn offer() -> Option<Offer> {
         io::ErrorKind::Unsupported => tracing::debug!("{error}"),
         _ => {
             let error = Untrusted::new(error);
-            tracing::warn!("nobody can watch this chain while it runs: {error}");
+            tracing::warn!("nobody can watch what this process does while it runs: {error}");
         }
     });
     opened.ok()

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use self::client::{Client, Ending, Scene};
+use super::otel;
 use super::run::{Run, on_a_runtime};
 use super::typed::picture::{Picture, columns};
 use super::typed::streams;
@@ -84,6 +85,7 @@ impl Try {
             .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
         self.run.traced = self.run.target.traced();
         let (trace, picture) = Picture::begin(self.run.traced.as_ref())?;
+        let trace = otel::exported(Some(trace), log.as_deref());
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);
         let transport = Transport::lines(reader, writer, LINE);
@@ -94,7 +96,7 @@ impl Try {
         };
         let served = self
             .run
-            .serve_client(transport, Some(trace), log, stop::ordered(), begun);
+            .serve_client(transport, trace, log, stop::ordered(), begun);
         let client = Client::new(ours, input, interrupts, picture, &scene, &proxies);
         let (served, ending) = tokio::join!(served, client.run(self.prompt));
         served?;

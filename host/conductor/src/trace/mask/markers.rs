@@ -13,30 +13,38 @@ use acp_chain_secrets::{Detector, Effort, Secret, UNCLEAR, defaults};
 /// So many secrets are told apart. Those that come later are only told by their kind.
 const MOST: usize = 1 << 16;
 
-/// Finds secrets, and names them.
-pub struct Markers {
-    /// It takes some megabytes, so it is made when there is something to look into. None if there is no memory for it;
-    /// then nothing goes out.
-    detector: LazyCell<Option<Detector>>,
-    /// By the hash of a secret, which it takes the key of this process to compute.
-    numbers: HashMap<u64, usize>,
+/// Finds secrets, the same way on all connections. It takes some megabytes, so it is made when there is something to
+/// look into. None if there is no memory for it; then nothing goes out.
+pub type Finder = LazyCell<Option<Detector>>;
+
+/// One that is made when it is needed.
+pub fn finder() -> Finder {
+    LazyCell::new(|| Detector::new(defaults().copied()).ok())
+}
+
+/// The numbers of the secrets of a connection: by the hash of each, which it takes the key of this process to compute.
+#[derive(Default)]
+pub struct Numbers {
+    known: HashMap<u64, usize>,
     hasher: RandomState,
+}
+
+/// Finds the secrets of a connection, and names them.
+pub struct Markers<'m> {
+    finder: &'m Finder,
+    numbers: &'m mut Numbers,
 }
 
 /// Another text for a part of one.
 pub type Edit = (Range<usize>, String);
 
-impl Markers {
-    pub fn new() -> Self {
-        Self {
-            detector: LazyCell::new(|| Detector::new(defaults().copied()).ok()),
-            numbers: HashMap::new(),
-            hasher: RandomState::new(),
-        }
+impl<'m> Markers<'m> {
+    pub fn new(finder: &'m Finder, numbers: &'m mut Numbers) -> Self {
+        Self { finder, numbers }
     }
 
-    pub fn detector(&self) -> Option<&Detector> {
-        self.detector.as_ref()
+    pub fn detector(&self) -> Option<&'m Detector> {
+        self.finder.as_ref()
     }
 
     /// What stands for a secret of this kind.
@@ -44,13 +52,13 @@ impl Markers {
         if kind == UNCLEAR {
             return unclear();
         }
-        let hash = self.hasher.hash_one(secret);
-        let known = self.numbers.len();
-        let number = match self.numbers.get(&hash) {
+        let Numbers { known, hasher } = &mut *self.numbers;
+        let (hash, count) = (hasher.hash_one(secret), known.len());
+        let number = match known.get(&hash) {
             Some(number) => *number,
-            None if known < MOST => {
-                self.numbers.insert(hash, known + 1);
-                known + 1
+            None if count < MOST => {
+                known.insert(hash, count + 1);
+                count + 1
             }
             None => return format!("[secret: {kind}]"),
         };
@@ -59,7 +67,7 @@ impl Markers {
 
     /// What stands for the secrets in a text.
     pub fn edits(&mut self, text: &str, effort: &mut Effort) -> Vec<Edit> {
-        let found = match &*self.detector {
+        let found = match self.detector() {
             Some(detector) => detector.find(text, effort),
             None => Err(String::new()),
         };

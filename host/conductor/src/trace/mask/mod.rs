@@ -7,68 +7,47 @@
 //! | `markers` | what stands for secrets |
 //! | `body` | what a message says without its secrets |
 //! | `texts` | texts that come in pieces, of which a secret may have a part of each |
+//! | `lines` | the lines of a connection |
 //!
-//! What always holds: lines leave in the order in which they came. One waits until it is known of its text whether a
-//! secret is in it, and so do all behind it; but what waits is bounded, and nothing waits when somebody waits for it.
-//! Then a marker stands for what is not known yet. No line leaves that was not looked at.
+//! What always holds: the lines of a connection leave in the order in which they came. One waits until it is known of its
+//! text whether a secret is in it, and so do all of the connection behind it; but what waits is bounded, and nothing
+//! waits when somebody waits for it. Then a marker stands for what is not known yet. No line leaves that was not looked
+//! at.
 
 mod body;
+mod lines;
 mod markers;
 mod strings;
 #[cfg(test)]
 mod tests;
 mod texts;
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::io;
 
-use acp_chain_secrets::Effort;
 use acp_chain_trace::{Line, Sink};
-use serde_json::value::RawValue;
 
-use body::{Body, Chunk};
-use markers::{Edit, Markers, applied};
-use texts::{Hop, Texts};
+use lines::Lines;
+use markers::{Finder, finder};
 
-/// What lines that wait may take, in bytes.
+/// What lines that wait may take, of all connections, in bytes.
 const WAITING: usize = 8 << 20;
-
-/// What it takes to keep a line, besides its body.
-const ENTRY: usize = 512;
-
-const UPDATE: &str = "session/update";
-
-/// Updates that add nothing to the conversation, and so may come between two chunks of a text.
-const ASIDE: &[&str] = &[
-    "available_commands_update",
-    "config_option_update",
-    "current_mode_update",
-    "session_info_update",
-    "usage_update",
-];
 
 /// Masks the lines for a sink.
 pub struct Masked<S> {
     sink: S,
-    markers: Markers,
-    texts: Texts,
-    waiting: VecDeque<Waiting>,
-    /// The number of the first of them.
-    first: u64,
+    finder: Finder,
+    connections: HashMap<String, Known>,
+    /// What those that wait take.
     cost: usize,
 }
 
-/// A line that is not written yet.
-struct Waiting {
-    line: Line,
-    cost: usize,
-    /// The changes to its body.
-    edits: Vec<Edit>,
-    /// What is not decided of it.
-    chunk: Option<Chunk>,
-    /// The changes to the text of the chunk.
-    decided: Vec<Edit>,
-    is_decided: bool,
+/// What is known of a connection.
+#[derive(Default)]
+struct Known {
+    proxies: Box<[String]>,
+    /// There are none until something is said: of a server that nobody watches, much else would be.
+    lines: Option<Box<Lines>>,
 }
 
 impl<S: Sink> Masked<S> {
@@ -76,164 +55,111 @@ impl<S: Sink> Masked<S> {
     pub fn new(sink: S) -> Self {
         Self {
             sink,
-            markers: Markers::new(),
-            texts: Texts::default(),
-            waiting: VecDeque::new(),
-            first: 0,
+            finder: finder(),
+            connections: HashMap::new(),
             cost: 0,
         }
     }
 
-    fn take(&mut self, line: &Line) {
-        let mut line = line.clone();
-        if line.version.is_some() {
-            line.masked = Some(true);
-            self.texts
-                .begin(line.proxies.as_deref().unwrap_or_default());
+    /// Takes in a line, and adds those that are decided.
+    fn take(&mut self, line: &Line, decided: &mut Vec<Line>) {
+        if line.is_lasting() && line.why.is_none() && self.takes_standing(line) {
+            decided.push(Line {
+                masked: line.version.and(Some(true)),
+                ..line.clone()
+            });
+            return;
         }
-        let mut effort = Effort::default();
-        for text in [&mut line.method, &mut line.session, &mut line.why] {
-            if let Some(text) = text
-                && let Some(masked) = self.markers.masked(text, &mut effort)
-            {
-                *text = masked;
-            }
+        let known = self.connections.entry(line.connection.clone());
+        let known = known.or_default();
+        let proxies = &known.proxies;
+        let lines = known
+            .lines
+            .get_or_insert_with(|| Lines::new(proxies).into());
+        let before = lines.cost();
+        lines.take(line, &self.finder);
+        if line.is_end() {
+            lines.give_up();
         }
-        let is_update = line.method.as_deref() == Some(UPDATE);
-        if let Some(id) = &mut line.id {
-            let looked = Body::of(id.get(), false, &mut self.markers);
-            change(id, &looked.edits);
+        decided.extend(lines.decided());
+        self.cost = self.cost + lines.cost() - before;
+        if line.is_end() {
+            self.connections.remove(&line.connection);
         }
-        let cost = ENTRY + line.body().map_or(0, str::len);
-        let looked = match line.body() {
-            Some(body) => Body::of(body, is_update, &mut self.markers),
-            None => Body::default(),
-        };
-        let hop = Hop::of(&line);
-        let Body { edits, chunk, kind } = looked;
-        if let Some(hop) = &hop
-            && !(is_update && ASIDE.contains(&&*kind))
+        // A flood costs the connection whose it is.
+        while self.cost > WAITING
+            && let Some(longest) = self.lines().max_by_key(|lines| lines.cost())
         {
-            let identity = chunk.as_ref().map(|chunk| &*chunk.identity);
-            for hop in self.texts.over(hop, identity) {
-                let decided = self.texts.end(&hop, &mut self.markers);
-                self.decide(decided);
-            }
-        }
-        let number = self.first + self.waiting.len() as u64;
-        self.cost += cost;
-        self.waiting.push_back(Waiting {
-            is_decided: chunk.is_none(),
-            line,
-            cost,
-            edits,
-            chunk,
-            decided: Vec::new(),
-        });
-        let waiting = self.waiting.back().and_then(|line| line.chunk.as_ref());
-        if let (Some(hop), Some(chunk)) = (hop, waiting) {
-            let decided = self.texts.next(hop, number, chunk, &mut self.markers);
-            self.decide(decided);
-        } else if let Some(last) = self.waiting.back_mut()
-            && let Some(chunk) = &last.chunk
-        {
-            // A piece of no text that is known.
-            last.decided = self.markers.edits(&chunk.text, &mut effort);
-            last.is_decided = true;
-        }
-        if self.cost > WAITING || self.texts.are_many() {
-            self.give_up();
+            let gone = longest.cost();
+            longest.give_up();
+            decided.extend(longest.decided());
+            self.cost -= gone;
         }
     }
 
-    /// It is known what becomes of these.
-    fn decide(&mut self, decided: Vec<texts::Decided>) {
-        for texts::Decided {
-            line,
-            edits,
-            is_last,
-        } in decided
-        {
-            let place = usize::try_from(line - self.first).unwrap_or(usize::MAX);
-            if let Some(waiting) = self.waiting.get_mut(place) {
-                waiting.decided.extend(edits);
-                waiting.is_decided |= is_last;
-            }
+    /// Takes in a line that says how things stand on a connection, and has no text in which a secret could be. Whether it
+    /// can leave at once: something may wait that came before it.
+    fn takes_standing(&mut self, line: &Line) -> bool {
+        let known = self.connections.get(&line.connection);
+        if known.is_some_and(|known| known.lines.is_some()) {
+            return false;
         }
-    }
-
-    /// Nothing waits any more.
-    fn give_up(&mut self) {
-        let decided = self.texts.give_up();
-        self.decide(decided);
-    }
-
-    /// The lines that are decided, up to the first that is not.
-    fn decided(&mut self) -> Vec<Line> {
-        let mut lines = Vec::new();
-        while let Some(waiting) = self.waiting.pop_front_if(|waiting| waiting.is_decided) {
-            self.first += 1;
-            self.cost -= waiting.cost;
-            lines.push(waiting.done());
+        if line.is_end() {
+            self.connections.remove(&line.connection);
+        } else if let Some(proxies) = &line.proxies {
+            let known = Known {
+                proxies: proxies.clone().into(),
+                lines: None,
+            };
+            self.connections.insert(line.connection.clone(), known);
         }
-        lines
+        true
     }
 
-    fn hand_over(&mut self) -> io::Result<()> {
-        let lines = self.decided();
-        match lines.is_empty() {
+    /// The lines of all connections on which something was said.
+    fn lines(&mut self) -> impl Iterator<Item = &mut Box<Lines>> {
+        let all = self.connections.values_mut();
+        all.filter_map(|known| known.lines.as_mut())
+    }
+
+    fn hand_over(&mut self, decided: &[Line]) -> io::Result<()> {
+        match decided.is_empty() {
             true => Ok(()),
-            false => self.sink.write(&lines),
+            false => self.sink.write(decided),
         }
     }
 }
 
 impl<S: Sink> Sink for Masked<S> {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        let mut decided = Vec::new();
         for line in lines {
-            self.take(line);
+            self.take(line, &mut decided);
         }
-        self.hand_over()
+        self.hand_over(&decided)
+    }
+
+    fn rest(&mut self, connection: &str) -> io::Result<()> {
+        let known = self.connections.get_mut(connection);
+        if let Some(lines) = known.and_then(|known| known.lines.as_mut()) {
+            self.cost -= lines.cost();
+            lines.give_up();
+            let decided: Vec<_> = lines.decided().collect();
+            self.hand_over(&decided)?;
+        }
+        self.sink.rest(connection)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.give_up();
-        self.hand_over()?;
+        let mut decided = Vec::new();
+        for lines in self.lines() {
+            lines.give_up();
+            decided.extend(lines.decided());
+        }
+        self.cost = 0;
+        self.hand_over(&decided)?;
         self.sink.flush()
     }
-}
-
-impl Waiting {
-    fn done(self) -> Line {
-        let Self {
-            mut line,
-            mut edits,
-            chunk,
-            decided,
-            ..
-        } = self;
-        if let Some(chunk) = chunk.filter(|_| !decided.is_empty()) {
-            let text = applied(&chunk.text, &decided);
-            let mut body = Body::default();
-            body.change(chunk.range, &body::encoded(chunk.coding, &text));
-            edits.append(&mut body.edits);
-            edits.sort_by_key(|(range, _)| range.start);
-        }
-        let bodies = [&mut line.params, &mut line.result, &mut line.error];
-        if let Some(body) = bodies.into_iter().find_map(Option::as_mut) {
-            change(body, &edits);
-        }
-        line
-    }
-}
-
-/// Changes JSON. What would then be none says nothing.
-fn change(json: &mut Box<RawValue>, edits: &[Edit]) {
-    if edits.is_empty() {
-        return;
-    }
-    *json = RawValue::from_string(applied(json.get(), edits))
-        .unwrap_or_else(|_| RawValue::from_string("null".to_owned()).expect("null is JSON"));
 }
 
 impl<S> std::fmt::Debug for Masked<S> {

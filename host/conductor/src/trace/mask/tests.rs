@@ -27,13 +27,7 @@ impl Stage {
     fn new() -> Self {
         let kept = Kept::default();
         let mut masked = Masked::new(kept.clone());
-        let heading = Line {
-            version: Some(1),
-            proxies: Some(vec!["one".to_owned(), "two".to_owned()]),
-            masked: Some(false),
-            ..Line::default()
-        };
-        masked.write(&[heading]).unwrap();
+        masked.write(&[heading()]).unwrap();
         Self { masked, kept }
     }
 
@@ -71,6 +65,15 @@ impl Stage {
                 .map(str::to_owned)
         });
         texts.collect()
+    }
+}
+
+fn heading() -> Line {
+    Line {
+        version: Some(1),
+        proxies: Some(vec!["one".to_owned(), "two".to_owned()]),
+        masked: Some(false),
+        ..Line::default()
     }
 }
 
@@ -388,4 +391,69 @@ proptest! {
         let numbers: Vec<_> = stage.lines().iter().filter_map(|line| line.waited).collect();
         prop_assert_eq!(numbers, (0..said.len() as u64).collect::<Vec<_>>());
     }
+}
+
+fn end() -> Line {
+    Line {
+        ended: Some(true),
+        ..Line::default()
+    }
+}
+
+/// A line of a connection.
+fn of(connection: &str, line: Line) -> Line {
+    Line {
+        connection: connection.to_owned(),
+        ..line
+    }
+}
+
+#[test]
+fn a_text_that_is_not_over_delays_its_own_connection_alone_and_its_end_decides() {
+    let secret = github(LETTERS);
+    let mut stage = Stage::new();
+    stage.say(of("x", chunk(HOP, &secret[..20])));
+    stage.say(of("y", line(HOP, "m", &json!({ "a": &secret }))));
+    let connections = |stage: &Stage| {
+        let lines = stage.lines().into_iter();
+        lines.map(|line| line.connection).collect::<Vec<_>>()
+    };
+    assert_eq!(connections(&stage), ["y"]);
+    stage.say(of("x", chunk(HOP, &secret[20..])));
+    stage.say(of("x", end()));
+    assert_eq!(connections(&stage), ["y", "x", "x", "x"]);
+    assert!(!stage.text().contains(LETTERS), "{}", stage.text());
+    stage.say(of("z", heading()));
+    stage.say(of("z", end()));
+    for (connection, is_known) in [("x", false), ("y", true), ("z", false)] {
+        let known = stage.masked.connections.contains_key(connection);
+        assert_eq!(known, is_known, "{connection}");
+    }
+}
+
+#[test]
+fn a_connection_that_rests_keeps_nothing_back_and_others_go_on() {
+    let mut stage = Stage::new();
+    for connection in ["x", "y"] {
+        stage.say(of(connection, chunk(HOP, "see ghp_")));
+    }
+    assert_eq!(stage.lines().len(), 0);
+    stage.masked.rest("x").unwrap();
+    let lines = stage.lines();
+    assert_eq!((lines.len(), &*lines[0].connection), (1, "x"));
+    stage.masked.rest("y").unwrap();
+    assert_eq!((stage.lines().len(), stage.masked.cost), (2, 0));
+}
+
+#[test]
+fn when_too_much_waits_it_is_that_of_the_connection_that_says_most() {
+    let mut stage = Stage::new();
+    stage.say(of("small", chunk(HOP, "see ghp_")));
+    let long = json!({ "long": "x ".repeat(1 << 19) });
+    stage.say(of("large", chunk(HOP, "see ghp_")));
+    for _ in 0..9 {
+        stage.say(of("large", line(NEXT, "m", &long)));
+    }
+    let lines = stage.lines();
+    assert!(lines.len() >= 8 && lines.iter().all(|line| line.connection == "large"));
 }

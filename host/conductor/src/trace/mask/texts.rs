@@ -69,11 +69,14 @@ impl Texts {
         self.going.len() > MANY
     }
 
-    /// A connection begins, with the parts of its chain in their order.
-    pub fn begin(&mut self, proxies: &[String]) {
+    /// Those of a chain with these proxies, in their order.
+    pub fn new(proxies: &[String]) -> Self {
         let proxies = proxies.iter().map(|proxy| &**proxy);
         let parts = iter::once("client").chain(proxies).chain(["agent"]);
-        self.parts = parts.map(str::to_owned).collect();
+        Self {
+            going: HashMap::new(),
+            parts: parts.map(str::to_owned).collect(),
+        }
     }
 
     /// The texts that are over when something passes a hop that is no piece of the text with this identity: whoever says

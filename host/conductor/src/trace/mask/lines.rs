@@ -1,0 +1,189 @@
+//! The lines of a connection, without its secrets. They leave in the order in which they came.
+
+use std::collections::VecDeque;
+
+use acp_chain_secrets::Effort;
+use acp_chain_trace::Line;
+use serde_json::value::RawValue;
+
+use super::body::{self, Body, Chunk};
+use super::markers::{Edit, Finder, Markers, Numbers, applied};
+use super::texts::{self, Hop, Texts};
+
+/// What it takes to keep a line, besides its body.
+const ENTRY: usize = 512;
+
+const UPDATE: &str = "session/update";
+
+/// Updates that add nothing to the conversation, and so may come between two chunks of a text.
+const ASIDE: &[&str] = &[
+    "available_commands_update",
+    "config_option_update",
+    "current_mode_update",
+    "session_info_update",
+    "usage_update",
+];
+
+/// The lines of a connection.
+#[derive(Default)]
+pub struct Lines {
+    numbers: Numbers,
+    texts: Texts,
+    /// Of a connection on which nothing waits, next to nothing is kept: they are large.
+    waiting: VecDeque<Box<Waiting>>,
+    /// The number of the first of them.
+    first: u64,
+    cost: usize,
+}
+
+/// A line that is not written yet.
+struct Waiting {
+    line: Line,
+    cost: usize,
+    /// The changes to its body.
+    edits: Vec<Edit>,
+    /// What is not decided of it.
+    chunk: Option<Chunk>,
+    /// The changes to the text of the chunk.
+    decided: Vec<Edit>,
+    is_decided: bool,
+}
+
+impl Lines {
+    /// Those of a chain with these proxies, in their order.
+    pub fn new(proxies: &[String]) -> Self {
+        Self {
+            texts: Texts::new(proxies),
+            ..Self::default()
+        }
+    }
+
+    /// What those that wait take, in bytes.
+    pub fn cost(&self) -> usize {
+        self.cost
+    }
+
+    /// Takes in a line.
+    pub fn take(&mut self, line: &Line, finder: &Finder) {
+        let mut line = line.clone();
+        let mut markers = Markers::new(finder, &mut self.numbers);
+        let mut effort = Effort::default();
+        for text in [&mut line.method, &mut line.session, &mut line.why] {
+            if let Some(text) = text
+                && let Some(masked) = markers.masked(text, &mut effort)
+            {
+                *text = masked;
+            }
+        }
+        let is_update = line.method.as_deref() == Some(UPDATE);
+        if let Some(id) = &mut line.id {
+            let looked = Body::of(id.get(), false, &mut markers);
+            change(id, &looked.edits);
+        }
+        let cost = ENTRY + line.body().map_or(0, str::len);
+        let looked = match line.body() {
+            Some(body) => Body::of(body, is_update, &mut markers),
+            None => Body::default(),
+        };
+        let hop = Hop::of(&line);
+        let Body { edits, chunk, kind } = looked;
+        if let Some(hop) = &hop
+            && !(is_update && ASIDE.contains(&&*kind))
+        {
+            let identity = chunk.as_ref().map(|chunk| &*chunk.identity);
+            for hop in self.texts.over(hop, identity) {
+                let decided = self.texts.end(&hop, &mut markers);
+                decide(&mut self.waiting, self.first, decided);
+            }
+        }
+        let number = self.first + self.waiting.len() as u64;
+        self.cost += cost;
+        self.waiting.push_back(Box::new(Waiting {
+            is_decided: chunk.is_none(),
+            line,
+            cost,
+            edits,
+            chunk,
+            decided: Vec::new(),
+        }));
+        let waiting = self.waiting.back().and_then(|line| line.chunk.as_ref());
+        if let (Some(hop), Some(chunk)) = (hop, waiting) {
+            let decided = self.texts.next(hop, number, chunk, &mut markers);
+            decide(&mut self.waiting, self.first, decided);
+        } else if let Some(last) = self.waiting.back_mut()
+            && let Some(chunk) = &last.chunk
+        {
+            // A piece of no text that is known.
+            last.decided = markers.edits(&chunk.text, &mut effort);
+            last.is_decided = true;
+        }
+        if self.texts.are_many() {
+            self.give_up();
+        }
+    }
+
+    /// Nothing waits any more.
+    pub fn give_up(&mut self) {
+        let decided = self.texts.give_up();
+        decide(&mut self.waiting, self.first, decided);
+    }
+
+    /// The lines that are decided, up to the first that is not.
+    pub fn decided(&mut self) -> impl Iterator<Item = Line> {
+        std::iter::from_fn(|| {
+            let waiting = self.waiting.pop_front_if(|waiting| waiting.is_decided)?;
+            self.first += 1;
+            self.cost -= waiting.cost;
+            Some(waiting.done())
+        })
+    }
+}
+
+/// It is known what becomes of these of the lines that wait.
+fn decide(waiting: &mut VecDeque<Box<Waiting>>, first: u64, decided: Vec<texts::Decided>) {
+    for texts::Decided {
+        line,
+        edits,
+        is_last,
+    } in decided
+    {
+        let place = usize::try_from(line - first).unwrap_or(usize::MAX);
+        if let Some(waiting) = waiting.get_mut(place) {
+            waiting.decided.extend(edits);
+            waiting.is_decided |= is_last;
+        }
+    }
+}
+
+impl Waiting {
+    fn done(self) -> Line {
+        let Self {
+            mut line,
+            mut edits,
+            chunk,
+            decided,
+            ..
+        } = self;
+        if let Some(chunk) = chunk.filter(|_| !decided.is_empty()) {
+            let text = applied(&chunk.text, &decided);
+            let mut body = Body::default();
+            body.change(chunk.range, &body::encoded(chunk.coding, &text));
+            edits.append(&mut body.edits);
+            edits.sort_by_key(|(range, _)| range.start);
+        }
+        let bodies = [&mut line.params, &mut line.result, &mut line.error];
+        if let Some(body) = bodies.into_iter().find_map(Option::as_mut) {
+            change(body, &edits);
+        }
+        line
+    }
+}
+
+/// Changes JSON. What would then be none says nothing.
+fn change(json: &mut Box<RawValue>, edits: &[Edit]) {
+    if edits.is_empty() {
+        return;
+    }
+    *json = RawValue::from_string(applied(json.get(), edits))
+        .unwrap_or_else(|_| RawValue::from_string("null".to_owned()).expect("null is JSON"));
+}

@@ -1,0 +1,176 @@
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+
+use acp_chain_trace::{Line, Sink};
+
+use super::writer::Kept;
+use super::{Beginning, Event, Recorder, Role, State, Trace, Tracer, WAITING, wait};
+use crate::trace::writer::Entry;
+
+/// Keeps what it gets.
+#[derive(Clone, Default)]
+struct Book(Arc<Mutex<Vec<Line>>>);
+
+impl Book {
+    fn lines(&self) -> Vec<Line> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// The lines of a connection.
+    fn of(&self, recorder: &Recorder) -> Vec<Line> {
+        let mut lines = self.lines();
+        lines.retain(|line| *line.connection == *recorder.name);
+        lines
+    }
+}
+
+impl Sink for Book {
+    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        self.0.lock().unwrap().extend_from_slice(lines);
+        Ok(())
+    }
+}
+
+fn begin(tracer: &Tracer, proxies: &[&str]) -> Recorder {
+    tracer.clone().connection(Beginning {
+        role: Role::Agent,
+        proxies: proxies.iter().map(|&id| id.to_owned()).collect(),
+        agent: None,
+    })
+}
+
+fn became(state: State, why: Option<&str>) -> Event {
+    Event::Became {
+        proxy: "redact".to_owned(),
+        state,
+        restarts: 0,
+        memory: None,
+        why: why.map(str::to_owned),
+    }
+}
+
+fn written(tracer: &Tracer) {
+    wait(&tracer.process.queue, Entry::Flush);
+}
+
+#[test]
+fn each_connection_of_a_process_has_a_beginning_an_end_and_lines_of_its_own() {
+    let book = Book::default();
+    let tracer = Trace::default().to(book.clone()).tracer();
+    let own = begin(&tracer, &["redact"]);
+    let anns = begin(&tracer.of_user("ann"), &["redact"]);
+    own.record(became(State::Running, None));
+    anns.record(became(State::Failed, Some("it broke")));
+    let name = anns.name.clone();
+    drop(anns);
+    own.record(became(State::Ended, None));
+    written(&tracer);
+    let lines = book.of(&own);
+    assert_eq!(lines.len(), 3);
+    assert_eq!((lines[0].version, &lines[0].user), (Some(1), &None));
+    assert_eq!(lines[1].state, Some(State::Running));
+    let anns: Vec<_> = book
+        .lines()
+        .into_iter()
+        .filter(|line| *line.connection == *name)
+        .collect();
+    assert_eq!(anns.len(), 3);
+    assert_eq!(anns[0].user.as_deref(), Some("ann"));
+    assert_eq!(anns[1].why.as_deref(), Some("it broke"));
+    assert!(anns[2].is_end());
+}
+
+#[test]
+fn who_listens_later_is_told_why_proxies_failed_of_the_connections_that_are_not_over() {
+    let book = Book::default();
+    let mut trace = Trace::default();
+    trace.sinks.push(Kept {
+        sink: Box::new(book.clone()),
+        always: false,
+    });
+    let tracer = trace.tracer();
+    let [stays, goes] = [begin(&tracer, &["redact"]), begin(&tracer, &["redact"])];
+    for recorder in [&stays, &goes] {
+        recorder.record(became(State::Failed, Some("it broke")));
+    }
+    drop(goes);
+    written(&tracer);
+    let reasons = |book: &Book| {
+        book.lines()
+            .iter()
+            .filter(|line| line.why.is_some())
+            .count()
+    };
+    // Nobody looks for secrets in reasons that nobody hears.
+    assert_eq!((book.lines().len(), reasons(&book)), (5, 0));
+    tracer.process.heard.fetch_add(1, Ordering::Relaxed);
+    written(&tracer);
+    let lines = book.of(&stays);
+    assert_eq!(lines.last().unwrap().why.as_deref(), Some("it broke"));
+    assert_eq!(reasons(&book), 1);
+}
+
+/// Takes nothing until it may.
+struct Slow(Book, Receiver<()>);
+
+impl Sink for Slow {
+    fn write(&mut self, lines: &[Line]) -> io::Result<()> {
+        // Once whoever holds it is gone, it goes on.
+        let _ = self.1.recv();
+        self.0.write(lines)
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_counted_for_the_connection_whose_it_was() {
+    let book = Book::default();
+    let (goes_on, may) = mpsc::channel();
+    let tracer = Trace::default().to(Slow(book.clone(), may)).tracer();
+    let [floods, other] = [begin(&tracer, &[]), begin(&tracer, &[])];
+    let event = || became(State::Running, None);
+    for _ in 0..=WAITING / event().cost() {
+        floods.record(event());
+    }
+    drop(goes_on);
+    written(&tracer);
+    other.record(event());
+    written(&tracer);
+    let dropped = |recorder| {
+        book.of(recorder)
+            .iter()
+            .filter_map(|line| line.dropped)
+            .sum()
+    };
+    let (of_flood, of_other): (u64, u64) = (dropped(&floods), dropped(&other));
+    assert!(of_flood > 0 && of_other == 0, "{of_flood}, {of_other}");
+}
+
+#[test]
+fn who_lets_go_of_a_trace_last_waits_until_it_is_written() {
+    let book = Book::default();
+    let recorder = begin(&Trace::default().to(book.clone()).tracer(), &[]);
+    recorder.record(became(State::Running, None));
+    drop(recorder);
+    assert_eq!(book.lines().len(), 3);
+}
+
+#[test]
+fn a_trace_that_fails_is_told_to_who_runs_the_process_and_to_none_of_its_users() {
+    struct Full;
+    impl Sink for Full {
+        fn write(&mut self, _: &[Line]) -> io::Result<()> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+    }
+    for (user, told) in [(None, 1), (Some(""), 0), (Some("ann"), 0)] {
+        let tracer = Trace::default().to(Full).tracer();
+        let tracer = user.map_or(tracer.clone(), |user| tracer.of_user(user));
+        let recorder = begin(&tracer, &[]);
+        written(&tracer);
+        assert!(recorder.is_heard());
+        assert_eq!(recorder.failures().len(), told);
+        assert!(!recorder.is_heard());
+    }
+}
