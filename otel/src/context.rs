@@ -2,48 +2,14 @@
 
 use std::str::FromStr;
 
-use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
-use sha2::{Digest, Sha256};
-
 use crate::said::Meta;
+use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 
 /// The only version that there is of `traceparent`, and the lengths of its parts.
 const PARTS: [usize; 4] = [2, 32, 16, 2];
 
 /// The longest `tracestate` that is passed on, in bytes.
 const LONGEST: usize = 512;
-
-/// Makes ids for what happens on one connection. The same happening has the same id, whoever makes it, and whenever.
-#[derive(Clone, Debug)]
-pub struct Ids(String);
-
-impl Ids {
-    /// For a connection with these letters, which began at this time, as the trace writes both.
-    pub fn new(connection: &str, begun: &str) -> Self {
-        Self(format!("{begun} {connection}"))
-    }
-
-    /// Of a trace that begins here.
-    pub fn trace(&self, what: &[&str]) -> TraceId {
-        let hash = self.hash("trace", what);
-        TraceId::from_bytes(std::array::from_fn(|at| hash[at]))
-    }
-
-    /// Of a span.
-    pub fn span(&self, what: &[&str]) -> SpanId {
-        let hash = self.hash("span", what);
-        SpanId::from_bytes(std::array::from_fn(|at| hash[at]))
-    }
-
-    fn hash(&self, kind: &str, what: &[&str]) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        for part in [&*self.0, kind].iter().chain(what) {
-            hash.update(part.len().to_le_bytes());
-            hash.update(part);
-        }
-        hash.finalize().into()
-    }
-}
 
 /// What a request says of the trace that it is part of, if that makes sense (W3C Trace Context).
 pub fn remote(meta: &Meta) -> Option<SpanContext> {
@@ -73,10 +39,10 @@ pub fn remote(meta: &Meta) -> Option<SpanContext> {
 }
 
 /// A span of this trace, below that one.
-pub fn child(of: &SpanContext, id: SpanId) -> SpanContext {
+pub fn child(of: &SpanContext, id: [u8; 8]) -> SpanContext {
     SpanContext::new(
         of.trace_id(),
-        id,
+        SpanId::from_bytes(id),
         of.trace_flags(),
         false,
         of.trace_state().clone(),
@@ -84,7 +50,8 @@ pub fn child(of: &SpanContext, id: SpanId) -> SpanContext {
 }
 
 /// A span that no other is above.
-pub fn root(trace: TraceId, id: SpanId) -> SpanContext {
+pub fn root(trace: [u8; 16], id: [u8; 8]) -> SpanContext {
+    let (trace, id) = (TraceId::from_bytes(trace), SpanId::from_bytes(id));
     SpanContext::new(trace, id, TraceFlags::SAMPLED, false, TraceState::default())
 }
 
@@ -120,13 +87,5 @@ mod tests {
         ] {
             assert!(parse(bad).is_none(), "{bad}");
         }
-    }
-
-    #[test]
-    fn the_same_happening_has_the_same_id_and_no_other_has() {
-        let ids = Ids::new("abcdefgh", "2026-01-01T00:00:00Z");
-        assert_eq!(ids.span(&["turn", "1"]), ids.span(&["turn", "1"]));
-        assert_ne!(ids.span(&["turn", "1"]), ids.span(&["turn", "2"]));
-        assert_ne!(ids.span(&["turn1", ""]), ids.span(&["turn", "1"]));
     }
 }

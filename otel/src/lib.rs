@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `mapping` | all names: which semantic conventions are followed, and what of a message may leave |
 //! | `said` | what is read of the bodies of messages |
-//! | `context` | who a span belongs to: `traceparent`, and ids |
+//! | `context` | who a span belongs to |
 //! | `spans` | lines into spans |
 //! | `requests` | requests that have one |
 //! | `span` | parts of one |

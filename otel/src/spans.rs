@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
-use acp_chain_trace::{Decision, Kind, Line, Role, State};
+use acp_chain_trace::{Decision, Ids, Kind, Line, Role, State};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Event, SpanContext, Status};
 use opentelemetry_sdk::trace::SpanData;
 
-use crate::context::{Ids, child, root};
+use crate::context::{child, root};
 use crate::mapping::{self, identifier};
 use crate::requests::{About, Agent, Asked, Request};
 use crate::said::{self, Usage, read};

@@ -8,6 +8,7 @@
 //! | `findings` | what went wrong in a run |
 //! | `diff` | what differs between two runs |
 //! | `export` | formats of other programs |
+//! | `ids` | ids of spans, for what happens on a connection |
 //!
 //! What always holds: a trace may come from anybody. Reading one takes bounded memory for each line, and whatever
 //! is wrong with it is told with the number of its line. What it says is text from outside: whoever shows it
@@ -18,6 +19,7 @@
 mod diff;
 mod export;
 mod findings;
+mod ids;
 mod line;
 mod read;
 mod sink;
@@ -28,6 +30,7 @@ use std::path::{Path, PathBuf};
 pub use diff::{Difference, Run, Side, Turn, diff};
 pub use export::{ExportError, Format, export};
 pub use findings::{Finding, Findings};
+pub use ids::Ids;
 pub use line::{Decision, Kind, Line, Role, State, VERSION};
 pub use read::{Reader, TraceError};
 pub use sink::Sink;

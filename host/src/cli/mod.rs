@@ -92,6 +92,7 @@ Environment:
   ACP_CHAIN_LIVE            nobody can watch chains that run, if it is 0
   ACP_CHAIN_NODE            what ids of connections begin with, where `serve` is not told by `--node`
   ACP_CHAIN_OTEL_HOPS       1: of what chains export by OpenTelemetry, a span for each decision of a proxy, too
+  ACP_CHAIN_OTEL_PROPAGATE  if it is 1, agents are told of the span of their turn in that export
   OTEL_*                    what chains export by OpenTelemetry, and where to; nothing without them
   NO_COLOR                  no colours, whatever it is set to
   CLICOLOR_FORCE            colours where there is no terminal too, unless it is 0

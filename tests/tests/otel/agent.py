@@ -70,7 +70,7 @@ for line in sys.stdin:
         result = {
             "stopReason": "end_turn",
             "usage": {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120},
-            "_meta": {"said": SECRET},
+            "_meta": {"said": SECRET, "heard": params.get("_meta")},
         }
     else:
         say({"id": message["id"], "error": {"code": -32601, "message": SECRET}})

@@ -54,18 +54,33 @@ fn answer(message: &Message) -> Vec<String> {
 
 /// A turn with all that the agent does, which is part of the client's trace.
 async fn turn(client: &mut Process) {
+    turn_with(client, Some(meta())).await;
+}
+
+/// What the client says of its trace.
+fn meta() -> Value {
+    json!({"traceparent": format!("00-{TRACE}-{ABOVE}-01"), "tracestate": "vendor=1"})
+}
+
+/// A turn whose prompt has this `_meta`; gives that with which the agent got it.
+async fn turn_with(client: &mut Process, meta: Option<Value>) -> Value {
     client.initialize().await;
     let server = r#"{"cwd":"/","mcpServers":[{"type":"acp","name":"theirs","id":"own-id"}]}"#;
     let begun = client.wire.request("session/new", server).await;
     let begun: Value = serde_json::from_str(begun.result.as_deref().unwrap()).unwrap();
-    let prompt = json!({
+    let mut prompt = json!({
         "sessionId": begun["sessionId"],
         "prompt": [{"type": "text", "text": SECRET}],
-        "_meta": {"traceparent": format!("00-{TRACE}-{ABOVE}-01"), "tracestate": "vendor=1"},
     });
+    if let Some(meta) = meta {
+        prompt["_meta"] = meta;
+    }
     let ended = client
         .wire
         .request("session/prompt", &prompt.to_string())
         .await;
-    assert!(ended.result.is_some(), "{}", ended.line);
+    let result = ended.result.as_deref();
+    let result = result.unwrap_or_else(|| panic!("{}", ended.line));
+    let result: Value = serde_json::from_str(result).unwrap();
+    result["_meta"]["heard"].clone()
 }

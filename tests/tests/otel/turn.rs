@@ -4,10 +4,10 @@ use std::fs;
 
 use acp_chain_tests::host;
 use opentelemetry_proto::tonic::trace::v1::Span;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::receiver::{Answer, Exported, Receiver};
-use super::{ABOVE, SECRET, TRACE, client, turn};
+use super::{ABOVE, SECRET, TRACE, client, meta, turn, turn_with};
 
 fn hex(bytes: &[u8]) -> String {
     let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -146,6 +146,35 @@ async fn no_exported_byte_is_of_what_anybody_said_even_if_content_is_asked_for()
         let text = String::from_utf8_lossy(&exported.bytes);
         assert!(text.contains("acp.proxy first"), "hops were asked for");
         assert!(!text.contains(SECRET), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_is_told_of_the_span_of_its_turn_if_that_is_asked_for_and_the_client_says_nothing()
+{
+    let folder = tempfile::tempdir().unwrap();
+    let propagate = &["--otel-propagate"][..];
+    for (options, said, is_ours) in [
+        (&[][..], None, false),
+        (propagate, Some(meta()), false),
+        (propagate, Some(json!({"x": 1, "traceparent": null})), true),
+        (propagate, None, true),
+    ] {
+        let mut receiver = Receiver::start(Answer::Good).await;
+        let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint)];
+        let mut client = client(folder.path(), options, &variables);
+        let heard = turn_with(&mut client, said.clone()).await;
+        assert!(client.finish().await.unwrap().status.success());
+        if !is_ours {
+            assert_eq!(heard, said.unwrap_or_default());
+            continue;
+        }
+        let exported = receiver.until(is_all).await;
+        let turn = exported.span("invoke_agent busy-agent");
+        let [trace, span] = [&turn.trace_id, &turn.span_id].map(|id| hex(id));
+        let mut expected = said.unwrap_or(json!({}));
+        expected["traceparent"] = format!("00-{trace}-{span}-01").into();
+        assert_eq!(heard, expected);
     }
 }
 

@@ -12,7 +12,19 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
 /// Writes a message to the end that it was for.
-pub(super) fn leave(core: &mut Core, mcp: &mut Mcp, peer: Peer, routed: Routed, steps: &mut Steps) {
+pub(super) fn leave(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    peer: Peer,
+    mut routed: Routed,
+    steps: &mut Steps,
+) {
+    if peer == Peer::Agent
+        && !routed.is_response()
+        && let Some(message) = core.propagated(&routed)
+    {
+        routed.message = message;
+    }
     core.trace(&routed);
     if let Via::Link(link) = routed.via
         && !routed.is_response()

@@ -9,7 +9,13 @@ use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
 use crate::trace::{About, Decision, Event, HOST, Recorder, State};
 use acp_chain_channel::{Action, Tally};
-use acp_chain_rpc::{Id, Kind};
+use acp_chain_rpc::{Id, Kind, Message, resolve, set};
+
+/// The request that begins a turn.
+const PROMPT: &str = "session/prompt";
+
+/// Where the parameters of a request say which span it is part of (RFD meta-propagation).
+const TRACEPARENT: &str = "/_meta/traceparent";
 
 impl Core {
     /// Whether anybody hears what happens.
@@ -40,6 +46,17 @@ impl Core {
         if self.is_heard() {
             self.trace_leg(routed, routed.from, Some(routed.at));
         }
+    }
+
+    /// A prompt that leaves to the agent, with the span of its turn, if the agent is to be told and nobody has said
+    /// which it is part of.
+    pub(super) fn propagated(&self, routed: &Routed) -> Option<Message> {
+        let number = routed.exchange.filter(|_| &*routed.method == PROMPT)?;
+        let span = self.trace.as_ref()?.traceparent(number)?;
+        let body = routed.message.body();
+        let has_one = matches!(resolve(body, TRACEPARENT), Ok(Some(said)) if said != "null");
+        let changed = (!has_one).then(|| set(body, TRACEPARENT, &format!("\"{span}\"")));
+        Some(routed.message.with_body(&changed?.ok()?))
     }
 
     /// What somebody said, before the host makes something else of it.

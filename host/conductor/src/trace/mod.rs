@@ -32,7 +32,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use acp_chain_live::{Door, Offer};
-use acp_chain_trace::Sink;
+use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Role, State};
 pub(crate) use event::{About, Beginning, Event};
@@ -73,6 +73,8 @@ pub struct Trace {
     offered: Option<Offered>,
     /// How many hear what happens: sinks that always do, and who listens.
     heard: Arc<AtomicUsize>,
+    /// Whether agents are told of the spans of turns.
+    propagates: bool,
     queue: Sender<Entry>,
     entries: Receiver<Entry>,
 }
@@ -96,6 +98,7 @@ pub struct Tracer {
 /// What all tracers of a process share.
 struct Process {
     heard: Arc<AtomicUsize>,
+    propagates: bool,
     queue: Sender<Entry>,
     shared: Arc<Shared>,
     /// The letters of the first connection, if they are settled.
@@ -115,6 +118,8 @@ pub struct Recorder {
     name: Name,
     /// What did not fit since that was last written.
     dropped: Arc<AtomicU64>,
+    /// Of the spans of turns, if the agent is told of them.
+    ids: Option<Ids>,
     tracer: Tracer,
 }
 
@@ -129,6 +134,7 @@ impl Default for Trace {
             sinks: Vec::new(),
             offered: None,
             heard: Arc::default(),
+            propagates: false,
             queue,
             entries,
         }
@@ -165,6 +171,13 @@ impl Trace {
         self
     }
 
+    /// Agents are told of the spans that their turns will have, where clients do not say which they are part of.
+    #[must_use]
+    pub fn propagate(mut self) -> Self {
+        self.propagates = true;
+        self
+    }
+
     /// The folder in which something is to be removed in the end.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
@@ -190,6 +203,7 @@ impl Trace {
         Tracer {
             process: Arc::new(Process {
                 heard: self.heard,
+                propagates: self.propagates,
                 queue: self.queue,
                 shared,
                 letters: Mutex::new(letters),
@@ -239,14 +253,21 @@ impl Tracer {
             .unwrap_or_else(letters)
             .into();
         let user = self.user.as_deref().filter(|name| !name.is_empty());
-        let line = beginning.line(&name, user).into();
+        // What a chain within a chain calls its agent is the other chain, whose the turns are.
+        let has_turns = beginning.role == Role::Agent;
+        let line = beginning.line(&name, user);
+        let ids = (has_turns && self.process.propagates).then(|| Ids::new(&name, &line.time));
         let dropped = Arc::<AtomicU64>::default();
         // It is there before all else of it, whatever waits.
-        let _ = self.process.queue.send(Entry::Began(line, dropped.clone()));
+        let _ = self
+            .process
+            .queue
+            .send(Entry::Began(line.into(), dropped.clone()));
         Recorder {
             heard: self.process.heard.clone(),
             name,
             dropped,
+            ids,
             tracer: self,
         }
     }
@@ -266,6 +287,11 @@ impl Recorder {
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
         self.heard.load(Ordering::Relaxed) > 0
+    }
+
+    /// The span of the turn that this request begins, if the agent is told of it.
+    pub(crate) fn traceparent(&self, request: u64) -> Option<String> {
+        Some(self.ids.as_ref()?.traceparent(request))
     }
 
     /// Something happened. What keeps a message costs what that does.

@@ -120,7 +120,7 @@ impl Dev {
             ends(&developed, picture, agent, is_built.clone())
         });
         let settings = Settings {
-            trace: otel::exported(trace, log.as_deref()).map(Trace::tracer),
+            trace: otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer),
             log,
             swaps: Some(newer),
             ..Settings::default()

@@ -20,19 +20,32 @@ use acp_chain_trace::{Reader, TraceError};
 pub use export::main;
 use feed::Feed;
 
+use crate::cli::trace::Target;
 use crate::trace::Trace;
 
-/// The trace of a chain, which is exported, too, if the environment asks for that.
-pub fn exported(trace: Option<Trace>, log: Option<&Path>) -> Option<Trace> {
+/// The trace of a process, which is exported, too, if the environment asks for that. Agents are told of the spans of their
+/// turns if the command line does.
+pub fn exported(trace: Option<Trace>, target: &Target, log: Option<&Path>) -> Option<Trace> {
     let settings = Settings::from_env();
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
     if !settings.is_asked() {
+        if target.propagates() {
+            tracing::warn!(
+                "agents are told of no spans, since none are exported: set OTEL_EXPORTER_OTLP_ENDPOINT"
+            );
+        }
         return trace;
     }
     match Feed::begin(log) {
-        Ok(feed) => Some(trace.unwrap_or_default().to(feed)),
+        Ok(feed) => {
+            let trace = trace.unwrap_or_default().to(feed);
+            Some(match settings.traces && target.propagates() {
+                true => trace.propagate(),
+                false => trace,
+            })
+        }
         Err(error) => {
             tracing::error!(
                 "the exporter for OpenTelemetry cannot be started, so there are no spans and metrics: {error}"

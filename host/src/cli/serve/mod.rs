@@ -149,7 +149,7 @@ impl Serve {
         })?;
         let live = trace.as_ref().and_then(trace::live_folder);
         // It outlives the runtime: what happens until that is gone is written.
-        let tracer = otel::exported(trace, log.as_deref()).map(Trace::tracer);
+        let tracer = otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer);
         let supervisor = run::supervise(&program)?;
         // What it takes to load ends with this, and no thread keeps rights.
         let loaded = runtime(None)

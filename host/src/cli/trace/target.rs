@@ -26,6 +26,10 @@ pub struct Target {
     /// Leave what is said in the trace as it is, secrets included
     #[arg(long, env = "ACP_CHAIN_TRACE_BODIES", value_parser = FalseyValueParser::new())]
     trace_bodies: bool,
+    /// Tell the agent of the span that OpenTelemetry gets for a turn, in the `_meta` of its prompt, where the client does not say
+    /// which trace it is part of. Without this, what nobody touches arrives as it was sent
+    #[arg(long, env = "ACP_CHAIN_OTEL_PROPAGATE", value_parser = FalseyValueParser::new())]
+    otel_propagate: bool,
 }
 
 /// The file of a trace, and what is in it.
@@ -37,6 +41,11 @@ pub struct Traced {
 }
 
 impl Target {
+    /// Whether agents are told of the spans of their turns, if there are spans.
+    pub fn propagates(&self) -> bool {
+        self.otel_propagate
+    }
+
     /// The file, if there is to be one.
     pub fn traced(&self) -> Option<Traced> {
         // What is wrong with the user's file is told with the chain.
