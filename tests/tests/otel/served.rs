@@ -183,6 +183,13 @@ async fn each_turn_of_a_server_is_seen_under_its_own_connection_and_user() {
     kill_process(id.unwrap(), Signal::TERM).unwrap();
     let ended = in_time("the end of the server", server.wait()).await;
     assert!(ended.unwrap().success());
+    let mut command = host::acp_chain("trace");
+    let shown = command.arg("show").arg(&trace).output().await.unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    for chain in &chains {
+        let ends = format!(" {0} {0} ", chain["connection"].as_str().unwrap());
+        assert!(shown.contains(&ends), "{shown}");
+    }
     for text in [heard.await.unwrap(), fs::read(&trace).unwrap()] {
         let lines = Reader::new(&*text).map(|line| line.unwrap().1);
         assert_eq!(users_of_turns(&lines.collect::<Vec<_>>()), USERS);

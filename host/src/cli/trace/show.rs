@@ -33,13 +33,19 @@ pub struct Show {
     /// Only what this proxy got, sent and decided; `client` and `agent` do as well
     #[arg(long, value_name = "ID")]
     proxy: Option<String>,
+    /// Only what happened on this connection, where the trace has several
+    #[arg(long, value_name = "LETTERS")]
+    connection: Option<String>,
 }
 
 impl Show {
     pub fn main(self) -> Result<ExitCode, String> {
+        let (mut first, mut are_several) = (None, false);
         each(&self.trace, |_, line| {
+            let first = first.get_or_insert_with(|| line.connection.clone());
+            are_several |= *first != line.connection;
             if self.shows(&line)
-                && let Some(text) = text(&line)
+                && let Some(text) = text(&line, are_several)
             {
                 use std::io::Write;
                 // Whoever reads may have enough before the end.
@@ -63,7 +69,9 @@ impl Show {
             let parts = [&line.from, &line.to, &line.proxy];
             parts.iter().any(|part| part.as_ref() == Some(proxy))
         };
-        self.session.as_ref().is_none_or(is_session)
+        let is_connection = |connection: &String| line.connection == *connection;
+        self.connection.as_ref().is_none_or(is_connection)
+            && self.session.as_ref().is_none_or(is_session)
             && self.method.as_ref().is_none_or(is_method)
             && self.proxy.as_ref().is_none_or(is_proxy)
     }
@@ -73,8 +81,8 @@ fn name(text: &str) -> String {
     Untrusted::within(text, NAME).to_string()
 }
 
-/// What is shown of a line; nothing of one that says nothing.
-fn text(line: &Line) -> Option<String> {
+/// What is shown of a line, with its connection if there are several; nothing of one that says nothing.
+fn text(line: &Line, are_several: bool) -> Option<String> {
     let (route, what) = if let Some((from, to, kind)) = line.crossed() {
         let route = format!("{} → {}", name(from), name(to));
         (route, message(line, kind))
@@ -111,7 +119,11 @@ fn text(line: &Line) -> Option<String> {
     };
     // The day is seldom the question.
     let time = line.time.split_once('T').map_or("", |(_, time)| time);
-    let time = style(name(time)).dim();
+    let time = match are_several {
+        true => format!("{} {}", name(time), name(&line.connection)),
+        false => name(time),
+    };
+    let time = style(time).dim();
     let pad = " ".repeat(ROUTE.saturating_sub(measure_text_width(&route)));
     Some(format!("{time} {route}{pad} {what}"))
 }
