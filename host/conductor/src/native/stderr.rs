@@ -18,7 +18,7 @@ pub struct Tail(Arc<Mutex<VecDeque<u8>>>);
 impl Tail {
     /// Reads a stream to its end.
     pub async fn drain(self, name: String, mut stream: impl AsyncRead + Unpin) {
-        let mut buffer = vec![0; 4096];
+        let mut buffer = vec![0; 1024];
         while let Ok(count @ 1..) = stream.read(&mut buffer).await {
             let read = &buffer[..count];
             for line in String::from_utf8_lossy(read).lines() {

@@ -27,6 +27,9 @@ use crate::wire::HEARTBEAT;
 /// How long nothing may be heard of a client.
 const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
 
+/// What is read at once, in bytes: each connection has that much, also while nothing comes.
+const READ: usize = 8 * 1024;
+
 /// How long the last words may take to leave.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -92,6 +95,7 @@ pub async fn carry(
             _ => return,
         };
         let config = WebSocketConfig::default()
+            .read_buffer_size(READ)
             .max_message_size(Some(limit))
             .max_frame_size(Some(limit));
         let socket = Socket::from_raw_socket(io, Role::Server, Some(config)).await;

@@ -16,8 +16,11 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::Incoming;
 use crate::Message;
 
-/// How much is asked for in one read.
+/// How much is asked for in one read at most.
 const READ: usize = 64 * 1024;
+
+/// And at first: who says little takes little, of which there may be thousands.
+const FIRST_READ: usize = 8 * 1024;
 
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
@@ -83,6 +86,8 @@ pub struct LineReader<R> {
     buffer: BytesMut,
     /// Bytes of the buffer that hold no newline.
     searched: usize,
+    /// How much is asked for next.
+    read: usize,
     limit: usize,
     dropped: Option<Dropped>,
     ended: bool,
@@ -133,6 +138,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             input,
             buffer: BytesMut::new(),
             searched: 0,
+            read: FIRST_READ,
             limit,
             dropped: None,
             ended: false,
@@ -141,9 +147,12 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// Waits for more bytes; `Ok(false)` at the end of the stream. Cancel safe.
     pub async fn fill(&mut self) -> io::Result<bool> {
-        self.buffer.reserve(READ);
-        let mut room = (&mut self.buffer).limit(READ);
+        self.buffer.reserve(self.read);
+        let mut room = (&mut self.buffer).limit(self.read);
         let count = self.input.read_buf(&mut room).await?;
+        if count == self.read {
+            self.read = (2 * count).min(READ);
+        }
         self.ended = count == 0;
         Ok(count > 0)
     }
