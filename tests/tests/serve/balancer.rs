@@ -1,6 +1,6 @@
 //! A balancer that runs as its file in `examples/serve` says, but for where it listens and where its replicas are.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -109,6 +109,15 @@ impl Kind {
         command.current_dir(folder);
         command
     }
+
+    fn start(self, file: &Path, folder: &Path) -> Child {
+        let log = folder.join("log");
+        let log = File::options().create(true).append(true).open(log).unwrap();
+        let mut command = self.command(file, folder);
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        command.spawn().unwrap()
+    }
 }
 
 impl Balancer {
@@ -155,11 +164,7 @@ impl Balancer {
         let file = folder.path().join(kind.file());
         fs::write(&file, text).unwrap();
 
-        let log = fs::File::create(folder.path().join("log")).unwrap();
-        let mut command = kind.command(&file, folder.path());
-        command.stdin(Stdio::null()).kill_on_drop(true);
-        command.stdout(log.try_clone().unwrap()).stderr(log);
-        let process = command.spawn().unwrap();
+        let process = kind.start(&file, folder.path());
 
         let _ = rustls::crypto::ring::default_provider().install_default();
         let certificate = Certificate::from_pem(certificate.as_bytes()).unwrap();
@@ -190,6 +195,18 @@ impl Balancer {
 
     fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("log")).unwrap()
+    }
+
+    /// Kills it, with all that it carries.
+    pub(crate) async fn dies(&mut self) {
+        self.process.kill().await.unwrap();
+    }
+
+    /// Starts it again, where it was.
+    pub(crate) async fn comes_back(&mut self) {
+        let file = self.folder.path().join(self.kind.file());
+        self.process = self.kind.start(&file, self.folder.path());
+        self.is_there().await;
     }
 
     /// Waits until it knows that `a` drains, where that could touch turns that run.

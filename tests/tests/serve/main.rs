@@ -5,5 +5,6 @@ mod balancers;
 mod clients;
 mod drivers;
 mod kubernetes;
+mod network;
 mod replica;
 mod turn;

@@ -21,7 +21,10 @@ pub(crate) struct Turn {
 /// The messages of a stream of events.
 struct Stream {
     response: Response,
+    session: Option<String>,
     text: String,
+    /// The last event that has an id.
+    last: String,
 }
 
 impl Connection {
@@ -57,17 +60,25 @@ impl Connection {
         in_time("an answer", asks.send()).await.unwrap().status()
     }
 
-    async fn hears(&self, session: Option<&str>) -> Stream {
-        let asks = self.asks(Method::GET).header("accept", "text/event-stream");
-        let asks = session.iter().fold(asks, |asks, session| {
-            asks.header("acp-session-id", *session)
-        });
-        let response = in_time("a stream", asks.send()).await.unwrap();
-        assert_eq!(response.status(), StatusCode::OK);
-        Stream {
+    async fn hears(&self, session: Option<&str>) -> Option<Stream> {
+        let response = in_time("a stream", self.stream(session, None).send()).await;
+        let response = response.unwrap();
+        (response.status() == StatusCode::OK).then(|| Stream {
             response,
+            session: session.map(str::to_owned),
             text: String::new(),
-        }
+            last: String::new(),
+        })
+    }
+
+    fn stream(&self, session: Option<&str>, last: Option<&str>) -> RequestBuilder {
+        let asks = self.asks(Method::GET).header("accept", "text/event-stream");
+        let headers = [("acp-session-id", session), ("last-event-id", last)];
+        headers.into_iter().fold(asks, |asks, (name, value)| {
+            value
+                .iter()
+                .fold(asks, |asks, value| asks.header(name, *value))
+        })
     }
 
     pub(crate) async fn end(self) {
@@ -78,27 +89,36 @@ impl Connection {
 
     /// A turn that runs in a session of its own.
     pub(crate) async fn turn(self) -> Turn {
-        let mut all = self.hears(None).await;
+        self.turn_if_it_may().await.expect("a turn")
+    }
+
+    /// The same, unless the replica lets its clients go before that begins.
+    pub(crate) async fn turn_if_it_may(self) -> Option<Turn> {
+        let mut all = self.hears(None).await?;
         let new = json!({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}});
-        assert_eq!(self.says(&new).await, StatusCode::ACCEPTED);
+        self.is_taken(&new).await?;
         let session = all.next().await.expect("a session");
         let session = &session["result"]["sessionId"];
-        let mut stream = self.hears(session.as_str()).await;
+        let mut stream = self.hears(session.as_str()).await?;
         let prompt = json!([{"type": "text", "text": "permission edit look /tmp"}]);
         let prompt = json!({
             "jsonrpc": "2.0", "id": 2, "method": "session/prompt", "params": {"sessionId": session, "prompt": prompt},
         });
-        assert_eq!(self.says(&prompt).await, StatusCode::ACCEPTED);
+        self.is_taken(&prompt).await?;
         let mut asked = Value::Null;
         // The proxies tell it things before.
         while asked["method"] != "session/request_permission" {
             asked = stream.next().await.expect("a question");
         }
-        Turn {
+        Some(Turn {
             connection: self,
             stream,
             asked: asked["id"].clone(),
-        }
+        })
+    }
+
+    async fn is_taken(&self, message: &Value) -> Option<()> {
+        (self.says(message).await == StatusCode::ACCEPTED).then_some(())
     }
 }
 
@@ -119,6 +139,23 @@ impl Turn {
         }
     }
 
+    /// Goes on with its stream once that can be had again.
+    pub(crate) async fn goes_on(&mut self) {
+        assert_eq!(self.stream.next().await, None);
+        let Stream { session, last, .. } = &self.stream;
+        let again = async {
+            loop {
+                let asks = self.connection.stream(session.as_deref(), Some(last));
+                match asks.send().await {
+                    Ok(response) if response.status() == StatusCode::OK => return response,
+                    _ => tokio::task::yield_now().await,
+                }
+            }
+        };
+        self.stream.response = in_time("the stream once more", again).await;
+        self.stream.text.clear();
+    }
+
     /// Sees the stream end, with nothing more on it, and the connection be no more.
     pub(crate) async fn breaks(mut self) {
         assert_eq!(self.stream.next().await, None);
@@ -133,7 +170,11 @@ impl Stream {
     async fn next(&mut self) -> Option<Value> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
-                let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+                let field = |name| event.lines().find_map(|line| line.strip_prefix(name));
+                let data = field("data: ");
+                if let Some(id) = field("id: ") {
+                    id.clone_into(&mut self.last);
+                }
                 let said = data.map(|data| serde_json::from_str(data).unwrap());
                 self.text = rest.to_owned();
                 if said.is_some() {

@@ -1,6 +1,8 @@
 //! How often something is tried again, and for how long.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// The first pause, and the longest: each is twice the one before.
 const FIRST: Duration = Duration::from_millis(100);

@@ -61,6 +61,11 @@ impl Web {
             .http2_keep_alive_interval(heartbeat)
             .http2_keep_alive_timeout(2 * heartbeat)
             .http2_adaptive_window(true);
+        // A server that is gone without a word is noticed when it takes nothing of what is sent.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            builder = builder.tcp_user_timeout(3 * heartbeat);
+        }
         if address.is_websocket() {
             builder = builder.http1_only();
         }

@@ -176,12 +176,18 @@ impl Answers {
             Ok(key) => key,
             Err(answer) => return *answer,
         };
+        let comes_again = connection.comes(key);
         // One after the other, as they came.
         let _turn = connection.posting.lock().await;
         if key.is_some_and(|key| connection.knows(key)) {
             return bare(StatusCode::ACCEPTED);
         }
-        let message = match self.read(body, self.settings.line, Some(&connection)).await {
+        let read = tokio::select! {
+            read = self.read(body, self.settings.line, Some(&connection)) => read,
+            // The rest of this one is lost, though nobody has told us so.
+            () = comes_again => return bare(StatusCode::REQUEST_TIMEOUT),
+        };
+        let message = match read {
             Ok(message) => message,
             Err(answer) => return *answer,
         };

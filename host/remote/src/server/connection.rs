@@ -6,12 +6,13 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use super::access::Whose;
 use super::account::Account;
@@ -53,6 +54,8 @@ pub struct Connection {
     figures: Arc<Figures>,
     /// One message comes in at a time, so that a connection has the memory of one, and they are in order.
     pub posting: tokio::sync::Mutex<()>,
+    /// The key of the message whose request came last.
+    coming: watch::Sender<Option<Box<str>>>,
     state: Mutex<State>,
     /// There is room for more, or never will be.
     room: Notify,
@@ -115,6 +118,7 @@ impl Connection {
             account,
             figures,
             posting: tokio::sync::Mutex::default(),
+            coming: watch::Sender::default(),
             state: Mutex::new(State {
                 inbox: VecDeque::new(),
                 held: 0,
@@ -160,6 +164,24 @@ impl Connection {
     /// Whether this key of a message was here before.
     pub fn knows(&self, key: &str) -> bool {
         self.state().keys.iter().any(|known| **known == *key)
+    }
+
+    /// A request with a message of this key has come. Done when another one with it comes.
+    pub fn comes(&self, key: Option<&str>) -> impl Future<Output = ()> + use<> {
+        let key: Option<Box<str>> = key.map(Box::from);
+        self.coming.send_replace(key.clone());
+        let mut coming = self.coming.subscribe();
+        async move {
+            loop {
+                let is_over = coming.changed().await.is_err();
+                if is_over || key.is_none() {
+                    std::future::pending::<()>().await;
+                }
+                if *coming.borrow() == key {
+                    return;
+                }
+            }
+        }
     }
 
     /// Keeps the key of a message that was delivered.
@@ -294,7 +316,18 @@ impl Connection {
 
     /// Ends it. What was begun gently may end at once.
     pub fn end(&self, how: Ending) {
+        self.end_as(self.state(), how);
+    }
+
+    /// Ends it gently if nobody waits for anything.
+    pub fn end_if_idle(&self) {
         let mut state = self.state();
+        if state.inbox.is_empty() && state.routes.is_idle() && state.routes.is_flushed() {
+            self.end_as(state, Ending::Gently);
+        }
+    }
+
+    fn end_as(&self, mut state: MutexGuard<State>, how: Ending) {
         state.has_said_all = true;
         wake(&mut state.reads);
         wake(&mut state.writes);
@@ -312,12 +345,6 @@ impl Connection {
     /// How it is to end.
     pub fn ending(&self) -> watch::Receiver<Ending> {
         self.ending.subscribe()
-    }
-
-    /// Whether nobody waits for anything.
-    pub fn is_idle(&self) -> bool {
-        let mut state = self.state();
-        state.inbox.is_empty() && state.routes.is_idle() && state.routes.is_flushed()
     }
 
     /// Whether the chain has gone.

@@ -2,9 +2,12 @@
 
 use std::collections::VecDeque;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::count::{Count, Total};
 
 /// How much of what was sent is kept, in bytes: more than may be on its way. The last message is kept whatever its size.
 const KEPT: usize = 1 << 20;
@@ -27,6 +30,15 @@ pub enum Closed {
     Forgotten,
 }
 
+/// The bytes of all streams of a connection.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Of what was sent and is kept.
+    pub kept: Total,
+    /// Of what was not sent.
+    pub waiting: Total,
+}
+
 /// One stream's messages, in order.
 #[derive(Debug)]
 pub struct Mailbox {
@@ -37,9 +49,9 @@ pub struct Mailbox {
     /// How many of them were sent.
     sent: usize,
     /// The bytes of these.
-    kept: usize,
+    kept: Count,
     /// The bytes of all others.
-    waiting: usize,
+    waiting: Count,
     /// Whether what was sent is kept.
     keeps: bool,
     /// Who reads, by a number that nobody else has had.
@@ -52,13 +64,13 @@ pub struct Mailbox {
 
 impl Mailbox {
     /// One that nobody reads yet. It keeps what was sent if somebody may ask for that.
-    pub fn new(keeps: bool) -> Self {
+    pub fn new(keeps: bool, totals: &Totals) -> Self {
         Self {
             messages: VecDeque::new(),
             first: 1,
             sent: 0,
-            kept: 0,
-            waiting: 0,
+            kept: Count::of(&totals.kept),
+            waiting: Count::of(&totals.waiting),
             keeps,
             reader: None,
             readers: 0,
@@ -69,7 +81,7 @@ impl Mailbox {
 
     /// The bytes that were not sent.
     pub fn waiting(&self) -> usize {
-        self.waiting
+        self.waiting.get()
     }
 
     /// Whether somebody reads.
@@ -87,7 +99,7 @@ impl Mailbox {
 
     /// Puts a message behind the others.
     pub fn push(&mut self, text: Bytes) {
-        self.waiting += text.len();
+        self.waiting.add(text.len());
         self.messages.push_back((text, None));
         self.wake();
     }
@@ -123,13 +135,13 @@ impl Mailbox {
         }
         for (text, when) in self.messages.range_mut(at..self.sent) {
             *when = None;
-            self.kept -= text.len();
-            self.waiting += text.len();
+            self.kept.take(text.len());
+            self.waiting.add(text.len());
         }
         self.sent = at;
         // What is named was received.
         for (text, _) in self.messages.drain(..at) {
-            self.kept -= text.len();
+            self.kept.take(text.len());
         }
         self.first = next;
         self.sent = 0;
@@ -164,10 +176,10 @@ impl Mailbox {
             text: text.clone(),
         };
         self.sent += 1;
-        self.waiting -= event.text.len();
-        self.kept += event.text.len();
+        self.waiting.take(event.text.len());
+        self.kept.add(event.text.len());
         let bound = if self.keeps { KEPT } else { 0 };
-        while self.kept > bound && self.sent > usize::from(self.keeps) {
+        while self.kept() > bound && self.sent > usize::from(self.keeps) {
             self.forget();
         }
         Some(event)
@@ -175,7 +187,7 @@ impl Mailbox {
 
     /// The bytes of what was sent and is kept.
     pub fn kept(&self) -> usize {
-        self.kept
+        self.kept.get()
     }
 
     /// Keeps nothing of what was sent.
@@ -205,7 +217,7 @@ impl Mailbox {
 
     fn forget(&mut self) {
         if let Some((text, _)) = self.messages.pop_front() {
-            self.kept -= text.len();
+            self.kept.take(text.len());
             self.sent -= 1;
             self.first += 1;
         }
@@ -224,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_is_too_old_to_be_asked_for_is_said_so() {
-        let mut mailbox = Mailbox::new(true);
+        let mut mailbox = Mailbox::new(true, &Totals::default());
         for number in 1..=3 {
             mailbox.push(numbered(number));
         }
@@ -249,18 +261,18 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_it_may() {
-        let mut mailbox = Mailbox::new(true);
+        let mut mailbox = Mailbox::new(true, &Totals::default());
         let large = Bytes::from(vec![b'x'; KEPT]);
         mailbox.push(large.clone());
         mailbox.push(large.clone());
         mailbox.open(None).unwrap();
         while mailbox.take().is_some() {}
-        assert_eq!((mailbox.kept, mailbox.sent, mailbox.last()), (KEPT, 1, 2));
-        let mut forgetful = Mailbox::new(false);
+        assert_eq!((mailbox.kept(), mailbox.sent, mailbox.last()), (KEPT, 1, 2));
+        let mut forgetful = Mailbox::new(false, &Totals::default());
         forgetful.push(large);
         forgetful.open(None).unwrap();
         while forgetful.take().is_some() {}
-        assert_eq!((forgetful.kept, forgetful.messages.len()), (0, 0));
+        assert_eq!((forgetful.kept(), forgetful.messages.len()), (0, 0));
     }
 
     #[derive(Clone, Debug)]
@@ -283,7 +295,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_reader_that_comes_back_gets_each_message_once(steps in prop::collection::vec(step(), 0..200)) {
-            let mut mailbox = Mailbox::new(true);
+            let mut mailbox = Mailbox::new(true, &Totals::default());
             let (mut said, mut sent, mut got) = (0, Vec::new(), Vec::new());
             mailbox.open(None).unwrap();
             let mut arrive = |sent: &mut Vec<Event>, count: usize| {

@@ -24,6 +24,7 @@
 //! | `mailbox` | what waits for a stream, and what may be asked for once more |
 //! | `access` | what is told of each request and turn |
 //! | `metrics` | what is counted, and shown to who operates it |
+//! | `count` | how much that is, in all streams |
 //! | `reply` | answers in general |
 //! | `tls` | what connections are encrypted with |
 
@@ -31,6 +32,7 @@ pub mod access;
 mod account;
 mod answers;
 mod connection;
+mod count;
 mod events;
 mod mailbox;
 pub mod metrics;
@@ -289,13 +291,14 @@ async fn receive(
     let Some(tls) = tls else {
         return converse(TokioIo::new(stream), peer, answers).await;
     };
-    let accepted = timeout(HEAD, tls.accept(stream)).await;
+    let accepted = timeout(HEAD, Box::pin(tls.accept(stream))).await;
     match accepted {
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates();
             let first = certificates.and_then(|all| all.first());
             peer.certificate = first.map(|certificate| Arc::from(certificate.as_ref()));
-            converse(TokioIo::new(stream), peer, answers).await;
+            // Those that are not encrypted need no room for it.
+            Box::pin(converse(TokioIo::new(stream), peer, answers)).await;
         }
         Ok(Err(error)) => tracing::debug!("{address} does not get TLS: {error}"),
         Err(_) => tracing::debug!("{address} does not finish its handshake"),

@@ -5,9 +5,10 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use super::access::{Access, Whose};
 use super::account::Account;
@@ -288,9 +289,7 @@ impl Registry {
                     return;
                 }
                 for connection in all {
-                    if connection.is_idle() {
-                        connection.end(Ending::Gently);
-                    }
+                    connection.end_if_idle();
                 }
                 changed.await;
             }

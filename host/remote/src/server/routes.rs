@@ -6,15 +6,16 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::access::Whose;
 use super::account::{Account, Seat};
-use super::mailbox::{Closed, Mailbox};
+use super::mailbox::{Closed, Mailbox, Totals};
 use super::metrics::{Figures, Refusal};
 use super::turn::Turn;
 
@@ -135,6 +136,7 @@ pub struct Routes {
     first: Option<(Id, oneshot::Sender<Message>)>,
     /// Whether all goes to the connection's stream.
     is_one: bool,
+    totals: Totals,
 }
 
 impl Routes {
@@ -145,8 +147,9 @@ impl Routes {
         figures: Arc<Figures>,
         whose: Arc<Whose>,
     ) -> Self {
+        let totals = Totals::default();
         Self {
-            connection: Mailbox::new(!is_one),
+            connection: Mailbox::new(!is_one, &totals),
             sessions: HashMap::new(),
             questions: HashMap::new(),
             open: HashMap::new(),
@@ -155,6 +158,7 @@ impl Routes {
             whose,
             first: None,
             is_one,
+            totals,
         }
     }
 
@@ -360,7 +364,7 @@ impl Routes {
                 return None;
             }
             let session = Session {
-                mailbox: Mailbox::new(true),
+                mailbox: Mailbox::new(true, &self.totals),
                 is_known,
                 is_elsewhere: false,
             };
@@ -424,25 +428,23 @@ impl Routes {
     }
 
     /// The bytes that were not sent, of all streams.
-    pub fn waiting(&mut self) -> usize {
-        self.mailboxes().map(|mailbox| mailbox.waiting()).sum()
+    pub fn waiting(&self) -> usize {
+        self.totals.waiting.get()
     }
 
     /// Keeps no more than there may be of what was sent: what is kept of the most goes first.
     pub fn bound(&mut self) {
-        let mut kept: usize = self.mailboxes().map(|mailbox| mailbox.kept()).sum();
-        while kept > KEPT
+        while self.totals.kept.get() > KEPT
             && let Some(most) = self.mailboxes().max_by_key(|mailbox| mailbox.kept())
         {
-            kept -= most.kept();
             most.forget_all();
         }
     }
 
     /// Whether all was sent that somebody reads.
     pub fn is_flushed(&mut self) -> bool {
-        self.mailboxes()
-            .all(|mailbox| mailbox.waiting() == 0 || !mailbox.is_read())
+        let is_sent = |mailbox: &mut Mailbox| mailbox.waiting() == 0 || !mailbox.is_read();
+        self.waiting() == 0 || self.mailboxes().all(is_sent)
     }
 
     /// Whoever reads looks again.
@@ -581,6 +583,29 @@ mod tests {
         }
         let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"session/list"}"#;
         assert_eq!(routes.note(&message(one_more)), Noted::TooMany);
+    }
+
+    #[test]
+    fn what_all_streams_hold_is_known_without_asking_each() {
+        let mut routes = routes();
+        let reader = routes.open(Some("a"), None).unwrap();
+        tells(&mut routes, "a");
+        tells(&mut routes, "b");
+        let each: usize = routes
+            .mailboxes()
+            .map(|mailbox| mailbox.waiting())
+            .max()
+            .unwrap();
+        assert_eq!(routes.waiting(), 2 * each);
+        assert!(!routes.is_flushed());
+        assert_eq!(got(&mut routes, Some("a")), 1);
+        assert_eq!((routes.waiting(), routes.totals.kept.get()), (each, each));
+        // Nobody reads the other one.
+        assert!(routes.is_flushed());
+        routes.sessions.remove("b");
+        routes.mailbox(Some("a")).unwrap().leave(reader);
+        routes.trim(Instant::now() + Duration::from_secs(1), Duration::ZERO);
+        assert_eq!((routes.waiting(), routes.totals.kept.get()), (0, 0));
     }
 
     #[test]

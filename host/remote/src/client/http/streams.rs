@@ -3,14 +3,14 @@
 //! What always holds: a message is handed on before the event behind it is read, and counts as come from then on.
 
 use std::sync::{Arc, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use acp_chain_rpc::{Kind, Message};
 use bytes::Bytes;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, Response, StatusCode};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::Connection;
 use super::open::{QUESTIONS, Refusal, Standing};
@@ -23,6 +23,9 @@ use crate::wire::{HEARTBEAT, LAST_EVENT};
 
 /// A server whose streams can be opened again is taken for gone if nothing came for so long.
 const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+
+/// Names what is before the first event of a stream, where the server keeps what streams lose.
+const BEFORE_ALL: HeaderValue = HeaderValue::from_static("0");
 
 /// How a stream ends.
 enum End {
@@ -51,6 +54,8 @@ enum Pause {
 struct Progress {
     /// The last event, if the server has named it.
     last: Option<HeaderValue>,
+    /// A message without a name was the last.
+    is_unnamed: bool,
     patience: Patience,
     /// Whether it was open at all.
     was_open: bool,
@@ -143,6 +148,7 @@ impl Connection {
         };
         let mut progress = Progress {
             last: None,
+            is_unnamed: false,
             patience: Patience::new(),
             was_open: false,
         };
@@ -156,13 +162,17 @@ impl Connection {
                 };
                 self.of(request, header.as_ref())
             });
-            let pause = match got.await {
-                Err(error) => Pause::Broken(self.web.broken(&error)),
-                Ok(answer) if answer.status() == StatusCode::OK => {
+            let pause = match timeout(SILENCE, got).await {
+                Err(_) => {
+                    let why = Why::Broken("it does not answer".to_owned());
+                    Pause::Broken(self.web.error(why))
+                }
+                Ok(Err(error)) => Pause::Broken(self.web.broken(&error)),
+                Ok(Ok(answer)) if answer.status() == StatusCode::OK => {
                     was_clean = false;
                     self.read_answer(answer, session, &mut progress, open).await
                 }
-                Ok(answer) => {
+                Ok(Ok(answer)) => {
                     self.not_open(answer, session, &mut progress, was_clean)
                         .await
                 }
@@ -178,13 +188,13 @@ impl Connection {
                 Pause::Broken(error) => error,
                 Pause::Over => continue,
             };
-            // Before it was open nothing was lost; then, only what the server can name is not.
-            let may_go_on = match progress.was_open {
-                true => progress.last.is_some(),
-                false => self.resumes(),
-            };
-            if !may_go_on {
-                return End::Lost(error);
+            if progress.last.is_none() {
+                // Only what the server can name is not lost.
+                if progress.is_unnamed || !self.resumes() {
+                    return End::Lost(error);
+                }
+                // It may have opened the stream, and take for sent what was lost with its answer.
+                progress.last = Some(BEFORE_ALL);
             }
             if !progress.patience.pause().await {
                 return End::Lost(error.after_tries());
@@ -250,6 +260,7 @@ impl Connection {
                     }
                     progress.patience.renew();
                     // Behind a message without a name, nobody can say where to go on.
+                    progress.is_unnamed = id.is_none();
                     progress.last = id;
                 } else if id.is_some() {
                     progress.last = id;
