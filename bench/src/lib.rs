@@ -13,4 +13,5 @@ pub mod lines;
 pub mod measures;
 pub mod plots;
 pub mod report;
+pub mod serve;
 pub mod subjects;

@@ -4,7 +4,7 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use acp_chain_bench::measures::{self, Effort};
 use acp_chain_bench::plots;
@@ -78,26 +78,12 @@ fn main() -> Result<()> {
     fs::create_dir_all(folder)?;
     plots::draw(&report, folder)?;
     if let Some(folder) = &cli.publish {
-        publish(&folder.with_extension("md"), &tables)?;
+        report::publish(&folder.with_extension("md"), &tables)?;
     }
     println!(
         "All figures: {}; plots: {}",
         json.display(),
         folder.display()
     );
-    Ok(())
-}
-
-/// Writes the tables into a page, where it says that they belong.
-fn publish(page: &Path, tables: &str) -> Result<()> {
-    const BEGIN: &str = "<!-- by cargo xtask bench --publish -->\n";
-    const END: &str = "<!-- to here -->";
-    let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
-    let parts = text.split_once(BEGIN);
-    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
-    let (before, after) =
-        parts.with_context(|| format!("{} has no place for tables", page.display()))?;
-    let tables = tables.trim();
-    fs::write(page, format!("{before}{BEGIN}\n{tables}\n\n{END}{after}"))?;
     Ok(())
 }

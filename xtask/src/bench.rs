@@ -1,11 +1,12 @@
-//! `cargo xtask bench`: what acp-chain costs, in five ways.
+//! `cargo xtask bench`: what acp-chain costs, in six ways.
 //!
 //! By default the harness in `bench/` is built and run, over real pipes, beside a relay of bytes and
-//! the reference conductor. `--inspector` measures the page of `acp-chain inspect` in a browser. `--micro` and `--instructions` look at the parts of the host instead.
+//! the reference conductor. `--serve` puts servers under load. `--inspector` measures the page of `acp-chain inspect` in a browser. `--micro` and `--instructions` look at the parts of the host instead.
 //! Everything is built as users build it: optimised, and without the features of the tests.
 
 mod inspector;
 mod instructions;
+mod serve;
 
 use std::process::{Command, ExitCode};
 
@@ -35,18 +36,24 @@ pub struct Options {
     /// A few minutes, to see that all works; what it shows are orders of magnitude
     #[arg(long)]
     quick: bool,
-    /// Write the tables and plots into `docs/performance`
+    /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
+    /// Measure `acp-chain serve`, beside a server over the reference crate
+    #[arg(long)]
+    serve: bool,
+    /// With `--serve`: how many connections do nothing; there are fewer where files or memory end
+    #[arg(long, requires = "serve", default_value_t = 10_000)]
+    idle: usize,
     /// Measure the parts of the host, each by itself
-    #[arg(long, conflicts_with_all = ["quick", "publish"])]
+    #[arg(long, conflicts_with_all = ["quick", "publish", "serve"])]
     micro: bool,
     /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium
-    #[arg(long, conflicts_with_all = ["quick", "publish", "micro"])]
+    #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro"])]
     inspector: bool,
     /// Count the instructions of a message on its way, and fail if they are more than before. Needs
     /// valgrind
-    #[arg(long, conflicts_with_all = ["quick", "publish", "micro", "inspector"])]
+    #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro", "inspector"])]
     instructions: bool,
     /// With `--instructions`: take what is counted as what is allowed from now on
     #[arg(long, requires = "instructions")]
@@ -62,6 +69,9 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     if options.inspector {
         return inspector::run(workspace, &progress);
     }
+    if options.serve {
+        return serve::run(workspace, &progress, options);
+    }
     match options.micro {
         true => micro(workspace, &progress),
         false => harness(workspace, &progress, options),
@@ -71,14 +81,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
 fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
     build_components(workspace, progress, &COMPONENTS)?;
     let [conductor, native] = peers::fetch_to_measure(workspace, progress)?;
-    // One after the other: together they would share the features of their dependencies.
-    for package in ["acp-chain", "acp-chain-bench"] {
-        progress.step(&format!("{package}, optimised"), |step| {
-            let mut build = cargo();
-            build.args(["build", "--profile", "dist", "--package", package]);
-            step.run(build.current_dir(workspace.path("")))
-        })?;
-    }
+    build_programs(workspace, progress)?;
     let mut harness = Command::new(workspace.target("dist/acp-chain-bench"));
     harness
         .arg("--program")
@@ -113,6 +116,19 @@ fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
         .args(["--bench", "parts"])
         .env("ACP_CHAIN_COMPONENTS", workspace.target("components"));
     ended(bench.current_dir(workspace.path("")))
+}
+
+/// What is measured, and what measures it.
+fn build_programs(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    // One after the other: together they would share the features of their dependencies.
+    for package in ["acp-chain", "acp-chain-bench"] {
+        progress.step(&format!("{package}, optimised"), |step| {
+            let mut build = cargo();
+            build.args(["build", "--profile", "dist", "--package", package]);
+            step.run(build.current_dir(workspace.path("")))
+        })?;
+    }
+    Ok(())
 }
 
 fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {

@@ -25,11 +25,13 @@
 //! | `one-shot-client`       | `tests/peers/one-shot-client`, a client over the Rust SDK         |
 //! | `pass-proxy`            | `tests/peers/pass-proxy`, a proxy over the Rust SDK               |
 //! | `remote-client`         | `tests/peers/remote-client`, a client of servers over the Rust SDK |
+//! | `remote-server`         | `tests/peers/remote-server`, a server over the Rust SDK, for `bench --serve` |
 //! | `caddy`, `envoy`        | balancers, from PyPI                                              |
 //! | `kubernetes-validate`   | what holds files for Kubernetes against its API, from PyPI        |
 //! | `chromium`              | a browser, from Debian, where it is not installed                 |
 //! | `docker-registry`       | an OCI registry, from Debian                                      |
 //! | `haproxy`, `nginx`      | balancers, from Debian                                            |
+//! | `h2load`                | what measures servers of HTTP/2, from Debian, for `bench --serve` |
 //! | `fish`, `zsh`           | shells, from Debian                                               |
 //! | `mandoc`                | what finds errors in manual pages, from Debian                    |
 //! | `minisign`              | what signs files, from Debian                                     |
@@ -88,6 +90,34 @@ pub fn fetch_to_measure(workspace: &Workspace, progress: &Progress) -> Result<[P
         from_registry(workspace, progress, build, CONDUCTOR)?,
         from_checkout(workspace, progress, build, "pass-proxy")?,
     ])
+}
+
+/// What `acp-chain serve` is measured beside, and with.
+pub struct Servers {
+    /// A server over the reference crate, built to be measured.
+    pub reference: PathBuf,
+    /// The version of that crate.
+    pub version: String,
+    pub h2load: PathBuf,
+}
+
+pub fn fetch_servers(workspace: &Workspace, progress: &Progress) -> Result<Servers> {
+    let lock = fs::read_to_string(workspace.path("tests/peers/remote-server/Cargo.lock"))?;
+    let version = lock
+        .split_once("name = \"agent-client-protocol-http\"\nversion = \"")
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .context("the reference crate is not in the lock file of remote-server")?;
+    let h2load = workspace.target("peers/bin/h2load");
+    fs::create_dir_all(workspace.target("peers/bin"))?;
+    let packages = ["nghttp2-client", "libev4", "libjemalloc2", "libnghttp2-14"];
+    let libraries = ["libjansson4", "libxml2", "libicu72"];
+    let packages = [&packages[..], &libraries].concat();
+    debian::install(workspace, progress, &packages, "h2load", &h2load)?;
+    Ok(Servers {
+        reference: from_checkout(workspace, progress, Build::ToMeasure, "remote-server")?,
+        version: version.0.to_owned(),
+        h2load,
+    })
 }
 
 fn crate_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {

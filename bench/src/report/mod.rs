@@ -1,13 +1,16 @@
 //! What a run found, as JSON, as tables, and held against the targets.
 
 mod machine;
+mod page;
 mod table;
 mod targets;
 
 use serde::Serialize;
 
 pub use machine::Machine;
+pub use page::publish;
 pub use table::markdown;
+pub(crate) use table::{section, show};
 pub use targets::{Target, Verdict};
 
 use crate::measures::{Figures, Noise, Outcome};

@@ -205,7 +205,8 @@ fn updates(report: &Report, text: &mut String) {
     section(text, "Updates", &head, rows.collect());
 }
 
-fn section(text: &mut String, title: &str, head: &[&str], rows: Vec<Vec<String>>) {
+/// A table under its title.
+pub fn section(text: &mut String, title: &str, head: &[&str], rows: Vec<Vec<String>>) {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells
@@ -243,7 +244,7 @@ fn with_unit(figure: Option<f64>, unit: &str) -> String {
 }
 
 /// With three digits that count.
-fn show(figure: Option<f64>) -> String {
+pub fn show(figure: Option<f64>) -> String {
     match figure {
         None => NOTHING.to_owned(),
         Some(figure) => match figure.abs() {

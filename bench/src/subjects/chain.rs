@@ -81,8 +81,8 @@ fn manifest(subject: &Subject, components: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// Some of ours, on the terms for which they ask.
-fn ours(names: &[&str], components: &Path) -> Result<String> {
+/// A manifest of some of ours, on the terms for which they ask.
+pub fn ours(names: &[&str], components: &Path) -> Result<String> {
     let mut text = String::new();
     for name in names {
         let path = components.join(name).with_extension("wasm");

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use chain::ours as with_ours;
+pub(crate) use process::command;
 pub use process::{CAN_LOOK, Tree};
 pub use running::Running;
 

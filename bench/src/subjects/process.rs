@@ -59,6 +59,17 @@ impl Tree {
         Self(all)
     }
 
+    /// Those of its processes that run the program of this name, of which the system keeps 15 bytes.
+    #[must_use]
+    pub fn only(mut self, name: &str) -> Self {
+        let name = &name[..name.len().min(15)];
+        self.0.retain(|(id, _)| {
+            let runs = fs::read_to_string(format!("/proc/{id}/comm"));
+            runs.is_ok_and(|runs| runs.trim_end() == name)
+        });
+        self
+    }
+
     /// How many processes it has.
     #[must_use]
     pub fn count(&self) -> usize {

@@ -1,0 +1,129 @@
+//! Servers under load: `cargo xtask bench --serve` builds what it needs and starts it.
+
+#![forbid(unsafe_code)]
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use acp_chain_bench::report::{self, Machine};
+use acp_chain_bench::serve::report::Report;
+use acp_chain_bench::serve::{self, Places, Size};
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// For each connection a server may have ten files: so many acp-chain counts on.
+const FILES: usize = 10;
+
+/// What an agent takes with all that the system keeps of it, in KiB, and what else there has to be.
+const AGENT: usize = 1024;
+const SPARE: usize = 4 << 20;
+
+/// Measures servers of chains beside one over the reference crate.
+#[derive(Parser)]
+struct Cli {
+    /// The program acp-chain
+    #[arg(long)]
+    program: PathBuf,
+    /// The folder of the components
+    #[arg(long)]
+    components: PathBuf,
+    /// The server over the reference crate
+    #[arg(long)]
+    reference: PathBuf,
+    /// The version of that crate
+    #[arg(long)]
+    reference_version: String,
+    /// The program h2load
+    #[arg(long)]
+    h2load: PathBuf,
+    /// The folder for all that is written
+    #[arg(long)]
+    out: PathBuf,
+    /// The commit that is measured
+    #[arg(long)]
+    commit: Option<String>,
+    /// A page for the tables
+    #[arg(long)]
+    publish: Option<PathBuf>,
+    /// How many connections do nothing
+    #[arg(long, default_value_t = 10_000)]
+    idle: usize,
+    /// How many have turns
+    #[arg(long, default_value_t = 500)]
+    busy: usize,
+    /// For how many seconds they have them
+    #[arg(long, default_value_t = 20)]
+    seconds: u64,
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let cli = Cli::parse();
+    let scratch = cli.out.join("scratch");
+    if scratch.exists() {
+        fs::remove_dir_all(&scratch)?;
+    }
+    fs::create_dir_all(&scratch)?;
+    let places = Places {
+        program: cli.program,
+        components: cli.components,
+        // It is beside this program.
+        agent: env::current_exe()?.with_file_name("bench-agent"),
+        reference: cli.reference,
+        h2load: cli.h2load,
+        scratch,
+    };
+    let size = Size {
+        idle: cli.idle.min(most()?.saturating_sub(cli.busy)),
+        busy: cli.busy,
+        time: Duration::from_secs(cli.seconds),
+    };
+    ensure!(
+        size.idle > 0,
+        "there are too few files or too little memory"
+    );
+    let figures = serve::run(&places, &size).await.with_context(|| {
+        let log = places.scratch.join("stderr.log");
+        format!("what was measured printed to {}", log.display())
+    })?;
+    let report = Report {
+        commit: cli.commit,
+        reference: cli.reference_version,
+        machine: Machine::this(),
+        asked: cli.idle,
+        size,
+        figures,
+    };
+    let tables = report.markdown();
+    println!("{tables}");
+    let json = cli.out.join("serve.json");
+    fs::write(&json, serde_json::to_vec_pretty(&report)?)?;
+    if let Some(page) = &cli.publish {
+        report::publish(page, &tables)?;
+    }
+    println!("All figures: {}", json.display());
+    Ok(())
+}
+
+/// How many connections this machine has files and memory for. All files that there may be are used from now on, by
+/// the servers too.
+fn most() -> Result<usize> {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    setrlimit(Resource::Nofile, limit)?;
+    let files = limit.maximum.unwrap_or(u64::MAX);
+    let files = usize::try_from(files).unwrap_or(usize::MAX) / FILES;
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let available = available.and_then(|line| line.trim().strip_suffix(" kB"));
+    let available: usize = available.map_or(Ok(usize::MAX), str::parse)?;
+    // With one more, to begin with.
+    Ok(files
+        .min(available.saturating_sub(SPARE) / AGENT)
+        .saturating_sub(1))
+}

@@ -1,0 +1,319 @@
+//! A client of a server, by either way. It reads no JSON but what it must.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use memchr::memmem;
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::servers::Way;
+use crate::agent::words;
+
+/// How many updates a turn has, and how long their texts and that of the prompt are, in bytes.
+pub const UPDATES: usize = 20;
+pub const UPDATE: usize = 200;
+pub const PROMPT: usize = 1000;
+
+/// Nothing that is asked takes longer on a machine that is overloaded, but not broken.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#;
+const NEW: &str =
+    r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#;
+
+/// A client with one session.
+pub struct Client {
+    link: Link,
+    session: String,
+    requests: u64,
+}
+
+enum Link {
+    Http {
+        posts: Posts,
+        all: Events,
+        session: Events,
+    },
+    WebSocket(Box<WebSocketStream<TcpStream>>),
+}
+
+/// The requests of a client, over a connection of their own.
+pub struct Posts {
+    address: String,
+    sender: SendRequest<Full<Bytes>>,
+    connection: String,
+}
+
+/// A stream of events, over a connection of its own.
+struct Events {
+    body: Incoming,
+    line: Vec<u8>,
+}
+
+impl Client {
+    /// One that has a session, and reads its streams.
+    pub async fn begin(address: &str, way: Way) -> Result<Self> {
+        in_time(async {
+            match way {
+                Way::Http => Self::by_http(address).await,
+                Way::WebSocket => Self::by_websocket(address).await,
+            }
+        })
+        .await
+    }
+
+    async fn by_http(address: &str) -> Result<Self> {
+        let mut posts = Posts::begin(address).await?;
+        let mut all = Events::open(&posts, None).await?;
+        posts.say(NEW.to_owned(), None).await?;
+        let session = all.until(begun).await?;
+        let events = Events::open(&posts, Some(&session)).await?;
+        Ok(Self {
+            link: Link::Http {
+                posts,
+                all,
+                session: events,
+            },
+            session,
+            requests: 1,
+        })
+    }
+
+    async fn by_websocket(address: &str) -> Result<Self> {
+        let stream = connect(address).await?;
+        let url = format!("ws://{address}/acp");
+        let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await?;
+        socket.send(Message::text(INITIALIZE)).await?;
+        socket.send(Message::text(NEW)).await?;
+        let session = until(&mut socket, begun).await?;
+        Ok(Self {
+            link: Link::WebSocket(Box::new(socket)),
+            session,
+            requests: 1,
+        })
+    }
+
+    /// How long a turn takes, from the prompt to its answer.
+    pub async fn turn(&mut self) -> Result<Duration> {
+        self.requests += 1;
+        let (id, session) = (self.requests, &self.session);
+        let filler = String::from_utf8(words(PROMPT))?;
+        let prompt = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"{session}","prompt":[{{"type":"text","text":"burst {UPDATES} {UPDATE} {filler}"}}]}}}}"#
+        );
+        let mut turn = Turn::default();
+        let begin = Instant::now();
+        in_time(async {
+            match &mut self.link {
+                Link::Http { posts, session, .. } => {
+                    posts.say(prompt, Some(&self.session)).await?;
+                    session.until(|line| turn.hear(line)).await
+                }
+                Link::WebSocket(socket) => {
+                    socket.send(Message::text(prompt)).await?;
+                    until(socket, |line| turn.hear(line)).await
+                }
+            }
+        })
+        .await?;
+        let took = begin.elapsed();
+        // What holds some back for a while may make more of them, or fewer.
+        let all = turn.updates.abs_diff(UPDATES) <= 2;
+        ensure!(all, "{} updates came in place of {UPDATES}", turn.updates);
+        Ok(took)
+    }
+
+    /// Does nothing more, but reads whatever comes; a connection that is there for requests is closed, as clients do.
+    pub fn rest(self) -> JoinHandle<Result<()>> {
+        tokio::spawn(async move {
+            match self.link {
+                Link::Http {
+                    mut all,
+                    mut session,
+                    ..
+                } => {
+                    let ends = tokio::try_join!(
+                        all.until(|_| Ok(ControlFlow::<()>::Continue(()))),
+                        session.until(|_| Ok(ControlFlow::<()>::Continue(())))
+                    );
+                    ends.map(drop)
+                }
+                Link::WebSocket(mut socket) => {
+                    until(&mut socket, |_| Ok(ControlFlow::Continue(()))).await
+                }
+            }
+        })
+    }
+}
+
+impl Posts {
+    /// A connection over HTTP that has begun.
+    pub async fn begin(address: &str) -> Result<Self> {
+        let mut posts = Self {
+            address: address.to_owned(),
+            sender: requests(address).await?,
+            connection: String::new(),
+        };
+        let answer = posts.post(INITIALIZE.to_owned(), None).await?;
+        ensure!(answer.status() == StatusCode::OK, "{}", answer.status());
+        let id = answer.headers().get("acp-connection-id");
+        let id = id.context("the connection has no id")?;
+        posts.connection = id.to_str()?.to_owned();
+        answer.into_body().collect().await?;
+        Ok(posts)
+    }
+
+    /// The id of the connection.
+    pub fn connection(&self) -> &str {
+        &self.connection
+    }
+
+    async fn post(&mut self, text: String, session: Option<&str>) -> Result<Response<Incoming>> {
+        let request = self
+            .of(Method::POST, session)
+            .header("content-type", "application/json");
+        let request = request.body(Full::from(text))?;
+        Ok(self.sender.send_request(request).await?)
+    }
+
+    /// Sends a message that is answered elsewhere.
+    async fn say(&mut self, text: String, session: Option<&str>) -> Result<()> {
+        let answer = self.post(text, session).await?;
+        let status = answer.status();
+        ensure!(status == StatusCode::ACCEPTED, "{status}");
+        answer.into_body().collect().await?;
+        Ok(())
+    }
+
+    fn of(&self, method: Method, session: Option<&str>) -> hyper::http::request::Builder {
+        let mut request = Request::builder()
+            .method(method)
+            .uri("/acp")
+            .header("host", &self.address);
+        if !self.connection.is_empty() {
+            request = request.header("acp-connection-id", &self.connection);
+        }
+        match session {
+            Some(session) => request.header("acp-session-id", session),
+            None => request,
+        }
+    }
+}
+
+impl Events {
+    async fn open(posts: &Posts, session: Option<&str>) -> Result<Self> {
+        let mut sender = requests(&posts.address).await?;
+        let request = posts
+            .of(Method::GET, session)
+            .header("accept", "text/event-stream");
+        let answer = sender.send_request(request.body(Full::default())?).await?;
+        let status = answer.status();
+        ensure!(status == StatusCode::OK, "{status}");
+        Ok(Self {
+            body: answer.into_body(),
+            line: Vec::new(),
+        })
+    }
+
+    /// Reads until a line is what is waited for.
+    async fn until<T>(
+        &mut self,
+        mut is_it: impl FnMut(&[u8]) -> Result<ControlFlow<T>>,
+    ) -> Result<T> {
+        loop {
+            let frame = self.body.frame().await.context("the stream has ended")??;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            let mut rest = &data[..];
+            while let Some(end) = memchr::memchr(b'\n', rest) {
+                self.line.extend_from_slice(&rest[..end]);
+                rest = &rest[end + 1..];
+                let found = is_it(&self.line)?;
+                self.line.clear();
+                if let ControlFlow::Break(found) = found {
+                    // What came behind it is of the next turn, which nobody has begun.
+                    return Ok(found);
+                }
+            }
+            self.line.extend_from_slice(rest);
+        }
+    }
+}
+
+/// What has come of a turn.
+#[derive(Default)]
+struct Turn {
+    updates: usize,
+}
+
+impl Turn {
+    fn hear(&mut self, line: &[u8]) -> Result<ControlFlow<()>> {
+        if memmem::find(line, b"\"session/update\"").is_some() {
+            self.updates += 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        if memmem::find(line, b"\"error\":").is_some() {
+            bail!("it answered {}", String::from_utf8_lossy(line));
+        }
+        Ok(match memmem::find(line, b"\"stopReason\"") {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        })
+    }
+}
+
+/// The session that this line begins.
+fn begun(line: &[u8]) -> Result<ControlFlow<String>> {
+    let text = std::str::from_utf8(line)?;
+    let name = text.split_once("\"sessionId\":\"");
+    let name = name.and_then(|(_, rest)| rest.split_once('"'));
+    Ok(match name {
+        Some((name, _)) => ControlFlow::Break(name.to_owned()),
+        None => ControlFlow::Continue(()),
+    })
+}
+
+async fn until<T>(
+    socket: &mut WebSocketStream<TcpStream>,
+    mut is_it: impl FnMut(&[u8]) -> Result<ControlFlow<T>>,
+) -> Result<T> {
+    loop {
+        let message = socket.next().await.context("the connection has ended")??;
+        if let Message::Text(text) = message
+            && let ControlFlow::Break(found) = is_it(text.as_bytes())?
+        {
+            return Ok(found);
+        }
+    }
+}
+
+async fn connect(address: &str) -> Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+async fn requests(address: &str) -> Result<SendRequest<Full<Bytes>>> {
+    let io = TokioIo::new(connect(address).await?);
+    let (sender, connection) = http1::handshake(io).await?;
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+async fn in_time<T>(done: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::time::timeout(PATIENCE, done)
+        .await
+        .context("it does not answer")?
+}

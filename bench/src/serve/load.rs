@@ -1,0 +1,149 @@
+//! Connections that do nothing, and beside them some that have one turn after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+
+use super::client::Client;
+use super::servers::{Running, Way};
+use crate::measures::stats::{number, quantile};
+
+/// How many connections begin at once.
+const AT_ONCE: usize = 16;
+
+/// How long a server has to come to rest.
+const REST: Duration = Duration::from_secs(3);
+
+/// How much is measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Size {
+    /// How many connections do nothing.
+    pub idle: usize,
+    /// How many have turns.
+    pub busy: usize,
+    /// How long they have them.
+    pub time: Duration,
+}
+
+/// What connections take that do nothing but be there.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Begun {
+    /// How many.
+    pub connections: usize,
+    /// How many begin in a second.
+    pub per_second: f64,
+    /// Processor time of the server to begin one, in milliseconds.
+    pub cpu_ms: f64,
+    /// Memory of the server for one, in KiB.
+    pub memory_kib: f64,
+}
+
+/// What connections do that have turns.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Busy {
+    /// How many.
+    pub connections: usize,
+    /// Turns in a second, of all of them.
+    pub per_second: f64,
+    /// What half of the turns take at most, in milliseconds.
+    pub p50_ms: f64,
+    /// What 99 of a hundred take at most.
+    pub p99_ms: f64,
+    /// Processor time of the server for one, in milliseconds.
+    pub cpu_ms: f64,
+}
+
+/// Measures a server by one way, and ends it.
+pub async fn measure(running: Running, way: Way, size: &Size) -> Result<(Begun, Busy)> {
+    // What is there once for all is not counted for each.
+    let first = Client::begin(&running.address, way).await?.rest();
+    sleep(REST).await;
+    let before = running.tree();
+    let (memory, time) = (before.memory(), before.time());
+    let since = Instant::now();
+    let clients = begin_all(&running.address, way, size.idle).await?;
+    let took = since.elapsed();
+    let idle: Vec<_> = clients.into_iter().map(Client::rest).collect();
+    let spent = running.tree().time().saturating_sub(time);
+    sleep(REST).await;
+    #[allow(clippy::cast_precision_loss, reason = "no memory is so large")]
+    let grown = running.tree().memory().saturating_sub(memory) as f64;
+    let begun = Begun {
+        connections: size.idle,
+        per_second: number(size.idle) / took.as_secs_f64(),
+        cpu_ms: spent.as_secs_f64() * 1000.0 / number(size.idle),
+        memory_kib: grown / 1024.0 / number(size.idle),
+    };
+    let busy = busy(&running, way, size).await?;
+    let ended = idle
+        .iter()
+        .chain([&first])
+        .filter(|idle| idle.is_finished());
+    let ended = ended.count();
+    ensure!(ended == 0, "{ended} idle connections have ended");
+    idle.iter().for_each(JoinHandle::abort);
+    running.end().await?;
+    Ok((begun, busy))
+}
+
+async fn begin_all(address: &str, way: Way, count: usize) -> Result<Vec<Client>> {
+    let address: Arc<str> = address.into();
+    let mut tasks = JoinSet::new();
+    for which in 0..AT_ONCE {
+        let address = address.clone();
+        let share = count / AT_ONCE + usize::from(which < count % AT_ONCE);
+        tasks.spawn(async move {
+            let mut clients = Vec::new();
+            for _ in 0..share {
+                clients.push(Client::begin(&address, way).await?);
+            }
+            anyhow::Ok(clients)
+        });
+    }
+    let mut clients = Vec::new();
+    while let Some(some) = tasks.join_next().await {
+        clients.extend(some??);
+    }
+    Ok(clients)
+}
+
+async fn busy(running: &Running, way: Way, size: &Size) -> Result<Busy> {
+    let clients = begin_all(&running.address, way, size.busy).await?;
+    let warm = Instant::now() + size.time / 4;
+    let end = warm + size.time;
+    let mut tasks = JoinSet::new();
+    for mut client in clients {
+        tasks.spawn(async move {
+            let mut took = Vec::new();
+            while Instant::now() < end {
+                let turn = client.turn().await?;
+                // Those that were over in that time.
+                if (warm..end).contains(&Instant::now()) {
+                    took.push(turn.as_secs_f64() * 1000.0);
+                }
+            }
+            anyhow::Ok(took)
+        });
+    }
+    sleep(warm - Instant::now()).await;
+    let before = running.tree().time();
+    sleep(end - Instant::now()).await;
+    let spent = running.tree().time().saturating_sub(before);
+    let mut took = Vec::new();
+    while let Some(some) = tasks.join_next().await {
+        took.extend(some??);
+    }
+    let turns = number(took.len());
+    let mut part = |part| quantile(&mut took, part).context("no turn has ended");
+    Ok(Busy {
+        connections: size.busy,
+        per_second: turns / size.time.as_secs_f64(),
+        p50_ms: part(0.5)?,
+        p99_ms: part(0.99)?,
+        cpu_ms: spent.as_secs_f64() * 1000.0 / turns,
+    })
+}

@@ -1,0 +1,116 @@
+//! What a run found, as tables.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::client::{PROMPT, UPDATE, UPDATES};
+use super::{Figures, OfWay, Size};
+use crate::report::{Machine, section, show};
+
+/// All that is written down of a run.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    /// The commit that was measured, if it is known.
+    pub commit: Option<String>,
+    /// The version of the reference crate.
+    pub reference: String,
+    /// Where it ran.
+    pub machine: Machine,
+    /// How many idle connections were asked for.
+    pub asked: usize,
+    /// How much was measured.
+    pub size: Size,
+    /// What was found.
+    pub figures: Vec<Figures>,
+}
+
+impl Report {
+    /// As Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let (machine, size) = (&self.machine, &self.size);
+        let mut text = String::new();
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "Measured on {} × {}, {} GiB, {}{}, beside agent-client-protocol-http {}.\n",
+            machine.processors,
+            machine.processor,
+            machine.memory_gib,
+            machine.system,
+            match &self.commit {
+                Some(commit) => format!(", commit {commit}"),
+                None => String::new(),
+            },
+            self.reference,
+        );
+        if size.idle < self.asked {
+            let _ = writeln!(
+                text,
+                "{} idle connections are as many as this machine has files and memory for; {} were asked for.\n",
+                size.idle, self.asked
+            );
+        }
+        self.idle(&mut text);
+        self.busy(&mut text);
+        self.h2(&mut text);
+        text
+    }
+
+    fn rows(&self, cells: impl Fn(&OfWay) -> Vec<String>) -> Vec<Vec<String>> {
+        let of = |figures: &Figures| -> Vec<_> {
+            let row = |way: &OfWay| {
+                let mut row = vec![format!("{}, over {}", figures.server, way.way)];
+                row.extend(cells(way));
+                row
+            };
+            figures.ways.iter().map(row).collect()
+        };
+        self.figures.iter().flat_map(of).collect()
+    }
+
+    fn idle(&self, text: &mut String) {
+        let rows = self.rows(|way| {
+            let begun = &way.begun;
+            [begun.memory_kib, begun.cpu_ms, begun.per_second]
+                .map(|figure| show(Some(figure)))
+                .to_vec()
+        });
+        let title = format!("{} connections that do nothing", self.size.idle);
+        let head = [
+            "",
+            "memory for each (KiB)",
+            "CPU to begin one (ms)",
+            "begun (/s)",
+        ];
+        section(text, &title, &head, rows);
+    }
+
+    fn busy(&self, text: &mut String) {
+        let rows = self.rows(|way| {
+            let busy = &way.busy;
+            [busy.per_second, busy.p50_ms, busy.p99_ms, busy.cpu_ms]
+                .map(|figure| show(Some(figure)))
+                .to_vec()
+        });
+        let title = format!(
+            "{} more that have turns: a prompt of {PROMPT} B, {UPDATES} updates of {UPDATE} B, the answer",
+            self.size.busy
+        );
+        let head = ["", "turns (/s)", "p50 (ms)", "p99", "CPU for one (ms)"];
+        section(text, &title, &head, rows);
+    }
+
+    fn h2(&self, text: &mut String) {
+        let rows = self.figures.iter().map(|figures| {
+            vec![
+                figures.server.to_string(),
+                show(Some(figures.h2.per_second)),
+            ]
+        });
+        let head = ["", "notifications (/s)"];
+        let title = "Notifications of one connection, over one of HTTP/2";
+        section(text, title, &head, rows.collect());
+    }
+}

@@ -1,0 +1,166 @@
+//! The servers that are measured, as processes.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::subjects::{Tree, command, with_ours};
+
+/// Where all that runs is.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The program `acp-chain`.
+    pub program: PathBuf,
+    /// The components of `cargo xtask guests`.
+    pub components: PathBuf,
+    /// The tiny agent.
+    pub agent: PathBuf,
+    /// The server over the reference crate.
+    pub reference: PathBuf,
+    /// What speaks HTTP/2.
+    pub h2load: PathBuf,
+    /// What the run writes: manifests, caches, logs.
+    pub scratch: PathBuf,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Server {
+    /// acp-chain without proxies.
+    Empty,
+    /// The same with `rules` and `redact` in each chain.
+    Ours,
+    /// A server over the reference crate.
+    Reference,
+}
+
+/// How clients reach it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// A request for each message, and two streams of events, over HTTP/1.1.
+    Http,
+    /// One connection for all.
+    WebSocket,
+}
+
+/// All of them.
+pub const WAYS: [Way; 2] = [Way::Http, Way::WebSocket];
+
+/// A server that runs. It ends when this is dropped.
+pub struct Running {
+    process: Child,
+    /// Its host and port.
+    pub address: String,
+    /// The name of its program, by which its processes are told from agents.
+    name: String,
+}
+
+impl Server {
+    /// In the order in which they are measured.
+    pub const ALL: [Self; 3] = [Self::Empty, Self::Ours, Self::Reference];
+
+    /// Starts it, and waits until it listens.
+    pub(super) async fn start(self, places: &Places) -> Result<Running> {
+        let program = match self {
+            Self::Empty | Self::Ours => &places.program,
+            Self::Reference => &places.reference,
+        };
+        let mut command = Command::from(command(program));
+        if self != Self::Reference {
+            self.configure(places, &mut command)?;
+        }
+        command.arg(&places.agent);
+        let log = places.scratch.join("stderr.log");
+        let log = File::options().create(true).append(true).open(log)?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(log).kill_on_drop(true);
+        let mut process = command.spawn().with_context(|| format!("{self}"))?;
+        let output = process.stdout.take().context("it has no output")?;
+        let line = BufReader::new(output).lines().next_line().await?;
+        let address = line
+            .as_deref()
+            .and_then(|line| line.strip_prefix("listening on http://"))
+            .and_then(|line| line.strip_suffix("/acp"))
+            .with_context(|| format!("{self} does not say where it listens"))?;
+        let name = program.file_name().context("the program has no name")?;
+        Ok(Running {
+            process,
+            address: address.to_owned(),
+            name: name.to_string_lossy().into_owned(),
+        })
+    }
+
+    fn configure(self, places: &Places, command: &mut Command) -> Result<()> {
+        let folder = |name| places.scratch.join(name);
+        for (variable, name) in [
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_DATA_HOME", "data"),
+            ("XDG_STATE_HOME", "state"),
+            ("XDG_CACHE_HOME", "cache"),
+        ] {
+            command.env(variable, folder(name));
+        }
+        for unset in ["ACP_CHAIN_LOG", "ACP_CHAIN_TRACE"] {
+            command.env_remove(unset);
+        }
+        let settings = folder("config").join("acp-chain");
+        fs::create_dir_all(&settings)?;
+        // Only what the system has is to end it.
+        let limits = "[serve.limits]\nconnections = 100000\n";
+        fs::write(settings.join("config.toml"), limits)?;
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        if self == Self::Ours {
+            let manifest = folder("served.toml");
+            fs::write(
+                &manifest,
+                with_ours(&["rules", "redact"], &places.components)?,
+            )?;
+            command.arg("--manifest").arg(manifest);
+        }
+        command.arg("--");
+        Ok(())
+    }
+}
+
+impl Running {
+    /// Its processes, without those of agents.
+    pub fn tree(&self) -> Tree {
+        let root = self.process.id().unwrap_or_default();
+        Tree::of(root).only(&self.name)
+    }
+
+    /// Ends it, and its agents with it.
+    pub async fn end(mut self) -> Result<()> {
+        let all = Tree::of(self.process.id().unwrap_or_default());
+        self.process.kill().await?;
+        all.kill();
+        Ok(())
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "acp-chain, no proxies",
+            Self::Ours => "acp-chain, rules and redact",
+            Self::Reference => "reference",
+        })
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Self::Http => "HTTP",
+            Self::WebSocket => "WebSocket",
+        })
+    }
+}

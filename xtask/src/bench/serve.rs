@@ -1,0 +1,45 @@
+//! `acp-chain serve` under load, beside a server over the reference crate.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+
+use super::{Options, build_components, build_programs, commit, ended};
+use crate::peers;
+use crate::progress::Progress;
+use crate::workspace::Workspace;
+
+/// What the chains are made of.
+const COMPONENTS: [&str; 2] = ["rules", "redact"];
+
+pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
+    build_components(workspace, progress, &COMPONENTS)?;
+    let servers = peers::fetch_servers(workspace, progress)?;
+    build_programs(workspace, progress)?;
+    let mut harness = Command::new(workspace.target("dist/bench-serve"));
+    harness
+        .arg("--program")
+        .arg(workspace.target("dist/acp-chain"))
+        .arg("--components")
+        .arg(workspace.target("components"))
+        .arg("--reference")
+        .arg(servers.reference)
+        .args(["--reference-version", &servers.version])
+        .arg("--h2load")
+        .arg(servers.h2load)
+        .arg("--out")
+        .arg(workspace.target("bench"));
+    match options.quick {
+        true => harness.args(["--idle", "200", "--busy", "50", "--seconds", "3"]),
+        false => harness.args(["--idle", &options.idle.to_string()]),
+    };
+    if let Some(commit) = commit(workspace) {
+        harness.arg("--commit").arg(commit);
+    }
+    if options.publish {
+        harness
+            .arg("--publish")
+            .arg(workspace.path("docs/serve-benchmark.md"));
+    }
+    ended(&mut harness)
+}
