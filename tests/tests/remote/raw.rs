@@ -118,15 +118,16 @@ fn text(text: &str) -> Vec<u8> {
 
 /// The head of a frame with a mask of zeros (RFC 6455, 5.2).
 pub fn frame(first: u8, length: u64) -> Vec<u8> {
+    const MASKED: u8 = 0x80;
     let mut head = vec![first];
     match u16::try_from(length) {
-        Ok(length @ 0..126) => head.push(0x80 | u8::try_from(length).unwrap()),
+        Ok(length @ 0..126) => head.push(MASKED + u8::try_from(length).unwrap()),
         Ok(length) => {
-            head.push(0x80 | 126);
+            head.push(MASKED + 126);
             head.extend(length.to_be_bytes());
         }
         Err(_) => {
-            head.push(0x80 | 127);
+            head.push(MASKED + 127);
             head.extend(length.to_be_bytes());
         }
     }

@@ -21,6 +21,7 @@ mod numbers;
 mod pressure;
 pub mod token;
 
+use std::io;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -119,13 +120,13 @@ impl Serve {
             run.plan(Role::Agent, log.as_deref())
         };
         let others = plan(self.manifest.clone())?;
-        let mut directories = others.directories.clone();
-        let mut routes = Vec::new();
-        for route in set.routes {
+        let routes = set.routes.into_iter().map(|route| {
             let plan = plan(Some(route.manifest.clone()))?;
-            directories.extend(plan.directories.iter().cloned());
-            routes.push((route, plan));
-        }
+            Ok((route, plan))
+        });
+        let routes: Vec<_> = routes.collect::<Result<_, _>>()?;
+        let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
+        let directories: Vec<_> = plans.flat_map(|plan| plan.directories.clone()).collect();
         let tls = set.gate.tls.as_ref();
         let tls = tls.map(|tls| tls::load(&tls.cert, &tls.key, tls.client_ca.as_deref()));
         let tls = tls.transpose().map_err(|error| wrong(&error))?;
@@ -181,27 +182,35 @@ impl Serve {
         }
         let trace = tracer.clone();
         let behind = behind(Arc::new(chains), pressure, agents, trace, log, program);
-        let ended = runtime.block_on(async {
-            let stopper = server.stopper();
-            let serving = server.serve(gate, behind);
-            let asked = async {
-                stop::requested().await;
-                tracing::info!("asked to stop: turns that run may finish");
-                tokio::select! {
-                    () = stopper.drain(set.limits.drain) => {}
-                    // Asked once more, nothing is waited for.
-                    () = stop::requested() => stopper.drain(Duration::ZERO).await,
-                }
-            };
-            tokio::select! {
-                ended = serving => ended.map_err(|error| wrong(&error)),
-                () = asked => Ok(()),
-            }
-        });
+        let ended = runtime.block_on(until_stopped(server, gate, behind, set.limits.drain));
         if let Some(access) = access {
             access.flush(FLUSH);
         }
-        ended
+        ended.map_err(|error| wrong(&error))
+    }
+}
+
+/// Serves until that fails, or somebody asks it to stop and turns that run have had so long.
+async fn until_stopped(
+    server: Server,
+    gate: Arc<Gate>,
+    behind: Behind,
+    drain: Duration,
+) -> io::Result<()> {
+    let stopper = server.stopper();
+    let serving = server.serve(gate, behind);
+    let asked = async {
+        stop::requested().await;
+        tracing::info!("asked to stop: turns that run may finish");
+        tokio::select! {
+            () = stopper.drain(drain) => {}
+            // Asked once more, nothing is waited for.
+            () = stop::requested() => stopper.drain(Duration::ZERO).await,
+        }
+    };
+    tokio::select! {
+        ended = serving => ended,
+        () = asked => Ok(()),
     }
 }
 
@@ -270,7 +279,7 @@ fn behind(
 }
 
 /// A runtime, of this thread or of so many.
-fn runtime(threads: Option<usize>) -> std::io::Result<tokio::runtime::Runtime> {
+fn runtime(threads: Option<usize>) -> io::Result<tokio::runtime::Runtime> {
     let mut builder = match threads {
         Some(threads) => {
             let mut builder = tokio::runtime::Builder::new_multi_thread();
