@@ -16,7 +16,6 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::CommandLine;
@@ -45,8 +44,6 @@ impl Taker {
 
     /// Hands it the other ends of these: what it says, and what is said to it. Call it within a tokio runtime.
     pub fn open(&self) -> io::Result<(Receiver, Sender)> {
-        // From the start, since nobody may change it later.
-        let pipe = || pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK);
         let ((output, theirs_out), (theirs_in, input)) = (pipe()?, pipe()?);
         let descriptors = [theirs_in.as_fd(), theirs_out.as_fd()];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
@@ -54,17 +51,30 @@ impl Taker {
         if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
-        sendmsg(
-            &self.socket,
-            &[IoSlice::new(&WORD)],
-            &mut ancillary,
-            SendFlags::NOSIGNAL,
-        )?;
+        // Programs in Rust ignore SIGPIPE.
+        let flags = SendFlags::empty();
+        sendmsg(&self.socket, &[IoSlice::new(&WORD)], &mut ancillary, flags)?;
         Ok((
             Receiver::from_owned_fd(output)?,
             Sender::from_owned_fd(input)?,
         ))
     }
+}
+
+/// The end to read from, and the one to write to.
+#[cfg(target_os = "linux")]
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    use rustix::pipe::{PipeFlags, pipe_with};
+
+    // From the start, since who has given up its rights may not change it later.
+    Ok(pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?)
+}
+
+/// The end to read from, and the one to write to.
+#[cfg(not(target_os = "linux"))]
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), writer.into()))
 }
 
 impl Drop for Taker {
