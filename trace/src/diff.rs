@@ -1,6 +1,9 @@
 //! What differs between two runs: by session and turn, whatever their ids and times are.
+//!
+//! Messages overtake each other on their ways through a chain, as it happens. So what is compared is the order at each
+//! place: between the same two parts, and of what a proxy decided on the same method.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
@@ -18,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A run, as far as it can be compared: what was said in each turn of each session.
 #[derive(Debug, Default)]
 pub struct Run {
-    turns: Vec<(Turn, Vec<String>)>,
+    turns: Vec<(Turn, Vec<Step>)>,
     places: HashMap<Turn, usize>,
     sessions: HashMap<(String, String), usize>,
     /// In each session, how many turns have begun.
@@ -34,6 +37,13 @@ pub struct Turn {
     pub session: usize,
     /// The turn.
     pub turn: usize,
+}
+
+/// What happened, and the place at which that has an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Step {
+    place: String,
+    text: String,
 }
 
 /// Which run has a step.
@@ -52,7 +62,7 @@ pub enum Side {
 pub struct Difference {
     /// Which turn.
     pub turn: Turn,
-    /// Its steps, each with the run that has it.
+    /// Its steps, each with the run that has it, in the order of the first one as far as that has them.
     pub steps: Vec<(Side, String)>,
 }
 
@@ -60,7 +70,7 @@ impl Run {
     /// Takes in a line.
     pub fn take(&mut self, line: &Line) {
         let method = line.method.as_deref().unwrap_or_default();
-        let step = match (line.crossed(), line.decided()) {
+        let (place, text) = match (line.crossed(), line.decided()) {
             (Some((from, to, kind)), _) => {
                 let what = match (line.error.is_some(), line.result.is_some()) {
                     (true, _) => "error",
@@ -68,19 +78,23 @@ impl Run {
                     _ => kind.as_str(),
                 };
                 let body = line.body().map_or(String::new(), |body| self.same(body));
-                format!("{from} → {to}: {what} {method} {body}")
+                let place = format!("{from} → {to}");
+                let text = format!("{place}: {what} {method} {body}");
+                (place, text)
             }
             (None, Some((proxy, decision))) => {
                 let why = line
                     .why
                     .as_ref()
                     .map_or(String::new(), |why| format!(": {why}"));
-                format!("{proxy}: {} {method}{why}", decision.as_str())
+                let text = format!("{proxy}: {} {method}{why}", decision.as_str());
+                (format!("{proxy} {method}"), text)
             }
             // When it starts and ends, and how much memory it has, is as with times.
             (None, None) => match (&line.proxy, line.state, &line.why) {
                 (Some(proxy), Some(state), Some(why)) => {
-                    format!("{proxy}: {} {why}", state.as_str())
+                    let text = format!("{proxy}: {} {why}", state.as_str());
+                    (proxy.clone(), text)
                 }
                 _ => return,
             },
@@ -102,11 +116,11 @@ impl Run {
             session,
             turn: *begun,
         };
-        let place = *self.places.entry(turn).or_insert_with(|| {
+        let index = *self.places.entry(turn).or_insert_with(|| {
             self.turns.push((turn, Vec::new()));
             self.turns.len() - 1
         });
-        self.turns[place].1.push(step);
+        self.turns[index].1.push(Step { place, text });
     }
 
     /// A body without what is another in each run.
@@ -161,36 +175,60 @@ impl Run {
 /// The turns in which two runs differ, in the order in which they began.
 #[must_use]
 pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
-    let only = |turn: &&(Turn, Vec<String>)| !first.places.contains_key(&turn.0);
+    let only = |turn: &&(Turn, Vec<Step>)| !first.places.contains_key(&turn.0);
     let turns = first.turns.iter().chain(second.turns.iter().filter(only));
     let differences = turns.filter_map(|(turn, _)| {
-        let steps = |run: &Run| {
-            run.places
-                .get(turn)
-                .map(|place| run.turns[*place].1.clone())
+        let steps = |run: &Run| match run.places.get(turn) {
+            Some(place) => run.turns[*place].1.clone(),
+            None => Vec::new(),
         };
-        let [first, second] = [first, second].map(|run| steps(run).unwrap_or_default());
-        (first != second).then(|| Difference {
-            turn: *turn,
-            steps: compare(&first, &second),
-        })
+        let steps = compare(&steps(first), &steps(second));
+        let differ = steps.iter().any(|(side, _)| *side != Side::Both);
+        differ.then(|| Difference { turn: *turn, steps })
     });
     differences.collect()
 }
 
-fn compare(first: &[String], second: &[String]) -> Vec<(Side, String)> {
+/// The steps of both, in the order of the first one; those that the second alone has stand where they are at their place.
+fn compare(first: &[Step], second: &[Step]) -> Vec<(Side, String)> {
     let deadline = Instant::now() + PATIENCE;
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, first, second, Some(deadline));
-    let changes = ops.iter().flat_map(|op| op.iter_changes(first, second));
-    let steps = changes.map(|change| {
-        let side = match change.tag() {
-            ChangeTag::Equal => Side::Both,
-            ChangeTag::Delete => Side::First,
-            ChangeTag::Insert => Side::Second,
-        };
-        (side, change.value())
-    });
-    steps.collect()
+    let mut places = BTreeMap::<&str, [Vec<usize>; 2]>::new();
+    for (run, steps) in [first, second].into_iter().enumerate() {
+        for (index, step) in steps.iter().enumerate() {
+            places.entry(&step.place).or_default()[run].push(index);
+        }
+    }
+    let mut steps = Vec::new();
+    for [in_first, in_second] in places.values() {
+        let before: Vec<_> = in_first.iter().map(|step| &*first[*step].text).collect();
+        let after: Vec<_> = in_second.iter().map(|step| &*second[*step].text).collect();
+        let ops = capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline));
+        // Next to which step of the first, and whether before it, there, or behind it.
+        let mut next_to = (in_first.first().copied().unwrap_or(usize::MAX), 0);
+        for change in ops.iter().flat_map(|op| op.iter_changes(&before, &after)) {
+            let side = match change.tag() {
+                ChangeTag::Equal => Side::Both,
+                ChangeTag::Delete => Side::First,
+                ChangeTag::Insert => Side::Second,
+            };
+            let at = match (change.old_index(), change.new_index()) {
+                (Some(own), _) => {
+                    next_to = (in_first[own], 2);
+                    (in_first[own], 1, 0)
+                }
+                (None, added) => (
+                    next_to.0,
+                    next_to.1,
+                    added.map_or(0, |added| in_second[added]),
+                ),
+            };
+            steps.push((at, side, change.value()));
+        }
+    }
+    steps.sort_by_key(|(at, ..)| *at);
+    let steps = steps.into_iter();
+    let told = steps.map(|(.., side, text)| (side, text.to_owned()));
+    told.collect()
 }
 
 #[cfg(test)]
@@ -225,6 +263,37 @@ mod tests {
                 "{\"prompt\":[{\"text\":\"hi\"}],\"sessionId\":\"s2\"}",
             );
         assert!(diff(&run(FIRST), &run(&second)).is_empty());
+    }
+
+    #[test]
+    fn that_messages_overtake_each_other_elsewhere_is_no_difference_and_in_one_place_it_is_one() {
+        let said = |from: &str, to: &str, text: &str| {
+            format!(
+                r#"{{"connection":"x","from":"{from}","to":"{to}","kind":"notification","method":"session/update","session":"s1","params":{{"text":"{text}"}}}}"#
+            )
+        };
+        let [one, passed] =
+            ["one", "two"].map(|text| [said("agent", "p", text), said("p", "client", text)]);
+        let [[a, b], [c, d]] = [one, passed];
+        let trace = |lines: [&String; 4]| lines.map(|line| format!("{line}\n")).concat();
+        let first = run(&trace([&a, &b, &c, &d]));
+        assert!(diff(&first, &run(&trace([&a, &c, &b, &d]))).is_empty());
+        let turned = diff(&first, &run(&trace([&a, &c, &d, &b])));
+        assert_eq!(turned.len(), 1);
+        let steps = turned[0].steps.iter();
+        let sides: Vec<_> = steps
+            .map(|(side, text)| (*side, text.contains("one")))
+            .collect();
+        assert_eq!(
+            sides,
+            [
+                (Side::Both, true),
+                (Side::Second, false),
+                (Side::Both, true),
+                (Side::Both, false),
+                (Side::First, false)
+            ]
+        );
     }
 
     #[test]
