@@ -16,10 +16,10 @@ const METHODS: &[&str] = &[
     "session/of_tomorrow",
 ];
 
-/// Everything but `tools`, as keys of `[[proxy]]`.
+/// Everything but `tools`, and `user.read`, which adds to what a proxy is configured with; as keys of `[[proxy]]`.
 #[must_use]
 pub fn everything() -> &'static str {
-    static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(&["tools"]));
+    static EVERYTHING: LazyLock<String> = LazyLock::new(|| all_but(&["tools", "user.read"]));
     &EVERYTHING
 }
 

@@ -211,8 +211,9 @@ async fn a_proxy_with_the_power_is_told_the_user_and_nothing_else_can_say_who_th
         let forged = "[proxy.config]\n'acp-chain/user' = { name = 'mallory' }";
         entry(id, "does", &format!("{terms}\n{forged}\n{deeds}"))
     };
-    let without = powers::all_but(&["tools", "user.read"]);
-    fs::write(&manifest, proxy("knows", "") + &proxy("without", &without)).unwrap();
+    let with = powers::all_but(&["tools"]);
+    let proxies = proxy("knows", &with) + &proxy("without", powers::everything());
+    fs::write(&manifest, proxies).unwrap();
     let ann = token(&file, "ann", "ops").await;
     let mut command = serve(&["--tokens"]);
     command
