@@ -184,7 +184,7 @@ pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
         };
         let steps = compare(&steps(first), &steps(second));
         let differ = steps.iter().any(|(side, _)| *side != Side::Both);
-        differ.then(|| Difference { turn: *turn, steps })
+        differ.then_some(Difference { turn: *turn, steps })
     });
     differences.collect()
 }
