@@ -27,10 +27,10 @@ Examples:
   acp-chain check
   acp-chain check --manifest acp-chain.toml --start")]
 pub struct Check {
-    /// The manifest; without it, what would run in the current folder: your own chain, and that of the project
+    /// The manifest; by default, what would run in the current folder: your own chain, and that of the project
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Also start each component, and compare what it asks to see with its powers
+    /// Also start each component, and compare its subscriptions with its powers
     #[arg(long)]
     start: bool,
 }

@@ -30,15 +30,15 @@ Exit codes:
   1  a check failed
   2  the component cannot be loaded, or the command line is wrong")]
 pub struct Conformance {
-    /// The component; what it asks for, it has
+    /// The component; it gets what it asks for
     component: PathBuf,
-    /// Its configuration, as a JSON object; without it, `{}`
+    /// Its configuration, as a JSON object; by default `{}`
     #[arg(long, value_name = "JSON", conflicts_with = "manifest")]
     config: Option<String>,
-    /// A manifest with the configuration, the powers and the limits that it is to have
+    /// A manifest with its configuration, powers and limits
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// The proxy of that manifest in whose place it is put; without it, the only component
+    /// The proxy in that manifest that it replaces; by default, the only component
     #[arg(long, value_name = "ID", requires = "manifest")]
     proxy: Option<String>,
     /// Print the report for programs
@@ -47,16 +47,16 @@ pub struct Conformance {
     #[arg(
         long,
         value_name = "FILE",
-        help = "Also write a report in JUnit's XML to this file"
+        help = "Also write a JUnit XML report to this file"
     )]
     junit: Option<PathBuf>,
-    /// Only this check; may be given several times
+    /// Only this check; repeatable
     #[arg(long, value_name = "CHECK", value_parser = names())]
     only: Vec<String>,
-    /// What the messages are made of: the same seed plays the same
+    /// The seed for the messages: the same seed plays the same ones
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How many messages of each method are played, and how much of everything else in proportion
+    /// How many messages of each method are played, and everything else in proportion
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     cases: u64,
 }

@@ -34,7 +34,7 @@ pub struct Connect {
     url: String,
     #[command(flatten)]
     way: Way,
-    /// Serve all who hand over their streams by the socket that is the standard input
+    /// Serve everyone who passes streams over the socket that is standard input
     #[arg(long)]
     shared: bool,
 }
@@ -45,8 +45,8 @@ pub struct Way {
     /// Also trust the certificates in this file (PEM) for the agent of `--connect`
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_ca: Option<PathBuf>,
-    /// The first line of this file lets us in at the agent of `--connect`; nobody else may read it. Without it,
-    /// `ACP_CHAIN_CONNECT_TOKEN` does, if it is set
+    /// The file with the token for the agent of `--connect`, in its first line; nobody else may read it. By default,
+    /// the token is in `ACP_CHAIN_CONNECT_TOKEN`, if set
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_token_file: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ Examples:
   acp-chain man | man -l -
   acp-chain man ~/.local/share/man/man1")]
 pub struct Man {
-    /// Write one page for each command into this folder; without it, the page of acp-chain itself is printed
+    /// Write one page for each command into this folder; by default, print the page of acp-chain itself
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
 }

@@ -1,6 +1,6 @@
 //! The command line: one file a subcommand.
 
-/// Prints a line. Whoever reads may have enough before the end, as `head` does.
+/// Prints a line. The reader may stop before the end, as `head` does.
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write;
@@ -68,7 +68,7 @@ use crate::sandbox::{Directories, Engine, EngineError};
 use crate::system::directory::Directory;
 use crate::system::{Rights, files, rights, supervisor};
 
-/// Stands sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
+/// Puts sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
 #[command(
     name = "acp-chain",
@@ -79,27 +79,27 @@ Examples:
   acp-chain setup zed --with rules --with redact
   acp-chain run --with rules --with redact -- claude-agent-acp
 
-Exit codes, unless the help of a command has its own:
-  0  it did what it should
-  1  it could not, and says why
+Exit codes, unless the help of a command lists its own:
+  0  success
+  1  failure, with a reason
   2  the command line is wrong
 
 Environment:
-  ACP_CHAIN_LOG             what to log, where the command line does not say it
-  ACP_CHAIN_TRACE           the trace of `run`, `serve`, `try` and `dev`, where the command line names none
-  ACP_CHAIN_TRACE_BODIES    if it is 1, secrets stay in that trace
-  ACP_CHAIN_CONNECT_TOKEN   the token for the agent of `--connect`, where no `--connect-token-file` is named
-  ACP_CHAIN_LIVE            nobody can watch chains that run, if it is 0
-  ACP_CHAIN_NODE            what ids of connections begin with, where `serve` is not told by `--node`
-  ACP_CHAIN_OTEL_HOPS       1: of what chains export by OpenTelemetry, a span for each decision of a proxy, too
-  ACP_CHAIN_OTEL_PROPAGATE  if it is 1, agents are told of the span of their turn in that export
-  OTEL_*                    what chains export by OpenTelemetry, and where to; nothing without them
-  NO_COLOR                  no colours, whatever it is set to
-  CLICOLOR_FORCE            colours where there is no terminal too, unless it is 0
-  CLICOLOR                  no colours, if it is 0"
+  ACP_CHAIN_LOG             what to log, unless the command line says it
+  ACP_CHAIN_TRACE           the trace of `run`, `serve`, `try` and `dev`, unless the command line names one
+  ACP_CHAIN_TRACE_BODIES    1: secrets stay in that trace
+  ACP_CHAIN_CONNECT_TOKEN   the token for the agent of `--connect`, unless `--connect-token-file` is given
+  ACP_CHAIN_LIVE            0: nobody can watch running chains
+  ACP_CHAIN_NODE            the prefix of connection ids, unless `serve` has `--node`
+  ACP_CHAIN_OTEL_HOPS       1: also export a span for each decision of a proxy
+  ACP_CHAIN_OTEL_PROPAGATE  1: agents are told the exported span of their turn
+  OTEL_*                    what chains export with OpenTelemetry, and where to; nothing without them
+  NO_COLOR                  no colours, whatever its value
+  CLICOLOR_FORCE            colours even without a terminal, unless 0
+  CLICOLOR                  0: no colours"
 )]
 struct Cli {
-    /// What to log, e.g. `debug` or `acp_chain=trace`; without it, `info`
+    /// What to log, e.g. `debug` or `acp_chain=trace`; by default `info`
     #[arg(
         long,
         global = true,
@@ -108,8 +108,8 @@ struct Cli {
         display_order = 100
     )]
     log: Option<String>,
-    /// Append the log to this file; without it, what `--log` asks for goes to standard error, and
-    /// else to the user's own log
+    /// Append the log to this file; by default, it goes to standard error with `--log`, and otherwise
+    /// to the user's own log
     #[arg(long, global = true, value_name = "FILE", display_order = 101)]
     log_file: Option<PathBuf>,
     #[command(subcommand)]
@@ -120,43 +120,44 @@ struct Cli {
 enum Command {
     /// Serve an editor on standard input and output
     Run(run::Run),
-    /// Take turns with an agent in the terminal, without an editor, and see what each proxy makes of the messages
+    /// Take turns with an agent in the terminal, without an editor, and see what each proxy does with the
+    /// messages
     Try(r#try::Try),
     /// Validate a manifest and its components without running anything, and print the chain
     Check(check::Check),
-    /// Look at what is installed and what applies here, and say what does not work and what mends it
+    /// Check the installation and the chain here, and say what does not work and how to fix it
     Doctor(doctor::Doctor),
-    /// Begin a project of an extension, in a folder of its own
+    /// Create a project for an extension, in a new folder
     New(author::new::New),
     /// Build the extension of a project
     Build(author::build::Build),
-    /// Put the SDK and the interface of this version into a project, over those that it has
+    /// Update a project to the SDK and the interface of this version
     Sdk(author::sdk::Sdk),
-    /// Build a project whenever its sources change, and put what was built into the chain that runs
+    /// Build a project whenever its sources change, and swap the result into the running chain
     Dev(dev::Dev),
-    /// Play transcripts against proxies, and say where something else comes than is written
+    /// Play transcripts against proxies, and show the differences
     Test(test::Test),
-    /// Put a component through what every proxy has to bear, and say what it does not
+    /// Check that a component withstands what every proxy must
     Conformance(conformance::Conformance),
-    /// Print what an extension is, and what it asks for
+    /// Print what an extension is and what it asks for
     Info(extension::info::Info),
-    /// Make an extension of a component: write into it what its project says of it
+    /// Make an extension from a component: embed its project's metadata
     Package(extension::package::Package),
-    /// Make a program like this one that carries extensions, ready to run
+    /// Make a copy of this program with built-in extensions, ready to run
     Bundle(extension::bundle::Bundle),
-    /// Install an extension, and let the manifest use it
+    /// Install an extension, and add it to the manifest
     Add(extension::add::Add),
-    /// Let the manifest use an extension no longer
+    /// Remove an extension from the manifest
     Remove(extension::remove::Remove),
     /// Print the extensions of a manifest
     List(extension::list::List),
-    /// Look whether extensions have something newer; what wants more than before waits for your word
+    /// Check extensions for newer versions; those that ask for more than before wait for your approval
     Update(extension::update::Update),
-    /// Get exactly what is locked
+    /// Fetch exactly what is locked
     Install(extension::install::Install),
-    /// Put an extension into a registry
+    /// Upload an extension to a registry
     Publish(extension::publish::Publish),
-    /// Remove components that no lock names any more
+    /// Remove components that no lock names any longer
     #[command(after_help = "Examples:\n  acp-chain gc")]
     Gc,
     /// Install agents by name, for `acp-chain run NAME`: `add`, `list`, `update`, `remove`
@@ -170,7 +171,7 @@ Examples:
   acp-chain agent update"
     )]
     Agent(agent::Agent),
-    /// Look into what `--trace` has recorded: `show`, `check`, `diff`, `export`
+    /// Examine a recording of `--trace`: `show`, `check`, `diff`, `export`
     #[command(
         subcommand,
         after_help = "\
@@ -181,53 +182,54 @@ Examples:
   acp-chain trace export --to otlp trace.jsonl
 
 Exit codes:
-  0  there is nothing wrong, or no difference
+  0  nothing is wrong, or nothing differs
   1  something is wrong, or differs
   2  the command line is wrong, or a trace cannot be read"
     )]
     Trace(trace::Trace),
-    /// Watch the chains that run: what their proxies do, how long they take, and whether they fail
+    /// Watch running chains: what their proxies do, how long they take, and whether they fail
     Top(top::Top),
     /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
     Serve(serve::Serve),
-    /// Make a token, with which somebody comes in to `acp-chain serve`
+    /// Make a token that lets a client in to `acp-chain serve`
     ServeToken(serve::token::ServeToken),
-    /// Play one side of what `--trace` has recorded, and say where the other side differs
+    /// Play one side of a recording of `--trace`, and say where the other side differs
     Replay(replay::Replay),
-    /// Show what a chain does, from a trace or while it runs, as a page in your browser
+    /// Show in your browser what a chain does, live or from a trace
     Inspect(inspect::Inspect),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
-    /// Put acp-chain in front of the agents of an editor, in its configuration, or print the editors that are found
+    /// Put acp-chain in front of an editor's agents, in its configuration, or list the editors that are found
     Setup(setup::Setup),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
     #[command(after_help = "Examples:\n  acp-chain limits")]
     Limits,
-    /// Print every power that a proxy can have: what it lets it do, and how dangerous that is
+    /// Print every power that a proxy can have: what it allows, and how dangerous that is
     Powers(powers::Powers),
-    /// Print what lets a shell complete the command line
+    /// Print the completions of the command line for a shell
     Completions(completions::Completions),
     /// Print the manual page, or write one for each command
     Man(man::Man),
-    /// Connect an agent's MCP client to a server in the chain; agents start it, people do not
+    /// Connect an agent's MCP client to a server in the chain; started by agents, not by people
     #[command(hide = true)]
     McpShim,
-    /// Reach a remote agent for `acp-chain run --connect`, which starts it; people do not
+    /// Reach a remote agent for `acp-chain run --connect`, which starts this; not for people
     #[command(hide = true)]
     Connect(connect::Connect),
-    /// Export the trace of `acp-chain run`, which starts it, by OpenTelemetry; people do not
+    /// Export the trace of `acp-chain run`, which starts this, with OpenTelemetry; not for people
     #[command(hide = true)]
     ExportOtel,
-    /// Watch files of tokens and keys of issuers for `acp-chain serve`, which starts it; people do not
+    /// Watch files of tokens and keys of issuers for `acp-chain serve`, which starts this; not for
+    /// people
     #[command(hide = true)]
     WatchKeys,
-    /// Start and hold programs for `acp-chain run`, which starts it; people do not
+    /// Start and end programs for `acp-chain run`, which starts this; not for people
     #[command(hide = true)]
     Supervise,
-    /// Find projects for `acp-chain run`, which starts it; people do not
+    /// Find projects for `acp-chain run`, which starts this; not for people
     #[command(hide = true)]
     FindProjects(project::find_projects::FindProjects),
-    /// Run the proxies of a project for `acp-chain run`, which starts it; people do not
+    /// Run the proxies of a project for `acp-chain run`, which starts this; not for people
     #[command(hide = true)]
     ProjectChain(project::project_chain::ProjectChain),
 }
@@ -334,12 +336,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What a command exits with that did what it should, or says why not.
+/// The exit code of a command that succeeded, or says why not.
 fn finish(done: Result<(), String>) -> ExitCode {
     told(done.map(|()| ExitCode::SUCCESS))
 }
 
-/// The same where what it did is not all of what it should.
+/// The same for a command that did only a part.
 fn told(done: Result<ExitCode, String>) -> ExitCode {
     done.unwrap_or_else(|error| {
         eprintln!("acp-chain: {error}");
@@ -347,7 +349,7 @@ fn told(done: Result<ExitCode, String>) -> ExitCode {
     })
 }
 
-/// What this command line says about the log, for another of us. What the environment says, that one sees too.
+/// What this command line says about the log, for another process of ours, which sees the environment itself.
 fn logging(cli: &Cli) -> Vec<OsString> {
     let filter = cli
         .log
@@ -360,12 +362,12 @@ fn logging(cli: &Cli) -> Vec<OsString> {
     filter.chain(file).collect()
 }
 
-/// Whether it is a user who has us in front of him, and no editor.
+/// Whether a user runs this in a terminal, and not an editor.
 fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// A command line to the end of which an editor has added arguments of the agent's.
+/// A command line to which an editor has appended arguments for the agent.
 fn with_appended(args: &[OsString]) -> Option<Cli> {
     let mut beginnings = (1..args.len()).rev().map(|end| args.split_at(end));
     beginnings.find_map(|(ours, appended)| {
@@ -378,7 +380,7 @@ fn with_appended(args: &[OsString]) -> Option<Cli> {
     })
 }
 
-/// An engine with the user's cache of compiled code, or without one where there is no place for it.
+/// An engine with the user's cache of compiled code, if there is a place for it.
 fn engine() -> Result<Engine, EngineError> {
     let Some(cache) = folders::code_cache() else {
         tracing::warn!("there is no home folder: compiled components are not kept");
@@ -400,9 +402,8 @@ fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
     opened.collect()
 }
 
-/// Gives up our rights to all but what the proxies are given. What is loaded, compiled or started needs
-/// more, and has to be done before; code of proxies runs only after. What others listen at is removed from its folder in
-/// the end.
+/// Gives up all rights except those that the proxies are given. Loading, compiling and starting need more, and come
+/// before; code of proxies runs only after. The sockets for watchers are removed from their folder in the end.
 fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Rights {
     let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
     let given_up = rights::give_up(&kept, live);
@@ -410,7 +411,7 @@ fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Righ
     given_up
 }
 
-/// What is installed, what comes with this program, and what of it must not run.
+/// Extensions that are installed or built in, and those that must not run.
 fn installed(user: &User) -> Result<Installed, String> {
     let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
     let folder = folders::extensions();

@@ -8,7 +8,7 @@ Examples:
   acp-chain powers
   acp-chain powers --markdown")]
 pub struct Powers {
-    /// As tables in Markdown, with the messages and places that each power covers
+    /// Print Markdown tables, with the messages and places that each power covers
     #[arg(long)]
     markdown: bool,
 }

@@ -38,16 +38,16 @@ Exit codes:
   126              the agent's command cannot be run
   127              the agent's command was not found")]
 pub struct Run {
-    /// The manifest; without it, the chain is that of the user's config.toml
+    /// The manifest; by default, the chain in the user's config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Also stand this extension in the chain, behind those that are there; guards go next to the agent
+    /// Also append this extension to the chain; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
-    /// All sessions have the project of this folder, whatever their working directory is
+    /// Give all sessions the project of this folder, whatever their working directory
     #[arg(long, value_name = "DIR", conflicts_with = "no_project")]
     project: Option<PathBuf>,
-    /// No session has the proxies of a project. So it is with `--manifest`, which names the whole chain
+    /// Give no session the proxies of a project; so does `--manifest`, which names the whole chain
     #[arg(long)]
     no_project: bool,
     #[command(flatten)]

@@ -30,23 +30,23 @@ Examples:
 
 Exit codes:
   0  the configuration is as you want it
-  1  it was not changed, because you said no or because it cannot be
+  1  it was not changed, because you said no or because of an error
   2  the command line is wrong")]
 pub struct Setup {
-    /// The editor; without it, those that are found are printed
+    /// The editor; by default, list those that are found
     #[arg(value_parser = PossibleValuesParser::new(EDITORS.iter().map(|editor| editor.name)))]
     editor: Option<String>,
-    /// Only this agent, as the editor's configuration calls it; for Neovim and Emacs, the name of its program. One that
-    /// the editor does not have, and `acp-chain agent add` has installed, is put in
+    /// Only this agent, by its name in the editor's configuration; for Neovim and Emacs, the name of its program. An
+    /// agent installed by `acp-chain agent add` that the editor does not have is added
     #[arg(long = "agent", value_name = "NAME", requires = "editor")]
     agents: Vec<String>,
-    /// Stand this extension in the chain of these agents, beside what is in your config.toml
+    /// Add this extension to the chain in your config.toml for these agents
     #[arg(long, value_name = "EXTENSION", requires = "editor")]
     with: Vec<String>,
-    /// The editor's configuration, if it is not where it usually is, or there are several
+    /// The editor's configuration, if it is not in the usual place, or there are several
     #[arg(long, value_name = "FILE", requires = "editor")]
     file: Option<PathBuf>,
-    /// Give the configuration back as it was
+    /// Restore the configuration
     #[arg(long, requires = "editor", conflicts_with_all = ["agents", "with"])]
     undo: bool,
     /// Print what would change, and change nothing

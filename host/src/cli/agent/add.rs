@@ -11,18 +11,18 @@ use crate::cli::extension::consent::{Answer, ask};
 
 #[derive(Debug, clap::Args)]
 pub struct Add {
-    /// What the registry calls it, or, with a command, what you do
+    /// Its name in the registry, or, with a command, your name for it
     #[arg(value_name = "NAME")]
     name: String,
     #[command(flatten)]
     from: From,
-    /// The way in which it is had, where there are several
+    /// The kind of installation, if there are several
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["binary", "npx", "uvx"]).map(kind))]
     kind: Option<Kind>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
-    /// A command of your own, and its arguments
+    /// Your own command, and its arguments
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["registry", "kind"])]
     words: Vec<OsString>,
 }

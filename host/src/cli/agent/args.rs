@@ -10,14 +10,14 @@ use crate::native::CommandLine;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct AgentArgs {
-    /// An agent that `acp-chain agent add` has installed
+    /// An agent installed by `acp-chain agent add`
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Behind a NAME, more arguments for that agent. Else the agent's command and its arguments; without them, that of
-    /// the manifest (`run`), or one of acp-chain's own (`dev`)
+    /// After a NAME, more arguments for that agent; otherwise the agent's command and its arguments. By default, the
+    /// manifest's agent (`run`), or a built-in one (`dev`)
     #[arg(last = true, value_name = "AGENT")]
     words: Vec<OsString>,
-    /// The agent is elsewhere, at this URL: http, https, ws or wss
+    /// Connect to a remote agent at this URL: http, https, ws or wss
     #[arg(long, value_name = "URL", conflicts_with_all = ["name", "words"])]
     connect: Option<String>,
     #[command(flatten)]

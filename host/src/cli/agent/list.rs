@@ -7,7 +7,7 @@ use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// Those of the registry
+    /// List those in the registry
     #[arg(long)]
     available: bool,
     #[command(flatten)]

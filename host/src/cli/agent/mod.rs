@@ -16,13 +16,13 @@ use crate::native::CommandLine;
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Agent {
-    /// Install an agent of the registry, or give a command of your own a name
+    /// Install an agent from the registry, or give your own command a name
     Add(add::Add),
-    /// Print the agents that are installed, or those of the registry
+    /// List the installed agents, or those in the registry
     List(list::List),
-    /// Look whether the registry has something newer
+    /// Check the registry for newer versions
     Update(update::Update),
-    /// Remove an agent, with all that was installed of it
+    /// Remove an agent with its files
     Remove(remove::Remove),
 }
 

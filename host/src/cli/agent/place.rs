@@ -16,7 +16,7 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// Which registry is meant.
 #[derive(Clone, Debug, clap::Args)]
 pub struct From {
-    /// The registry: a URL, or a file. Without it, the one that an agent came from, else that of your config.toml, else
+    /// The registry: a URL, or a file. By default, the one that an agent came from, else that in your config.toml, else
     /// the public one
     #[arg(long, value_name = "FILE|URL")]
     registry: Option<String>,

@@ -22,13 +22,13 @@ pub struct Build {
     /// The project: its folder, or its Cargo.toml, package.json, pyproject.toml or extension.toml
     #[arg(value_name = "PATH", default_value = ".")]
     project: PathBuf,
-    /// Get what is missing of the toolchain
+    /// Install missing parts of the toolchain
     #[arg(long)]
     install: bool,
-    /// Be done sooner: in JavaScript and TypeScript, what comes out is slower at work, and cannot be published
+    /// Build faster: in JavaScript and TypeScript, the result is slower, and cannot be published
     #[arg(long)]
     draft: bool,
-    /// Print what was built as JSON
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }

@@ -15,13 +15,13 @@ Examples:
   acp-chain new shout --lang rust
   acp-chain new word-count --lang python --template tools")]
 pub struct New {
-    /// Its name, and that of its folder, which is made here
+    /// Its name, and that of its folder, which is created here
     name: String,
     /// The language
     #[arg(long, value_parser = languages())]
     lang: String,
-    /// What it begins as: it changes prompts, answers requests for permission, says something at the end of
-    /// a turn, or gives the agent a tool
+    /// The starting point: it changes prompts, answers permission requests, says something at the end of a
+    /// turn, or gives the agent a tool
     #[arg(long, default_value = TEMPLATES[0], value_parser = PossibleValuesParser::new(TEMPLATES))]
     template: String,
 }

@@ -55,11 +55,11 @@ Exit codes:
   126              the agent's command cannot be run
   127              the agent's command was not found")]
 pub struct Dev {
-    /// The project; without it, that of the current folder
+    /// The project; by default, that of the current folder
     #[arg(long, value_name = "DIR", default_value = ".")]
     project_dir: PathBuf,
-    /// The chain in which the project's component stands, by its `path`; without it, the component is the chain,
-    /// with all that it asks for
+    /// A manifest that names the project's component by its `path`; by default, the component is the chain, with
+    /// everything that it asks for
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     #[command(flatten)]

@@ -77,17 +77,17 @@ Exit codes:
   1  there is a problem
   2  the command line is wrong")]
 pub struct Doctor {
-    /// Look at the chain of this manifest; without it, at your own, and at the project of the current folder
+    /// Check the chain of this manifest; by default, your own, and the project of the current folder
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// So long an agent has to answer; a disk has twice as long, and 5 seconds
+    /// How long an agent may take to answer; a disk may take twice as long, plus 5 seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
     timeout: u64,
-    /// It is started, and asked to introduce itself. Without one, so are the agents that are installed, and those that
-    /// editors launch by way of acp-chain
+    /// An agent to start and send `initialize`. By default, the installed agents, and those that editors launch
+    /// through acp-chain
     #[command(flatten)]
     agent: AgentArgs,
     /// The log that the command line names.

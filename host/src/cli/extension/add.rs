@@ -23,7 +23,7 @@ Examples:
 
 Exit codes:
   0  it is installed
-  1  it is not, because you said no or because it cannot be
+  1  it is not, because you said no or because of an error
   2  the command line is wrong")]
 pub struct Add {
     /// Where it comes from: a name that `list --available` shows, a file, `https://…#sha256=…`, or `registry.example/org/name:1.2`
@@ -31,10 +31,10 @@ pub struct Add {
     source: Source,
     #[command(flatten)]
     named: Named,
-    /// What to call it, in place of the name that it gives itself
+    /// A name for it, instead of its own
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
-    /// Whose signature it must have: a minisign public key
+    /// The minisign public key that must have signed it
     #[arg(long, value_name = "KEY")]
     signer: Option<Signer>,
     #[command(flatten)]

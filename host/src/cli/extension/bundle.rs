@@ -18,10 +18,10 @@ use crate::untrusted::Untrusted;
 Examples:
   acp-chain bundle rules.wasm redact.wasm --output acp-chain-ours")]
 pub struct Bundle {
-    /// The extensions, in place of those that this program carries
+    /// The extensions, instead of those built into this program
     #[arg(value_name = "EXTENSION", required = true)]
     extensions: Vec<PathBuf>,
-    /// Where the new program goes
+    /// The path of the new program
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
 }

@@ -13,7 +13,7 @@ pub struct Consent {
     /// Do not ask
     #[arg(long)]
     pub yes: bool,
-    /// Do not ask, if it is the component with this digest: you agree to the powers that it asks for
+    /// Do not ask if the component has this digest: you agree to the powers that it asks for
     #[arg(long, value_name = "DIGEST", conflicts_with = "yes")]
     pub accept_powers: Option<Digest>,
 }

@@ -20,7 +20,7 @@ Examples:
 pub struct Info {
     /// The name of an extension, or a file: with a slash, or ending in `.wasm`
     extension: String,
-    /// The manifest beside whose lock the name counts; without it, the user's config.toml
+    /// The manifest whose lock resolves the name; by default, the user's config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
     /// Print it as JSON

@@ -15,10 +15,10 @@ Examples:
 pub struct Install {
     #[command(flatten)]
     named: Named,
-    /// Fail if the manifest and its lock do not fit together
+    /// Fail if the manifest and its lock do not match
     #[arg(long)]
     locked: bool,
-    /// Download nothing: all has to be there, or in files
+    /// Download nothing: everything must be there, or in files
     #[arg(long)]
     offline: bool,
 }

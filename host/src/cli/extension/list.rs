@@ -20,10 +20,10 @@ Examples:
 pub struct List {
     #[command(flatten)]
     named: Named,
-    /// Those that come with acp-chain, and need not be downloaded
+    /// List the built-in ones, which need no download
     #[arg(long)]
     available: bool,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }

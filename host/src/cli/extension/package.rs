@@ -23,14 +23,14 @@ pub struct Package {
     /// The component
     #[arg(value_name = "COMPONENT")]
     component: PathBuf,
-    /// The project that says what it is, or its folder: Cargo.toml, package.json, pyproject.toml or
+    /// The project with its metadata, or its folder: Cargo.toml, package.json, pyproject.toml or
     /// extension.toml
     #[arg(long, value_name = "PATH", default_value = ".")]
     project: PathBuf,
     /// The revision of the source
     #[arg(long, value_name = "REVISION")]
     revision: Option<String>,
-    /// Where the extension goes; without it, it takes the component's place
+    /// Where to write the extension; by default, it replaces the component
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use crate::manifest::Edit;
 /// Which chain a command is about.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Named {
-    /// The manifest; without it, your own config.toml
+    /// The manifest; by default, your own config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
 }

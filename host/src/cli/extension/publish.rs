@@ -21,10 +21,11 @@ pub struct Publish {
     /// The component, as `acp-chain package` writes it
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Where to, as `registry.example/org/name:1.2`
+    /// The destination, e.g. `registry.example/org/name:1.2`
     #[arg(value_name = "REFERENCE")]
     reference: Reference,
-    /// Sign it with this secret key, by the program `minisign`; the public key lies beside it, as `.pub`
+    /// Sign it with this secret key, using the program `minisign`; the public key is beside it, as
+    /// `.pub`
     #[arg(long, value_name = "KEY")]
     sign: Option<PathBuf>,
 }

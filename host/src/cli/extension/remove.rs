@@ -11,7 +11,7 @@ Examples:
   acp-chain remove shout
   acp-chain remove shout --manifest acp-chain.toml")]
 pub struct Remove {
-    /// What the manifest calls it
+    /// Its name in the manifest
     #[arg(value_name = "NAME")]
     name: String,
     #[command(flatten)]

@@ -20,8 +20,8 @@ Examples:
   acp-chain update shout --from ghcr.io/someone/shout:2
 
 Exit codes:
-  0  all was looked at; what waits for your word is told
-  1  an extension could not be looked at or fetched
+  0  everything was checked; pending updates are listed
+  1  an extension could not be checked or fetched
   2  the command line is wrong")]
 pub struct Update {
     /// Which; all of them by default
@@ -29,7 +29,7 @@ pub struct Update {
     names: Vec<String>,
     #[command(flatten)]
     named: Named,
-    /// Get it from here from now on
+    /// Fetch it from this source from now on
     #[arg(long, value_name = "SOURCE")]
     from: Option<Source>,
     #[command(flatten)]

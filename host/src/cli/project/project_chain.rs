@@ -22,10 +22,10 @@ use crate::transport::Transport;
 
 #[derive(Debug, clap::Args)]
 pub struct ProjectChain {
-    /// Where each leg of each message is written
+    /// Where each hop of each message is written
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Leave what is said there as it is
+    /// Leave secrets in it
     #[arg(long)]
     trace_bodies: bool,
 }

@@ -25,35 +25,35 @@ Examples:
 
 Exit codes:
   0  what you asked for is done
-  1  it is not, because you said no or because it cannot be
+  1  it is not, because you said no or because of an error
   2  the command line is wrong")]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are the flags that users know"
 )]
 pub struct Trust {
-    /// A folder in the project; without it, the current one
+    /// A folder in the project; by default, the current one
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Never run its proxies, and never ask
     #[arg(long, group = "what")]
     deny: bool,
-    /// Forget what was said about it
+    /// Forget your decision about it
     #[arg(long, group = "what")]
     revoke: bool,
-    /// Print the projects about which something was said
+    /// List your decisions about projects
     #[arg(long, group = "what", conflicts_with = "folder")]
     list: bool,
-    /// Print what would be asked, and its key, and change nothing
+    /// Print the question and its key, and change nothing
     #[arg(long, group = "what")]
     show: bool,
-    /// Print the text that stands for what the project consists of, to be signed
+    /// Print the text to sign, which stands for the project's content
     #[arg(long, group = "what")]
     statement: bool,
-    /// Do not ask, if this is the key of what the project is now: you agree to all of it
+    /// Do not ask if this is the project's current key: you agree to all of it
     #[arg(long, group = "what", value_name = "KEY")]
     digest: Option<Digest>,
-    /// With `--list` or `--show`: as JSON
+    /// With `--list` or `--show`: print JSON
     #[arg(long)]
     json: bool,
 }

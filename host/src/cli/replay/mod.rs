@@ -41,8 +41,8 @@ Examples:
   acp-chain replay trace.jsonl --as client --speed 1 -- gemini --acp
 
 Exit codes:
-  0  the other side said what it said in the recording
-  1  it said something else, which is told with the line of the recording
+  0  the other side sent what it sent in the recording
+  1  it sent something else, which is shown with the line of the recording
   2  the command line is wrong, the recording cannot be read, or the command cannot be started")]
 pub struct Replay {
     /// The recording, a trace
@@ -51,13 +51,13 @@ pub struct Replay {
     /// The side to play
     #[arg(long = "as", value_name = "SIDE")]
     side: Side,
-    /// Take the time that was taken in the recording, divided by this; without it, no time is taken
+    /// Keep the recording's timing, divided by this; by default, do not wait
     #[arg(long, value_name = "FACTOR", value_parser = speed)]
     speed: Option<f64>,
-    /// How long a client waits for the agent to say something, in seconds
+    /// How long a client waits for a message of the agent, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "60")]
     patience: u64,
-    /// The command that is the other side; without it, standard input and output are
+    /// The command to use as the other side; by default, standard input and output
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

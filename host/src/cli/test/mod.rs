@@ -26,27 +26,27 @@ Examples:
   acp-chain test --from trace.jsonl --manifest acp-chain.toml tests/turn.transcript
 
 Exit codes:
-  0  all comes as it is written
-  1  something else comes
+  0  everything matches
+  1  something differs
   2  a transcript cannot be read or played, or the command line is wrong")]
 pub struct Test {
-    /// Transcripts, and folders with files `*.transcript`; without any, those in the folder `tests`. With `--from`,
-    /// the transcript to write; without it, it is printed
+    /// Transcripts, and folders with files `*.transcript`; by default, those in the folder `tests`. With `--from`,
+    /// the transcript to write; by default, print it
     #[arg(value_name = "FILE|FOLDER")]
     paths: Vec<PathBuf>,
-    /// Write what comes into the transcripts, in place of what differs
+    /// Update the transcripts where they differ
     #[arg(long)]
     update: bool,
-    /// Make a transcript of what `acp-chain run --trace` has recorded
+    /// Make a transcript from a recording of `acp-chain run --trace`
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["update", "junit", "filter"])]
     from: Option<PathBuf>,
     #[arg(
         long,
         value_name = "FILE",
-        help = "Also write a report in JUnit's XML to this file"
+        help = "Also write a JUnit XML report to this file"
     )]
     junit: Option<PathBuf>,
-    /// With `--from`, the manifest of the chain that was recorded
+    /// With `--from`, the manifest of the recorded chain
     #[arg(
         long,
         value_name = "FILE",
@@ -57,8 +57,8 @@ pub struct Test {
     /// Play only transcripts with this text in their path
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// The component to test, in place of the first that a transcript names by its path. Where a transcript names
-    /// none, it is what `acp-chain build` made of the project in this folder, or the one in this folder
+    /// The component to test, instead of the first that a transcript names by its path. If a transcript names
+    /// none, the default is the one that `acp-chain build` made in this folder, or the only one in this folder
     #[arg(long, value_name = "FILE")]
     component: Option<PathBuf>,
 }

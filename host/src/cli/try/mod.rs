@@ -43,7 +43,7 @@ Examples:
   acp-chain try --with redact --prompt 'What is in this folder?' -- claude-agent-acp
 
 Exit codes:
-  0    the last turn ended as turns do
+  0    the last turn ended normally
   1    the chain, the agent or the last turn failed
   2    the command line is wrong, or a stream or the trace cannot be used
   3    the agent wants you to log in
@@ -51,7 +51,7 @@ Exit codes:
 pub struct Try {
     #[command(flatten)]
     pub run: Run,
-    /// Take this turn alone; without it, each line of standard input is a prompt
+    /// Take only this turn; by default, each line of standard input is a prompt
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
 }
