@@ -33,7 +33,7 @@ enum Format {
     Plain,
 }
 
-/// Unpacks a file, which comes from there, into a folder. What is no archive is the program.
+/// Unpacks a file, which comes from there, into a folder. What is not an archive is the program.
 pub fn unpack(file: File, from: &Location, program: &Path, into: &Path) -> Result<(), Error> {
     let wrong = |wrong: String| Error::Archive {
         archive: from.to_string(),

@@ -21,7 +21,9 @@ pub enum Error {
     #[error("{0}")]
     Web(String),
     /// Something is nowhere that anybody could look.
-    #[error("`{0}` is no place that acp-chain knows: give an `https:` URL, or the path of a file")]
+    #[error(
+        "`{0}` is not a location that acp-chain knows: give an `https:` URL, or the path of a file"
+    )]
     Location(String),
     /// A file is larger than anybody wants.
     #[error("{what}: it is larger than {} MiB", most >> 20)]
@@ -32,7 +34,7 @@ pub enum Error {
         most: u64,
     },
     /// What should be a registry is none.
-    #[error("{from}: this is no registry of agents: {wrong}")]
+    #[error("{from}: this is not a registry of agents: {wrong}")]
     NoRegistry {
         /// Where it is from.
         from: String,
@@ -41,7 +43,7 @@ pub enum Error {
     },
     /// A registry does not know an agent.
     #[error(
-        "there is no agent `{name}` in {from}{}; `acp-chain agent list --available` shows all, and `acp-chain agent add {name} -- COMMAND` makes one of a command of your own",
+        "there is no agent `{name}` in {from}{}; `acp-chain agent list --available` shows all, and `acp-chain agent add {name} -- COMMAND` gives your own command a name",
         nearest(near.as_deref())
     )]
     Unknown {
@@ -64,7 +66,7 @@ pub enum Error {
     },
     /// Nobody installed this agent.
     #[error(
-        "no agent `{name}` is installed{}; `acp-chain agent add {name}` installs one of the registry, and behind `--` stands a command",
+        "no agent `{name}` is installed{}; `acp-chain agent add {name}` installs one from the registry, and a command goes after `--`",
         nearest(near.as_deref())
     )]
     NotInstalled {
@@ -80,11 +82,11 @@ pub enum Error {
     Taken(String),
     /// It can be no agent's name.
     #[error(
-        "`{0}` can be no agent's name: expected 1 to 64 letters, digits, `-`, `_` or `.`, a letter or a digit first"
+        "`{0}` cannot be an agent's name: expected 1 to 64 letters, digits, `-`, `_` or `.`, a letter or a digit first"
     )]
     Name(String),
     /// A record cannot be read.
-    #[error("{}: {wrong}; `acp-chain agent remove {name}` and `acp-chain agent add {name}` make it anew", path.display())]
+    #[error("{}: {wrong}; `acp-chain agent remove {name}` and `acp-chain agent add {name}` recreate it", path.display())]
     Record {
         /// The agent.
         name: String,
@@ -108,7 +110,7 @@ pub enum Error {
     Busy(PathBuf),
     /// Something else came.
     #[error(
-        "{what}: expected {expected}, and what came has {actual}: it was changed, or did not arrive whole; nothing was installed"
+        "{what}: expected {expected}, but got {actual}: it was changed or truncated; nothing was installed"
     )]
     OtherDigest {
         /// What was fetched.
@@ -120,7 +122,7 @@ pub enum Error {
     },
     /// A version is not what it was.
     #[error(
-        "{what} says that it is version {version}, as the one that you have, and is another: {actual} was {before}. Whoever publishes it has put something else under the same version; nothing was changed. Ask them why; `acp-chain agent remove {name}` and `acp-chain agent add {name}` take it all the same"
+        "{what} claims to be version {version}, like yours, but differs: {actual} was {before}. Its publisher has put something else under the same version; nothing was changed. Ask them why; `acp-chain agent remove {name}` and `acp-chain agent add {name}` take it all the same"
     )]
     Moved {
         /// The agent.
@@ -158,7 +160,7 @@ pub enum Error {
         /// Where it is had.
         next: &'static str,
     },
-    /// A command of the user's is no program.
+    /// A command of the user's is not a program.
     #[error("`{0}` cannot be found: give the path of a program, or one that is in PATH")]
     NoCommand(String),
     /// A program that installs others did not.

@@ -38,7 +38,7 @@ pub enum Error {
     #[error(transparent)]
     Project(#[from] ProjectError),
     /// There is no project.
-    #[error("{0}; `acp-chain new` begins a project that has it")]
+    #[error("{0}; `acp-chain new` creates a project with it")]
     NoProject(ProjectError),
     /// It has no source that would tell its language.
     #[error("{}: there is no source; a project with {manifest} has one of {entries}", folder.display())]
@@ -51,7 +51,7 @@ pub enum Error {
         entries: String,
     },
     /// It has sources in two languages.
-    #[error("{} and {} are two proxies, and a project is one; remove one of them", .0.display(), .1.display())]
+    #[error("{} and {} are two proxies, and a project has one; remove one of them", .0.display(), .1.display())]
     TwoSources(PathBuf, PathBuf),
     /// A program is missing, or too old.
     #[error("{language} needs {program}, {found}; {next}")]
@@ -66,7 +66,7 @@ pub enum Error {
         next: String,
     },
     /// A program failed. It has said why itself.
-    #[error("{program} failed ({status}); what it says is above")]
+    #[error("{program} failed ({status}); its output is above")]
     Failed {
         /// The program.
         program: String,
@@ -92,8 +92,8 @@ pub enum Error {
         /// What is wrong, and what to do.
         wrong: String,
     },
-    /// What was built is no proxy.
-    #[error("what was built is no proxy: {0}")]
+    /// What was built is not a proxy.
+    #[error("the result is not a proxy: {0}")]
     Component(String),
     /// What the project says cannot be written into its component.
     #[error("{}: {error}", path.display())]

@@ -72,7 +72,7 @@ impl CodeCache {
     /// Compiles a component, or finds it compiled.
     ///
     /// # Errors
-    /// If it is no component that the engine can compile.
+    /// If it is not a component that the engine can compile.
     pub fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
         self.load_named(engine, wasm, wasm)
     }
@@ -81,7 +81,7 @@ impl CodeCache {
     /// file, which whoever gives it has checked.
     ///
     /// # Errors
-    /// If it is no component that the engine can compile.
+    /// If it is not a component that the engine can compile.
     pub fn load_named(
         &self,
         engine: &Engine,

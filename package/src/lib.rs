@@ -111,7 +111,7 @@ pub fn is_name(name: &str) -> bool {
 /// What is said of a name that no extension may have.
 fn no_name(name: &str) -> String {
     format!(
-        "{name:?} is no name of an extension: that is 1 to 64 lower-case letters, digits, `-`, `_` or `.`, and \
+        "{name:?} is not the name of an extension: that is 1 to 64 lower-case letters, digits, `-`, `_` or `.`, and \
          neither `client` nor `agent`"
     )
 }

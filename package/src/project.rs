@@ -153,7 +153,7 @@ impl Project {
             .version
             .ok_or_else(|| wrong("it has no `version`; write one, such as 0.1.0".into()))?;
         let version = Version::parse(&version)
-            .map_err(|error| wrong(format!("{version:?} is no version: {error}")))?;
+            .map_err(|error| wrong(format!("{version:?} is not a version: {error}")))?;
         let powers = powers.into_iter();
         let asks = Asks {
             host,

@@ -21,21 +21,21 @@ const LARGE: u64 = 256 << 10;
 const IMPORTS: u8 = 10;
 const EXPORTS: u8 = 11;
 
-/// Why a file is no extension.
+/// Why a file is not an extension.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
     /// It cannot be read.
     #[error("the file cannot be read: {0}")]
     Unreadable(#[from] io::Error),
     /// It is something else.
-    #[error("the file is no WebAssembly component")]
+    #[error("the file is not a WebAssembly component")]
     NoComponent,
     /// Its sections are not what they have to be.
     #[error("the component is damaged: {0}")]
     Damaged(String),
     /// It is a component, and says nothing of itself.
     #[error(
-        "the component is no extension: it has no section `{SECTION}`; whoever made it adds that by \
+        "the component is not an extension: it has no section `{SECTION}`; its author adds that with \
          `acp-chain package`"
     )]
     NoSection,
@@ -68,7 +68,7 @@ impl Package {
     /// Reads what a component says of itself.
     ///
     /// # Errors
-    /// If it is no component, no extension, or says something that cannot be.
+    /// If it is not a component, no extension, or says something that cannot be.
     pub fn read(component: impl Read + Seek) -> Result<Self, PackageError> {
         let said = Texts::read(component)?;
         let asks = said.asks.ok_or(PackageError::NoSection)?;
@@ -84,7 +84,7 @@ impl Package {
         }
         let version = said.version.ok_or_else(|| missing("version"))?;
         let version = Version::parse(&version)
-            .map_err(|error| wrong("version", format!("{version:?} is no version: {error}")))?;
+            .map_err(|error| wrong("version", format!("{version:?} is not a version: {error}")))?;
         Ok(Self {
             name,
             version,
@@ -174,7 +174,7 @@ impl Texts {
             _ => return Ok(()),
         };
         let read = String::from_utf8(sections.rest(most)?);
-        let read = read.map_err(|_| wrong(&name, "it is no UTF-8".into()))?;
+        let read = read.map_err(|_| wrong(&name, "it is not UTF-8".into()))?;
         set(text, &name, Some(read))
     }
 }

@@ -35,7 +35,7 @@ impl Package {
     /// A component that says this of itself, in place of whatever it said. Imports and exports are its own.
     ///
     /// # Errors
-    /// If it is no component, or could not be read again.
+    /// If it is not a component, or could not be read again.
     pub fn write(&self, component: &[u8]) -> Result<Vec<u8>, WriteError> {
         let text = |error: &dyn std::fmt::Display| WriteError::Text(format!("{error:#}"));
         let was_draft = is_draft(component)?;

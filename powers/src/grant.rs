@@ -47,7 +47,7 @@ pub enum GrantError {
     #[error("the power `{0}` makes no sense without `{1}`; name both, or neither")]
     Lacks(&'static str, &'static str),
     /// What powers are for is not granted by name.
-    #[error("`{0}` is of the protocol, and is granted by powers: {1}")]
+    #[error("`{0}` belongs to the protocol, and is granted by powers: {1}")]
     Covered(String, String),
     /// Nobody may have it.
     #[error("`{0}` is the host's own, and no proxy may do anything with it")]
@@ -431,7 +431,7 @@ mod tests {
                 "session/prompt",
                 "granted by powers: `prompts.read`, `prompts.change`",
             ),
-            ("session/*", "is of the protocol"),
+            ("session/*", "belongs to the protocol"),
             ("*", "no proxy may do anything with it"),
         ] {
             let refused = Grant::new("me", [], vec![named(pattern, Actions::READ)]).unwrap_err();

@@ -24,7 +24,7 @@ impl Asked<'_> {
             true => Actions::READ,
             false => Actions::TOUCH,
         };
-        // What is only about errors is no answer to who wants responses.
+        // What is only about errors is not an answer to who wants responses.
         let covers = power
             .covers
             .iter()

@@ -14,10 +14,10 @@ pub struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Nothing.
-    #[error("an empty text names no method")]
+    #[error("the name of a method is empty")]
     Empty,
     /// A `*` before the end.
-    #[error("a `*` stands only at the end of {0:?}, for any rest")]
+    #[error("a `*` may stand only at the end of {0:?}, for any rest")]
     Star(String),
     /// A character that is in no name.
     #[error("{0:?} names no method: there is a space or a control character in it")]
@@ -26,7 +26,7 @@ pub enum PatternError {
     #[error("{0} is the host's own, and never reaches a proxy")]
     Host(String),
     /// Longer than any name.
-    #[error("a name of {0} bytes is longer than that of any method")]
+    #[error("a name of {0} bytes is too long for a method")]
     Long(usize),
 }
 
@@ -125,8 +125,8 @@ mod tests {
     #[test]
     fn what_no_method_can_be_called_is_no_pattern() {
         for (wrong, error) in [
-            ("", "an empty text names no method"),
-            ("ses*ion", "a `*` stands only at the end of \"ses*ion\""),
+            ("", "the name of a method is empty"),
+            ("ses*ion", "a `*` may stand only at the end of \"ses*ion\""),
             ("session prompt", "names no method"),
             ("$/cancel_request", "is the host's own"),
             ("proxy/*", "is the host's own"),

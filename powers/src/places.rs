@@ -3,7 +3,7 @@
 //! A place is a JSON Pointer (RFC 6901), and stands for all that is beneath it. In the patterns of the
 //! table, `*` stands for any one part, `**` for any number of parts, and `{own}` for the name under
 //! which a proxy may leave marks in `_meta`. The empty pattern is the whole body. Of what is hidden, `**` at
-//! the end stands for everything there that is no object or array, however deep.
+//! the end stands for everything there that is not an object or array, however deep.
 
 use std::borrow::Cow;
 

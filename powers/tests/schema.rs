@@ -52,7 +52,7 @@ impl Schema {
                     name if name.ends_with("Notification") => {
                         (handler.opposite(), Kind::Notification)
                     }
-                    name => panic!("{name} is no message"),
+                    name => panic!("{name} is not a message"),
                 };
                 let (method, definition) = (method.to_owned(), name.clone());
                 sorts.push(Sort {

@@ -38,13 +38,13 @@ pub enum Error {
         error: io::Error,
     },
     /// A link leads to nothing.
-    #[error("{} is a link to what is not there; nothing was changed", .0.display())]
+    #[error("{} is a dangling link; nothing was changed", .0.display())]
     Dangling(PathBuf),
     /// The file is larger than any configuration.
-    #[error("{} is larger than {} MiB, and so no configuration of an editor", .0.display(), crate::plan::LONGEST >> 20)]
+    #[error("{} is larger than {} MiB, too large for an editor's configuration", .0.display(), crate::plan::LONGEST >> 20)]
     TooLarge(PathBuf),
     /// The file may not be written.
-    #[error("{} is read-only; make it writable, or, if a program makes it, change what that makes it of: `--print` shows how", .0.display())]
+    #[error("{} is read-only; make it writable, or, if it is generated, change its source: `--print` shows how", .0.display())]
     ReadOnly(PathBuf),
     /// The file cannot be understood.
     #[error("{}:{line}: {wrong}; nothing was changed: correct it, and try again", path.display())]
@@ -57,7 +57,7 @@ pub enum Error {
         wrong: String,
     },
     /// There is nothing to stand in front of.
-    #[error("{} has no agent that it says how to launch; add one there, with its `command`, and try again", .0.display())]
+    #[error("{} has no agent with a launch command; add one there, with its `command`, and try again", .0.display())]
     NoAgents(PathBuf),
     /// The user named an agent that is not there.
     #[error(
@@ -76,10 +76,10 @@ pub enum Error {
         /// All that acp-chain has installed.
         installed: Vec<String>,
     },
-    /// The agents of an editor are code, and an installed one is no program that it could launch.
+    /// The agents of an editor are code, and an installed one is not a program that it could launch.
     #[error(
-        "{title} has its agents in code, where `acp-chain setup` puts no new ones: give one there the command `{command}`, \
-         which launches the `{name}` that is installed; nothing was changed"
+        "{title} defines agents in code, where `acp-chain setup` adds none: use the command `{command}` there, \
+         which launches the installed `{name}`; nothing was changed"
     )]
     InCode {
         /// The editor.
@@ -103,18 +103,16 @@ pub enum Error {
     #[error("{}: no editor can launch a program by this path; install acp-chain elsewhere", .0.display())]
     Program(PathBuf),
     /// The program has another name.
-    #[error("{} is not called `acp-chain`, by which `acp-chain setup` knows it again in a configuration; give it that name", .0.display())]
+    #[error("{} is not named `acp-chain`, by which `acp-chain setup` recognizes it in a configuration; rename it", .0.display())]
     Renamed(PathBuf),
     /// There is a file where ours would be.
-    #[error("{} is there already, and not from `acp-chain setup`; move it away, or put what `--print` shows into a file of your own", .0.display())]
+    #[error("{} exists already, and is not from `acp-chain setup`; move it away, or put the output of `--print` into a file of your own", .0.display())]
     Taken(PathBuf),
     /// Nothing is remembered.
-    #[error(
-        "`acp-chain setup` has changed no configuration of {0} that it remembers; there is nothing to undo"
-    )]
+    #[error("`acp-chain setup` has no record of a change for {0}; there is nothing to undo")]
     NothingToUndo(&'static str),
     /// The file is gone.
-    #[error("{} is not there any more; what it was before `acp-chain setup` is in {}", path.display(), backup.display())]
+    #[error("{} no longer exists; its state before `acp-chain setup` is in {}", path.display(), backup.display())]
     Gone {
         /// The file.
         path: PathBuf,
@@ -122,7 +120,7 @@ pub enum Error {
         backup: PathBuf,
     },
     /// What is remembered cannot be read.
-    #[error("{}: {wrong}; what was remembered of a configuration cannot be read", path.display())]
+    #[error("{}: {wrong}; the record of a configuration cannot be read", path.display())]
     Record {
         /// The file with it.
         path: PathBuf,
@@ -130,7 +128,7 @@ pub enum Error {
         wrong: String,
     },
     /// The file changed between the plan and now.
-    #[error("{} has changed just now; nothing was written: try again", .0.display())]
+    #[error("{} was changed meanwhile; nothing was written: try again", .0.display())]
     Changed(PathBuf),
 }
 

@@ -260,7 +260,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
         let lines = valid.split(|byte| *byte == b'\n').count();
         malformed(path)(Malformed {
             line: lines,
-            wrong: "this is no UTF-8".to_owned(),
+            wrong: "this is not UTF-8".to_owned(),
         })
     })
 }

@@ -472,7 +472,7 @@ fn what_cannot_be_changed_is_told_with_file_and_next_step() {
         (
             "{}",
             &[],
-            "settings.json has no agent that it says how to launch; add one there",
+            "settings.json has no agent with a launch command; add one there",
         ),
         (
             "",
@@ -492,7 +492,7 @@ fn what_cannot_be_changed_is_told_with_file_and_next_step() {
         (
             "{\"agent_servers\":{\"a\":{\"command\":7}}}",
             &[],
-            "`a` has a `command` that is no text",
+            "`a` has a `command` that is not text",
         ),
         (
             "{\"agent_servers\":{\"a\":{\"command\":\"x\",\"args\":[7]}}}",

@@ -426,7 +426,7 @@ pub fn played(end: &'static str, transcript: &Transcript) -> (Native, Wire) {
 /// A native proxy that the test plays, and that passes everything on. Call it within a tokio runtime.
 ///
 /// # Panics
-/// In the task that plays it, if the host sends what is no message.
+/// In the task that plays it, if the host sends what is not a message.
 #[must_use]
 pub fn passing(end: &'static str, transcript: &Transcript) -> Native {
     let (native, mut wire) = played(end, transcript);

@@ -157,13 +157,13 @@ pub fn peak_memory(id: u32) -> Option<u64> {
 /// Waits until no process of that id runs, whoever's child it is.
 ///
 /// # Errors
-/// If `id` is no process id, or the system cannot watch it.
+/// If `id` is not a process id, or the system cannot watch it.
 ///
 /// # Panics
 /// If it still runs after [`WATCHDOG`].
 pub async fn gone(transcript: &Transcript, id: u32) -> io::Result<()> {
     let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other(format!("{id} is no process id")))?;
+    let pid = pid.ok_or_else(|| io::Error::other(format!("{id} is not a process id")))?;
     let process = match pidfd_open(pid, PidfdFlags::empty()) {
         Err(Errno::SRCH) => return Ok(()),
         opened => opened?,

@@ -162,7 +162,7 @@ impl Wire {
     /// for [`receive`](Self::receive).
     ///
     /// # Panics
-    /// If the connection ends before it comes, or if what comes is no message.
+    /// If the connection ends before it comes, or if what comes is not a message.
     pub async fn response(&mut self, id: &str) -> Message {
         let answers = |message: &Message| message.answers(id);
         if let Some(at) = self.passed.iter().position(answers)
@@ -186,7 +186,7 @@ impl Wire {
     /// [`answering`](Self::answering) before.
     ///
     /// # Panics
-    /// If what comes is no message.
+    /// If what comes is not a message.
     pub async fn receive(&mut self) -> Option<Message> {
         match self.passed.pop_front() {
             Some(message) => Some(message),
@@ -262,7 +262,7 @@ impl Wire {
         let line = self.line().await?;
         let message = match Message::parse(line) {
             Ok(message) => message,
-            Err(error) => self.fail(&format!("a line that is no message: {error}")),
+            Err(error) => self.fail(&format!("a line that is not a message: {error}")),
         };
         if message.method.is_some() {
             for line in (self.answering)(&message) {
@@ -273,7 +273,7 @@ impl Wire {
     }
 
     fn queue(&mut self, bytes: Vec<u8>) {
-        // A reader that is gone is no failure here: the test sees the end of the connection.
+        // A reader that is gone is not a failure here: the test sees the end of the connection.
         if let Some(outgoing) = &self.outgoing {
             let _ = outgoing.send(bytes);
         }

@@ -144,7 +144,7 @@ async fn what_is_no_directory_of_files_is_refused_with_the_reason() {
         ),
         (
             "acp-chain.toml",
-            "it is no directory; give the proxy the directory that this is in",
+            "it is not a directory; grant the directory that contains it",
         ),
         (
             "/proc/sys",

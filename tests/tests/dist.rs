@@ -191,7 +191,7 @@ fn what_is_no_program_is_not_packed_and_named() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     assert!(
-        told.contains("notes.txt cannot be packed: it is no program"),
+        told.contains("notes.txt cannot be packed: it is not a program"),
         "{told}"
     );
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);

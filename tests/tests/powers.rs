@@ -427,7 +427,7 @@ async fn a_grant_that_makes_no_sense_is_an_error() {
         ("methods = { '_x' = ['look'] }", "unknown key `look`"),
         (
             "grant.observe = ['session/prompt']",
-            "there is no `grant` any more: write `powers`",
+            "`grant` no longer exists: write `powers`",
         ),
         ("grant.tools = true", r#"is among `powers = ["tools"]`"#),
     ] {

@@ -138,7 +138,7 @@ const BAD: &[Bad] = &[
         check: "tools",
         component: "tools",
         terms: "",
-        told: "what it answers to `tools/call` is no result of MCP",
+        told: "its answer to `tools/call` is not an MCP result",
     },
 ];
 

@@ -350,7 +350,7 @@ fn an_editor_without_agents_is_told_of_the_one_that_is_installed() {
     user.write(ZED, "{}\n");
     user.adds("mine", &["sh"]);
     for (editor, told) in [
-        ("zed", "has no agent that it says how to launch"),
+        ("zed", "has no agent with a launch command"),
         ("acpx", "no configuration of acpx was found"),
     ] {
         let printed = user.is_refused(&[editor, "--with", "redact"]);

@@ -124,7 +124,7 @@ async fn in_a_terminal_the_user_answers_by_number() {
     terminal.attach(command.as_std_mut()).unwrap();
     let mut running = command.spawn().unwrap();
     drop(command);
-    // What is no answer is asked again.
+    // What is not an answer is asked again.
     terminal.types("9\n2\n").unwrap();
     let status = in_time("the end of acp-chain try", running.wait())
         .await

@@ -10,7 +10,7 @@ use crate::install::EXTENSIONS;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
 
-/// What is no source.
+/// What is not a source.
 const LEFT_OUT: [&str; 3] = [".git", "target", "node_modules"];
 
 /// Builds them here, and once more elsewhere.

@@ -146,7 +146,7 @@ impl Staged {
 /// A path as it is written into a record.
 fn written(path: &Path) -> Result<String, Error> {
     let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| Error::disk(path)(std::io::Error::other("this path is no UTF-8")))
+    text.ok_or_else(|| Error::disk(path)(std::io::Error::other("this path is not UTF-8")))
 }
 
 /// How many bytes there are in a folder.

@@ -67,9 +67,9 @@ use crate::{ChannelError, Proxy};
 /// export!(Sizes: Tools);
 /// ```
 pub trait Tools: Proxy {
-    /// The tools that there are for a session. Asked when a session's agent connects, again after
-    /// [`tools_changed`], and for every call: only what is listed at that moment can be called. There
-    /// is no session while the agent has not said yet what it calls it.
+    /// The tools of a session. Asked when a session's agent connects, again after [`tools_changed`], and for
+    /// every call: only tools listed at that moment can be called. There is no session until the agent has
+    /// named it.
     fn tools(&self, session: Option<&str>) -> Vec<Tool<Self>>;
 
     /// How to use the tools together, for the model.

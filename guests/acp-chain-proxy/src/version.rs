@@ -23,7 +23,7 @@ impl Version {
         .from(Peer::Agent)
         .without_body();
 
-    /// What was agreed on by this response; none if it is no answer to `initialize`.
+    /// What was agreed on by this response; none if it is not an answer to `initialize`.
     #[must_use]
     pub fn agreed(response: &Response) -> Option<Self> {
         if response.head.method != "initialize" || response.outcome.is_err() {

@@ -146,7 +146,7 @@ fn compare(old: &str, new: &str, rules: Rules, work: &mut Work) -> Result<String
         Mismatch::Differs(place) => {
             let method = rules.subject.method;
             ChannelError::Denied(format!(
-                "no power of its lets it change {place:?} of {method:?}: there, every byte has to stay"
+                "none of its powers lets it change {place:?} of {method:?}: every byte there must stay"
             ))
         }
     })?;
@@ -213,7 +213,7 @@ fn names_sessions(body: &str) -> usize {
         }
     }
     let mut reader = serde_json::Deserializer::from_str(body);
-    // What is no object names no session.
+    // What is not an object names no session.
     reader.deserialize_map(Count).unwrap_or(0)
 }
 
@@ -265,9 +265,8 @@ pub fn check_readers(grant: &Grant, body: &str, work: &mut Work) -> Result<(), C
         return Ok(());
     }
     work.spend(body.len())?;
-    rpc::look_through(body).map_err(|why| {
-        ChannelError::Denied(format!("readers may differ about what it says: {why}"))
-    })
+    rpc::look_through(body)
+        .map_err(|why| ChannelError::Denied(format!("parsers may read it differently: {why}")))
 }
 
 fn misfit(kind: Kind, action: &str) -> ChannelError {
@@ -596,7 +595,7 @@ mod tests {
         let twice = r#"{"outcome":{"outcome":"cancelled","Outcome":"selected"}}"#;
         let twice = Decision::Respond(twice.to_owned());
         let judged = judge_as(Peer::Agent, asks.method(), &asks, twice, &grant);
-        assert_denied(judged, "readers may differ");
+        assert_denied(judged, "parsers may read it differently");
         // What it is not the cause of stays possible.
         let twice = r#"{"sessionId":"s","x":1,"X":2,"update":{"sessionUpdate":"zzz","a":1}}"#;
         let twice = Message::notification("session/update", twice);

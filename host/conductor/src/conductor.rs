@@ -235,9 +235,9 @@ impl Conductor {
         match event {
             Turn::Wrote(_, Ok(())) | Turn::More => {}
             Turn::Wrote(peer, Err(error)) => {
-                tracing::info!("the {} takes nothing any more: {error}", peer.as_str());
+                tracing::info!("the {} no longer reads: {error}", peer.as_str());
                 self.side(peer).outgoing.close();
-                let text = format!("acp-chain: the {} takes nothing any more", peer.as_str());
+                let text = format!("acp-chain: the {} no longer reads", peer.as_str());
                 let error = Error::new(code::INTERNAL_ERROR, text);
                 self.router.stop_writing(peer, &error);
                 if peer == Peer::Agent {

@@ -333,7 +333,7 @@ impl Running {
         if let Poll::Ready(written) = self.transport.outgoing.poll_write(outbox, context) {
             self.stall = None;
             if let Err(error) = written {
-                tracing::debug!("a proxy takes nothing any more: {error}");
+                tracing::debug!("a proxy no longer reads: {error}");
                 self.transport.outgoing.close();
                 self.wait_for_last_output();
             }

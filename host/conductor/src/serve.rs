@@ -47,7 +47,7 @@ pub enum Exit {
     NeverBegan,
     /// The chain is gone, and its agent.
     Ended {
-        /// How the agent's process ended, by its own word; none if it was ended, or was no process of ours.
+        /// How the agent's process ended, by its own word; none if it was ended, or was not a process of ours.
         agent: Option<ExitStatus>,
     },
 }

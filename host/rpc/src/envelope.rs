@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::Error;
 use super::pointer::decoded;
 
-/// Why a line is no message.
+/// Why a line is not a message.
 #[derive(Debug, thiserror::Error)]
 pub enum Malformed {
     /// The bytes are not UTF-8 (ACP transports: messages must be).
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-/// Says what a text that is no envelope is instead.
+/// Says what a text that is not an envelope is instead.
 fn explain(text: &str, error: serde_json::Error) -> Malformed {
     // Not every complaint of the reader is about the text: the envelope has its own, before the rest
     // was read, and a number may be too large to be held and still be JSON.

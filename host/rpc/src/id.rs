@@ -12,7 +12,7 @@ pub struct Id {
 }
 
 impl Id {
-    /// Takes the JSON text of an id; `None` if it is no number, string or null
+    /// Takes the JSON text of an id; `None` if it is not a number, string or null
     /// (JSON-RPC 2.0 §4).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

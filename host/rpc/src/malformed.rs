@@ -9,7 +9,7 @@ use super::{Error, Id, Malformed, Message, code};
 use crate::transport::Frame;
 use crate::untrusted::quote;
 
-/// A line that is no message, with what is known of it.
+/// A line that is not a message, with what is known of it.
 #[derive(Debug)]
 pub struct MalformedLine {
     /// What is wrong with it.
@@ -17,7 +17,7 @@ pub struct MalformedLine {
     /// The texts of its messages, if it is several.
     pub batch: Option<Box<[Bytes]>>,
     found: Salvaged,
-    /// Whether the text was no JSON at all.
+    /// Whether the text was not JSON at all.
     garbled: bool,
     /// How it begins, and how long it is, for the log.
     excerpt: String,

@@ -10,7 +10,7 @@ use super::pointer::{member, spells};
 pub struct Salvaged {
     /// The id that it had at its top level.
     pub id: Option<Id>,
-    /// Whether it had a `method` or `params`, and so was no answer.
+    /// Whether it had a `method` or `params`, and so was not an answer.
     pub request: bool,
     /// Whether it had a `result` or an `error`, and so was an answer.
     pub answer: bool,

@@ -67,7 +67,7 @@ struct Escapes<'o, 'f> {
 impl Write for Escapes<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for (at, c) in text.char_indices() {
-            // Not `escape_default`, which escapes what is no ASCII, nor `escape_debug`, which leaves
+            // Not `escape_default`, which escapes what is not ASCII, nor `escape_debug`, which leaves
             // some of what deceives.
             let name = match c {
                 '\n' => "\\n",

@@ -34,7 +34,7 @@ const VERSION: &str = "0.1.0";
 
 const HANDLER: &str = "acp-chain:proxy/handler@0.1.0";
 
-/// Why a file is no component that could be a proxy.
+/// Why a file is not a component that could be a proxy.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentError {
     /// The file cannot be read.
@@ -60,19 +60,19 @@ pub enum ComponentError {
     Invalid(String),
     /// It is made for another version of the interface.
     #[error(
-        "the component is made for `acp-chain:proxy@{}`, and this host has {VERSION}: build it again with \
+        "the component is made for `acp-chain:proxy@{}`, and this host has {VERSION}: rebuild it with \
          the WIT of this host, or use a host of that version",
         Untrusted::new(.0)
     )]
     OtherVersion(String),
     /// It imports what the host does not give.
     #[error(
-        "the component imports `{}`, which the host does not give; a proxy may import only \
+        "the component imports `{}`, which the host does not provide; a proxy may import only \
          `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing",
         Untrusted::new(.0)
     )]
     UnknownImport(String),
-    /// It is no proxy.
+    /// It is not a proxy.
     #[error(
         "the component does not export `{HANDLER}`; it exports {}",
         Untrusted::new(exports)

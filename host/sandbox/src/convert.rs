@@ -141,7 +141,7 @@ pub fn body<'a>(delivery: &Delivery, shown: Option<&'a rpc::Message>) -> &'a str
     wanted.map_or("", rpc::Message::body)
 }
 
-/// The fields of an error response, as far as they are shown; what is no error object gets the code 0.
+/// The fields of an error response, as far as they are shown; what is not an error object gets the code 0.
 pub fn error(shown: Option<&rpc::Message>) -> rpc::Error {
     let Some(message) = shown else {
         return rpc::Error::new(0, "");

@@ -151,7 +151,7 @@ fn why(path: &Path, error: &io::Error) -> String {
             )
         }
         Ok(about) if !about.is_dir() => {
-            "it is no directory; give the proxy the directory that this is in".to_owned()
+            "it is not a directory; grant the directory that contains it".to_owned()
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             "it is not there; make it, or write another path".to_owned()

@@ -246,7 +246,7 @@ pub fn main() -> ExitCode {
     }
     let early = (command == Some("run") && !has_terminal()).then(run::begin_supervising);
     let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
-        // Help is no error, and behind `run` it is asked of us.
+        // Help is not an error, and behind `run` it is asked of us.
         let may_be_appended = error.use_stderr() && has_terminal();
         let appended = may_be_appended.then(|| with_appended(&args)).flatten();
         appended.unwrap_or_else(|| error.exit())

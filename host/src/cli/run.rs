@@ -149,7 +149,7 @@ impl Run {
         Ok(code_of(exit, exit_code))
     }
 
-    /// Lets the agent have the terminal: this is no editor, but a user who signs in, or looks (RFD
+    /// Lets the agent have the terminal: this is not an editor, but a user who signs in, or looks (RFD
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
         let (_, manifest) = self.read()?;
@@ -219,7 +219,7 @@ impl Run {
             Role::Proxy(_) if self.agent.is_empty() => None,
             Role::Proxy(dialect) => {
                 let message = format!(
-                    "an agent is named, so this chain is no proxy, and does not know {}; leave out its \
+                    "an agent is named, so this chain is not a proxy, and does not know {}; leave out its \
                      name, and the command behind `--`",
                     dialect.initialize()
                 );

@@ -220,7 +220,7 @@ impl Setup {
             Answer::Yes => Ok(true),
             Answer::No => Ok(false),
             Answer::Unasked => Err(
-                "there is no terminal to ask on; nothing was changed. If you agree to this, say `--yes`"
+                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
                     .to_owned(),
             ),
         }

@@ -80,7 +80,7 @@ fn every_help_has_examples_that_the_command_line_understands() {
             let words = words(&example);
             assert!(
                 name == "acp-chain" || words[1] == name,
-                "`{example}` is no example of {name}"
+                "`{example}` is not an example of {name}"
             );
             if let Err(error) = Cli::command().try_get_matches_from(words) {
                 panic!("`{example}` in the help of {name}: {error}");

@@ -21,7 +21,7 @@ pub fn names(path: &Path) -> Vec<PathBuf> {
             here.pop();
             continue;
         }
-        // The root, with which all begins anew, is no name.
+        // The root, with which all begins anew, is not a name.
         let name = here.join(step);
         if name.parent().is_none() {
             here = name;

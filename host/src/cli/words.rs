@@ -51,7 +51,7 @@ pub fn of_program(
     lines
 }
 
-/// Why a program is no proxy yet, and what would make it one.
+/// Why a program is not a proxy yet, and what would make it one.
 pub fn not_granted(config: Option<&std::path::Path>) -> String {
     let file = match config {
         Some(path) => quote(&path.display().to_string(), MAX_QUOTE),

@@ -14,9 +14,9 @@ const PREFIX: &str = "sha256:";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` is no digest: expected `sha256:` and 64 hexadecimal digits", quote(.0, MAX_QUOTE))]
+#[error("`{}` is not a digest: expected `sha256:` and 64 hexadecimal digits", quote(.0, MAX_QUOTE))]
 pub struct NoDigest(String);
 
 /// A digest in the making.

@@ -54,7 +54,7 @@ pub enum FetchError {
     },
     /// Something else arrived.
     #[error(
-        "{}: expected {expected}, and what came has {actual}: it was changed, or did not arrive whole; \
+        "{}: expected {expected}, but got {actual}: it was changed or truncated; \
          nothing was installed",
         quote(what, MAX_QUOTE)
     )]
@@ -67,7 +67,7 @@ pub enum FetchError {
         actual: Digest,
     },
     /// What arrives cannot be kept.
-    #[error("{}: what came cannot be kept: {error}", quote(what, MAX_QUOTE))]
+    #[error("{}: the download cannot be stored: {error}", quote(what, MAX_QUOTE))]
     Disk {
         /// What was fetched.
         what: String,
@@ -76,7 +76,7 @@ pub enum FetchError {
     },
     /// Others could listen in, or answer.
     #[error(
-        "{}: it is no `https:` address; without encryption only this machine is asked",
+        "{}: it is not an `https:` address; only this machine may do without encryption",
         quote(.0, MAX_QUOTE)
     )]
     Open(String),
@@ -117,7 +117,7 @@ pub enum FetchError {
     },
     /// An artifact is not laid out as extensions are.
     #[error(
-        "{}: the artifact is no WebAssembly component: it has {}; expected one layer of the type \
+        "{}: the artifact is not a WebAssembly component: it has {}; expected one layer of the type \
          `application/wasm`, as `acp-chain publish` and `wkg oci push` make it",
         quote(what, MAX_QUOTE),
         quote(found, MAX_QUOTE)
@@ -130,7 +130,7 @@ pub enum FetchError {
     },
     /// Docker's configuration has no usable password.
     #[error(
-        "{registry}: the password cannot be had: {}; `docker login {registry}` sets it",
+        "{registry}: the password cannot be read: {}; `docker login {registry}` sets it",
         quote(why, MAX_QUOTE)
     )]
     Credentials {
@@ -143,7 +143,7 @@ pub enum FetchError {
     #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
     BuiltIn(String),
     /// The user wants no network.
-    #[error("{} is not on this machine, and `--offline` lets nothing be downloaded", quote(.0, MAX_QUOTE))]
+    #[error("{} is not on this machine, and `--offline` forbids downloads", quote(.0, MAX_QUOTE))]
     Offline(String),
 }
 

@@ -252,7 +252,7 @@ impl Lock {
 fn check(locked: &Locked) -> Result<(), String> {
     let name = &locked.name;
     if !is_name(name) {
-        return Err(format!("{name:?} is no name of an extension"));
+        return Err(format!("{name:?} is not the name of an extension"));
     }
     let mut releases = std::iter::once(&locked.agreed).chain(&locked.pending);
     match releases.any(|release| release.size > COMPONENT as u64) {
@@ -362,11 +362,11 @@ powers = []
             (wrong("ba7816bf", "BA7816BF"), ":10: `sha256:BA7816BF"),
             (
                 wrong("ghcr.io/org/redact:1", "what is this"),
-                ":7: `what is this` is no source",
+                ":7: `what is this` is not a source",
             ),
             (
                 wrong("\"redact\"", "\"../redact\""),
-                "\"../redact\" is no name of an extension",
+                "\"../redact\" is not the name of an extension",
             ),
             (wrong("size = 3", "size ="), ":11: "),
             (

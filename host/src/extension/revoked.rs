@@ -78,12 +78,12 @@ pub enum RevokedError {
     #[error("the list of revocations: {0}")]
     Signature(#[from] SignatureError),
     /// It is not of the form.
-    #[error("the list of revocations is not of the form that it has to be: {}", quote(.0, MAX_QUOTE))]
+    #[error("the list of revocations is malformed: {}", quote(.0, MAX_QUOTE))]
     Malformed(String),
     /// There was a newer one.
     #[error(
-        "the list of revocations has number {new}, and there was number {kept} before: somebody shows an \
-         old one. Nothing was changed; ask whoever serves it"
+        "the list of revocations has number {new}, but number {kept} was seen before: this is an \
+         old list. Nothing was changed; ask whoever serves it"
     )]
     Older {
         /// The number of the list that is kept.
@@ -93,7 +93,7 @@ pub enum RevokedError {
     },
     /// The list that is kept cannot be used.
     #[error(
-        "{}: the list of revocations that is kept cannot be used: {why}. `acp-chain install` gets it again, \
+        "{}: the stored list of revocations cannot be used: {why}. `acp-chain install` fetches it again, \
          once that file is removed",
         Untrusted::new(path.display())
     )]

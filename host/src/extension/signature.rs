@@ -18,10 +18,10 @@ const NAMED: &str = "key:";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signer(String);
 
-/// A text that is no public key.
+/// A text that is not a public key.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{}` is no public key of minisign: expected 56 characters that begin with `RW`, as in the second \
+    "`{}` is not a minisign public key: expected 56 characters that begin with `RW`, as in the second \
      line of `minisign.pub`",
     quote(.0, MAX_QUOTE)
 )]
@@ -32,12 +32,12 @@ pub struct NoKey(String);
 pub enum SignatureError {
     /// It is of something else, or of another key.
     #[error(
-        "the signature is not of this file: one of the two was changed, and nothing was installed. Get \
-         it from its author again"
+        "the signature does not match this file: one of the two was changed; nothing was installed. Get \
+         both from the author again"
     )]
     Wrong,
     /// It is in no form that we know.
-    #[error("the signature cannot be read: {0}; it has to be one of `minisign -S`")]
+    #[error("the signature cannot be read: {0}; it must be made by `minisign -S`")]
     Malformed(String),
     /// It does not say of whom it is.
     #[error(
@@ -45,10 +45,10 @@ pub enum SignatureError {
     )]
     NoSigner,
     /// There is none, where one has to be.
-    #[error("it has no signature, and has to have one of {0}")]
+    #[error("it is not signed, and must be signed by {0}")]
     Missing(Signer),
     /// It is of somebody else.
-    #[error("it is signed by {actual}, and has to be by {wanted}")]
+    #[error("it is signed by {actual}, but must be signed by {wanted}")]
     Other {
         /// Whose it has to be.
         wanted: Signer,

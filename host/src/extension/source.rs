@@ -39,12 +39,12 @@ pub struct Reference {
     pub digest: Option<Digest>,
 }
 
-/// A text that is no source.
+/// A text that is not a source.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     /// Of none of the forms.
     #[error(
-        "`{}` is no source: expected the name of a built-in extension, the path of a file \
+        "`{}` is not a source: expected the name of a built-in extension, the path of a file \
          (`./NAME`, or ending in `.wasm`), `https://…#sha256=…`, or a reference as \
          `registry.example/org/name:1.2`",
         quote(.0, MAX_QUOTE)
@@ -63,7 +63,7 @@ pub enum SourceError {
     NoDigest(#[from] NoDigest),
     /// A reference that is not of the form.
     #[error(
-        "`{}` is no reference to a registry: {wrong}",
+        "`{}` is not a reference to a registry: {wrong}",
         quote(reference, MAX_QUOTE)
     )]
     Reference {
@@ -122,7 +122,7 @@ impl FromStr for Source {
     }
 }
 
-/// Whether the first part of a path is no folder, but a host: with a dot inside, with a port, or this
+/// Whether the first part of a path is not a folder, but a host: with a dot inside, with a port, or this
 /// machine.
 fn is_registry(first: &str) -> bool {
     let is_folder = first.starts_with('.');
@@ -144,7 +144,7 @@ fn https(text: &str) -> Result<Source, SourceError> {
     let (url, digest) = with_hash.or_else(with_at).ok_or_else(|| {
         wrong("a file on a web server needs its digest: add `#sha256=` and 64 hexadecimal digits")
     })?;
-    let parsed = reqwest::Url::parse(url).map_err(|_| wrong("it is no URL"))?;
+    let parsed = reqwest::Url::parse(url).map_err(|_| wrong("it is not a URL"))?;
     if parsed.fragment().is_some() {
         return Err(wrong("it has two fragments"));
     }
@@ -330,13 +330,13 @@ mod tests {
             ),
             (
                 "https://example.com/a.wasm#sha256=12",
-                "`sha256:12` is no digest",
+                "`sha256:12` is not a digest",
             ),
             (
                 &format!("https://me:secret@example.com/a#sha256={HEX}"),
                 "must hold no password",
             ),
-            (&format!("https://#sha256={HEX}"), "it is no URL"),
+            (&format!("https://#sha256={HEX}"), "it is not a URL"),
             ("ghcr.io/Org/name", "a repository has small letters"),
             ("ghcr.io/", "a repository has small letters"),
             ("ghcr.io/../../name", "a repository has small letters"),

@@ -50,7 +50,7 @@ pub enum StoreError {
     #[error("{0} is not installed; `acp-chain install` fetches it")]
     Missing(Digest),
     /// Whose lock file cannot be read may use anything.
-    #[error("nothing was removed, since what is in use cannot be told: {0}")]
+    #[error("nothing was removed, since it is unknown what is in use: {0}")]
     Lock(#[from] LockError),
 }
 

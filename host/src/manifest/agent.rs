@@ -43,9 +43,9 @@ impl AgentTable {
                 };
                 remote.command().map_err(|what| (at, what))
             }
-            (Some(_), Some(_)) => wrong(
-                "an agent has a `command`, or is at a URL that it has to `connect` to, not both",
-            ),
+            (Some(_), Some(_)) => {
+                wrong("an agent has a `command` or a URL to `connect` to, not both")
+            }
             (Some(_), None) => wrong("`connect-ca` and `connect-token-file` belong to `connect`"),
             (None, Some(_)) => wrong("`args` and `env` belong to `command`"),
             (None, None) => wrong("an agent has a `command`, or a URL to `connect` to"),

@@ -37,7 +37,8 @@ impl Edit {
         match edit.document.get("proxy") {
             None | Some(Item::ArrayOfTables(_)) => Ok(edit),
             Some(_) => {
-                let what = "`proxy` has to be tables: write each as `[[proxy]]`".to_owned();
+                let what =
+                    "`proxy` must be an array of tables: write each as `[[proxy]]`".to_owned();
                 Err(ManifestError::at(path, text, 0, what))
             }
         }

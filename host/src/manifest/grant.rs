@@ -132,7 +132,7 @@ pub(super) fn instead_of(grant: &Value) -> String {
         None => "",
     };
     format!(
-        "there is no `grant` any more: write `powers`, which say what may be done in place of method \
+        "`grant` no longer exists: write `powers`, which say what may be done instead of method \
          names. What this one meant is among `powers = [{powers}]`; `acp-chain check --start` tells \
          which of them the proxy needs, and `acp-chain powers` what they are{directories}"
     )

@@ -184,7 +184,7 @@ impl Manifest {
     /// The proxies of a manifest file, each by itself.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no manifest.
+    /// If the file cannot be read, or is not a manifest.
     pub fn each(
         path: &Path,
         user: &User,
@@ -359,7 +359,7 @@ impl<'a> Around<'a> {
         Ok(found)
     }
 
-    /// What the component in a file asks for, if this is a test of it. One that asks for nothing is no extension,
+    /// What the component in a file asks for, if this is a test of it. One that asks for nothing is not an extension,
     /// and has what is written.
     fn asked(&self, path: &Path) -> Result<Option<Found>, String> {
         if !self.is_test {
@@ -428,7 +428,7 @@ fn command(
     let is_wrong =
         |name: &&Spanned<String>| name.get_ref().is_empty() || name.get_ref().contains(['=', '\0']);
     if let Some(name) = env.keys().find(is_wrong) {
-        let what = format!("{:?} is no name of a variable", name.get_ref());
+        let what = format!("{:?} is not the name of a variable", name.get_ref());
         return Err((name.span().start, what));
     }
     let env = env.into_iter();
@@ -600,7 +600,7 @@ mod tests {
             ),
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\nenv={\"A=B\"=\"\"}\n",
-                ":4:6: \"A=B\" is no name of a variable",
+                ":4:6: \"A=B\" is not the name of a variable",
             ),
             ("[[proxy]]\npath=\"p\"\n", ":1:1: missing field `id`"),
             (
@@ -641,11 +641,11 @@ mod tests {
                 "limits.memory = 64",
                 ":4:17: `memory`: 64 has no unit; write a number with B",
             ),
-            ("limits.memory = \"64 MBs\"", "\"64 MBs\" is no size"),
-            ("limits.time = \"-2 s\"", "`time`: \"-2 s\" is no time"),
+            ("limits.memory = \"64 MBs\"", "\"64 MBs\" is not a size"),
+            ("limits.time = \"-2 s\"", "`time`: \"-2 s\" is not a time"),
             (
                 "limits.held = -1",
-                "`held`: \"-1\" is no number; write a whole number",
+                "`held`: \"-1\" is not a number; write a whole number",
             ),
             (
                 "limits.held = \"7\"",
@@ -669,7 +669,7 @@ mod tests {
             ),
             (
                 "methods = { \"a*b\" = [\"read\"] }",
-                ":4:13: `methods`: a `*` stands only at the end",
+                ":4:13: `methods`: a `*` may stand only at the end",
             ),
             (
                 "methods = { \"_x\" = [\"raed\"] }",
@@ -677,7 +677,7 @@ mod tests {
             ),
             (
                 "methods = { \"session/prompt\" = [\"read\"] }",
-                "`session/prompt` is of the protocol, and is granted by powers: `prompts.read`",
+                "`session/prompt` belongs to the protocol, and is granted by powers: `prompts.read`",
             ),
             (
                 "methods = { \"$/x\" = [\"read\"] }",
@@ -686,7 +686,7 @@ mod tests {
             ("methods = { \"*\" = [\"read\"] }", "`*` is the host's own"),
             (
                 "grant.observe = [\"session/prompt\"]",
-                ":4:1: there is no `grant` any more: write `powers`",
+                ":4:1: `grant` no longer exists: write `powers`",
             ),
             (
                 "grant = { change = [\"session/prompt\"], originate = [\"fs/*\"], tools = true }",

@@ -238,7 +238,7 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
 fn read_address(key: &str, text: &Spanned<String>) -> Result<SocketAddr, Wrong> {
     text.get_ref().parse().map_err(|_| {
         let what = format!(
-            "`{key}`: {:?} is no address with a port; write one as in \"127.0.0.1:7780\"",
+            "`{key}`: {:?} is not an address with a port; write one as in \"127.0.0.1:7780\"",
             text.get_ref()
         );
         (text.span().start, what)
@@ -324,7 +324,7 @@ fn read_source(jwks: &Spanned<String>, path: &Path) -> Result<JwksSource, Wrong>
         true => Ok(JwksSource::Url(text.clone())),
         false => {
             let what = format!(
-                "`jwks`: {text:?} is no `https:` address; without encryption only this machine is asked"
+                "`jwks`: {text:?} is not an `https:` address; without encryption only this machine is asked"
             );
             Err((jwks.span().start, what))
         }
@@ -518,11 +518,11 @@ mod tests {
             ),
             (
                 "listen = \"localhost\"".to_owned(),
-                ":2:10: `listen`: \"localhost\" is no address with a port",
+                ":2:10: `listen`: \"localhost\" is not an address with a port",
             ),
             (
                 "metrics = \"9600\"".to_owned(),
-                ":2:11: `metrics`: \"9600\" is no address with a port",
+                ":2:11: `metrics`: \"9600\" is not an address with a port",
             ),
             (
                 "[serve.limits]\nbytes-per-second-per-user = \"0 B\"".to_owned(),
@@ -557,7 +557,7 @@ mod tests {
             ("[serve.limits]\nresume-seconds = -1".to_owned(), ":3:18"),
             (
                 "[serve.limits]\nmemory = \"much\"".to_owned(),
-                ":3:10: `memory`: \"much\" is no size; write a number with B",
+                ":3:10: `memory`: \"much\" is not a size; write a number with B",
             ),
             (
                 "[serve.limits]\nconections = 1".to_owned(),

@@ -159,7 +159,7 @@ impl User {
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, path),
-            // A home that is no folder is none.
+            // A home that is not a folder is none.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {

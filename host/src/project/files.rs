@@ -83,7 +83,7 @@ impl Root {
             Err(error) => return Err(self.unusable(path, &error)),
         };
         let not_a_file =
-            |kind| self.wrong(path, format!("it is {}, and has to be a file", named(kind)));
+            |kind| self.wrong(path, format!("it is {}, but must be a file", named(kind)));
         if !about.is_file() {
             return Err(not_a_file(about.file_type()));
         }
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(text(&root), "the file is not UTF-8");
         fs::remove_file(&it).unwrap();
         fs::create_dir(&it).unwrap();
-        assert_eq!(text(&root), "it is a folder, and has to be a file");
+        assert_eq!(text(&root), "it is a folder, but must be a file");
         fs::remove_dir(&it).unwrap();
         for target in [
             Path::new("in"),
@@ -229,11 +229,11 @@ mod tests {
             Path::new("/dev/zero"),
         ] {
             symlink(target, &it).unwrap();
-            assert_eq!(text(&root), "it is a link, and has to be a file");
+            assert_eq!(text(&root), "it is a link, but must be a file");
             fs::remove_file(&it).unwrap();
         }
         let _socket = UnixListener::bind(&it).unwrap();
-        let other = "it is a pipe, a socket or a device, and has to be a file";
+        let other = "it is a pipe, a socket or a device, but must be a file";
         assert_eq!(text(&root), other);
         fs::remove_file(&it).unwrap();
         let mode = rustix::fs::Mode::RUSR;

@@ -35,7 +35,7 @@ pub enum Found {
 /// Where the way up ended.
 #[derive(Debug)]
 pub enum End {
-    /// It did not begin: this is no folder that could be looked at.
+    /// It did not begin: this is not a folder that could be looked at.
     Nowhere(PathBuf, io::Error),
     /// At the root of a repository.
     Repository(PathBuf),
@@ -108,7 +108,7 @@ impl fmt::Display for End {
             }
             Self::Repository(path) => write!(
                 f,
-                "the repository {} has no {MANIFEST} at its root, and is no part of another project",
+                "the repository {} has no {MANIFEST} at its root, and is not part of another project",
                 show(path)
             ),
             Self::Home(path) => write!(
@@ -117,7 +117,7 @@ impl fmt::Display for End {
                 show(path)
             ),
             Self::Settings(path) => {
-                write!(f, "{} has your settings, and is no project", show(path))
+                write!(f, "{} has your settings, and is not a project", show(path))
             }
             Self::Top => write!(f, "there is no {MANIFEST} on the way up"),
         }

@@ -83,8 +83,8 @@ pub enum TrustError {
     },
     /// It is of a version that is not known yet, or damaged.
     #[error(
-        "{}: this is no record that this acp-chain can read; use the newer one that wrote it, or remove the \
-         file and say `acp-chain trust` again",
+        "{}: this acp-chain cannot read this record; use the newer one that wrote it, or remove the \
+         file and run `acp-chain trust` again",
         Untrusted::new(path.display())
     )]
     Unreadable {

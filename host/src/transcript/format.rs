@@ -203,7 +203,7 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
             time.map(Act::After).ok_or_else(|| {
                 let time = quote(rest.trim(), MAX_QUOTE);
                 here(format!(
-                    "`{time}` is no time; write `after 30s`, `after 100ms` or `after 2h 5m`"
+                    "`{time}` is not a time; write `after 30s`, `after 100ms` or `after 2h 5m`"
                 ))
             })
         }
@@ -301,7 +301,7 @@ fn check_name(name: &str) -> Result<String, String> {
     match super::is_name(name) {
         true => Ok(name.to_owned()),
         false => Err(format!(
-            "`{}` is no name; a name has 1 to 64 letters, digits, `-` or `_`, and begins with a letter",
+            "`{}` is not a name; a name has 1 to 64 letters, digits, `-` or `_`, and begins with a letter",
             quote(name, MAX_QUOTE)
         )),
     }
@@ -325,7 +325,7 @@ fn read_json(step: &str, json: &str) -> Result<Pattern, WrongBelow> {
             .unwrap_or_default()
             .to_owned();
         let what = format!(
-            "this is no JSON: {what}; what goes on over several lines begins with a space in each"
+            "this is not JSON: {what}; what goes on over several lines begins with a space in each"
         );
         (lines + error.line().saturating_sub(1), what)
     })

@@ -35,7 +35,7 @@ impl Pattern {
     /// Reads what is expected.
     ///
     /// # Errors
-    /// If it is no JSON.
+    /// If it is not JSON.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         Json::read_marked(&mark(text)).map(Self)
     }

@@ -1,6 +1,6 @@
 //! A transcript out of a [trace](crate::trace) of a run: what both ends said and got, in its order.
 //!
-//! What a trace has is what the ends of that run chose, and may be anything: a line that is no message of an end
+//! What a trace has is what the ends of that run chose, and may be anything: a line that is not a message of an end
 //! is passed over.
 
 use std::collections::HashSet;
@@ -25,10 +25,12 @@ pub enum RecordedError {
     #[error(transparent)]
     NoTrace(#[from] TraceError),
     /// It is too long.
-    #[error("{0}: what was said up to here makes a transcript of more than {size} MiB; cut the trace", size = LONGEST >> 20)]
+    #[error("{0}: up to here the transcript is larger than {size} MiB; cut the trace", size = LONGEST >> 20)]
     TooLong(usize),
     /// It has more than one connection.
-    #[error("{0}: a second connection begins here; a transcript has one: leave one in the trace")]
+    #[error(
+        "{0}: a second connection begins here; a transcript has only one: cut the trace to one"
+    )]
     SecondConnection(usize),
     /// No end says anything in it.
     #[error("the trace has no message of a client or an agent")]
@@ -38,7 +40,7 @@ pub enum RecordedError {
 /// Makes a transcript.
 ///
 /// # Errors
-/// If this is no trace of one connection.
+/// If this is not a trace of one connection.
 pub fn transcript(trace: impl BufRead) -> Result<String, RecordedError> {
     let mut text = String::new();
     let mut seen = Seen::new();

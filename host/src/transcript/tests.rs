@@ -83,11 +83,11 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "client: a b {",
-            "1: this is no JSON: EOF while parsing an object; what goes on over several",
+            "1: this is not JSON: EOF while parsing an object; what goes on over several",
         ),
         (
             "client: a b {\n  \"x\": 1,\n  y\n}",
-            "3: this is no JSON: key must be a string",
+            "3: this is not JSON: key must be a string",
         ),
         (
             "client: result {}",
@@ -111,7 +111,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "client: a/b c {}",
-            "1: `a/b` is no name; a name has 1 to 64 letters, digits, `-` or `_`",
+            "1: `a/b` is not a name; a name has 1 to 64 letters, digits, `-` or `_`",
         ),
         (
             "client: a b {\"x\": \"[..]\"}",
@@ -125,13 +125,13 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
             "agent calls: c words {}",
             "1: the agent calls a tool, `c1 SERVER/TOOL {…}`, or anything of MCP",
         ),
-        ("after noon", "1: `noon` is no time; write `after 30s`"),
-        ("after 10000000y", "1: `10000000y` is no time"),
+        ("after noon", "1: `noon` is not a time; write `after 30s`"),
+        ("after 10000000y", "1: `10000000y` is not a time"),
         (
             "x restarts now",
             "1: `now`: a proxy `restarts`, or `restarts with` what it saved",
         ),
-        ("client: a\u{1b}[2J b", "1: `a\\u{1b}[2J` is no name"),
+        ("client: a\u{1b}[2J b", "1: `a\\u{1b}[2J` is not a name"),
     ] {
         let wrong = Script::read(text).unwrap_err().to_string();
         assert!(wrong.starts_with(told), "{text}: {wrong}");

@@ -72,9 +72,9 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "marks.add",
-        words: "adds marks of its own, under its own name, to what both sides say of themselves, to prompts, and to what is said of how turns end",
+        words: "adds marks of its own, under its own name, to what both sides say about themselves, to prompts, and to the ends of turns",
         danger: Low,
-        reason: "only who knows the proxy looks for them",
+        reason: "only those who know the proxy look for them",
         needs: None,
         covers: &[
             mark(
@@ -127,7 +127,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "session-setup.secrets",
         words: "sees the commands, addresses, tokens and headers of your MCP servers",
         danger: High,
-        reason: "who has a token can act as you",
+        reason: "whoever has a token can act as you",
         needs: Some("session-setup.read"),
         covers: &[READ_SETUP[0]],
     },
@@ -295,15 +295,15 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "sign-in.secrets",
-        words: "sees the keys and addresses of the services by which the agent works",
+        words: "sees the keys and addresses of the services that the agent uses",
         danger: High,
-        reason: "who has a key can act as you",
+        reason: "whoever has a key can act as you",
         needs: Some("sign-in.read"),
         covers: &READ_SIGN_IN,
     },
     Power {
         key: "sign-in.change",
-        words: "changes, refuses or answers how you sign in and out, and by which services the agent works",
+        words: "changes, refuses or answers how you sign in and out, and which services the agent uses",
         danger: High,
         reason: "it can have your prompts sent to somebody else, and keep you from signing out",
         needs: None,
@@ -336,7 +336,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "sign-in.send",
-        words: "signs you in and out, and sets by which services the agent works",
+        words: "signs you in and out, and sets which services the agent uses",
         danger: High,
         reason: "it can have your prompts sent to somebody else",
         needs: None,

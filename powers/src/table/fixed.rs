@@ -210,7 +210,7 @@ pub const FIXED: &[Fixed] = &[
         ],
     ),
     of(
-        "what a block of content is, and what it holds that is no text",
+        "what a block of content is, and what it holds that is not text",
         &["session/update"],
         Kinds::NOTIFICATION,
         &[

@@ -164,9 +164,9 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "mcp.read",
-        words: "reads what passes between the agent and MCP servers in your editor or in other proxies",
+        words: "reads messages between the agent and MCP servers in your editor or in other proxies",
         danger: Medium,
-        reason: "what tools get and give is in it",
+        reason: "tools' inputs and results are in it",
         needs: None,
         covers: &[
             cover(Actions::READ, Agent, CALLS.and(Kinds::RESPONSE), MCP),
@@ -191,7 +191,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "mcp.change",
-        words: "changes what passes between the agent and MCP servers in your editor or in other proxies",
+        words: "changes messages between the agent and MCP servers in your editor or in other proxies",
         danger: High,
         reason: "it can make tools do what nobody asked for",
         needs: None,

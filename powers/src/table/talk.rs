@@ -72,7 +72,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "answers.read",
-        words: "reads what the agent writes to you: messages, thoughts, and what went before",
+        words: "reads what the agent writes to you: messages, thoughts, and history",
         danger: Medium,
         reason: "answers hold what you would not tell everybody",
         needs: None,
@@ -134,7 +134,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "tool-calls.read",
-        words: "reads which tools the agent uses, with what, and what came of it",
+        words: "reads which tools the agent uses, with what input, and the results",
         danger: Medium,
         reason: "files, commands and their output are in it",
         needs: None,

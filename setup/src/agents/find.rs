@@ -145,13 +145,13 @@ impl Reader<'_> {
         let arguments = self.property(agent, "args")?;
         if let Some(list) = list {
             let Value::Array(list) = &list.value else {
-                return Ok(Err("has an `argv` that is no list"));
+                return Ok(Err("has an `argv` that is not a list"));
             };
             let open = self.range(list).start;
             let words = self.words(list);
             return Ok(match words.filter(|words| !words.is_empty()) {
                 Some(words) => Ok(Command::List { open, words }),
-                None => Err("has an `argv` that is no list of texts"),
+                None => Err("has an `argv` that is not a list of texts"),
             });
         }
         let Some(program) = program else {
@@ -162,7 +162,7 @@ impl Reader<'_> {
         };
         let key = self.range(program).start;
         let Value::StringLit(word) = &program.value else {
-            return Ok(Err("has a `command` that is no text"));
+            return Ok(Err("has a `command` that is not text"));
         };
         let program = self.word(word);
         let arguments = match arguments.map(|arguments| &arguments.value) {

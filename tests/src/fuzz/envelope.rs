@@ -203,7 +203,7 @@ fn written(message: &Message, id: Option<&str>) -> String {
     String::from_utf8(bytes.to_vec()).expect("it is text")
 }
 
-/// The sender learns whether its line was no JSON, or JSON and no message.
+/// The sender learns whether its line was not JSON, or JSON and no message.
 fn is_told(line: &[u8], malformed: &Malformed) {
     let json = std::str::from_utf8(line).is_ok_and(is_json);
     let error = malformed.to_error();

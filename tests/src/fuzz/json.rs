@@ -29,7 +29,7 @@ impl Part<'_> {
     }
 }
 
-/// The text that a JSON string stands for; `None` if it is no string, or has half a surrogate pair.
+/// The text that a JSON string stands for; `None` if it is not a string, or has half a surrogate pair.
 pub fn decoded(string: &str) -> Option<String> {
     serde_json::from_str(string).ok()
 }

@@ -30,7 +30,7 @@ struct Habits {
     /// Exit at once, with that code.
     #[arg(long, value_name = "CODE")]
     exit: Option<i32>,
-    /// Write what is no message before each that it passes on.
+    /// Write what is not a message before each that it passes on.
     #[arg(long)]
     garbage: bool,
     /// Pass on nothing of that method, and do not answer it.
@@ -122,7 +122,7 @@ impl<W: Write> Proxy<W> {
                 return Ok(());
             }
             if self.habits.garbage {
-                self.say("this is no message")?;
+                self.say("this is not a message")?;
                 self.say(r#"{"jsonrpc":"2.0","id":"nobody's","result":{}}"#)?;
                 self.say(r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{}}"#)?;
             }

@@ -66,7 +66,7 @@ pub(crate) fn steps(params: &Params) -> VecDeque<Step> {
     steps
 }
 
-/// The step that a line commands; none if it is no command.
+/// The step that a line commands; none if it is not a command.
 fn step(line: &str) -> Option<Step> {
     let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
     Some(match (command, rest) {

@@ -175,9 +175,9 @@ fn what_is_no_registry_is_refused_and_what_is_not_known_in_one_is_passed_over() 
     let docker = entry("it", "1.0.0", json!({ "docker": {} }));
     let plan9 = json!({ "binary": { "plan9-mips": { "archive": "a", "cmd": "b" } } });
     for (text, says) in [
-        ("no JSON".to_owned(), "this is no registry of agents"),
+        ("no JSON".to_owned(), "this is not a registry of agents"),
         ("{}".to_owned(), "missing field `agents`"),
-        ("[]".to_owned(), "this is no registry of agents"),
+        ("[]".to_owned(), "this is not a registry of agents"),
         (wide(&docker), "larger than 16 MiB"),
         (json!({ "agents": [docker] }).to_string(), "`docker`, which this version does not know"),
         (json!({ "agents": [entry("it", "1.0.0", plan9)] }).to_string(), "`binary` for plan9-mips"),
@@ -209,7 +209,7 @@ fn what_is_no_registry_is_refused_and_what_is_not_known_in_one_is_passed_over() 
         "--registry",
         "http://example.com/r.json",
     ]);
-    assert!(told.contains("it is no `https:` address"), "{told}");
+    assert!(told.contains("it is not an `https:` address"), "{told}");
     let told = world.fails(&[
         "agent",
         "list",
@@ -217,7 +217,10 @@ fn what_is_no_registry_is_refused_and_what_is_not_known_in_one_is_passed_over() 
         "--registry",
         "ftp://x/r.json",
     ]);
-    assert!(told.contains("is no place that acp-chain knows"), "{told}");
+    assert!(
+        told.contains("is not a location that acp-chain knows"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -126,7 +126,7 @@ async fn what_is_no_project_or_two_is_told() {
         project.refused().await,
         "acp-chain: .: nothing here says what the extension asks for; write `[package.metadata.acp-chain]` into \
          Cargo.toml, `\"acpChain\"` into package.json, `[tool.acp-chain]` into pyproject.toml, or an \
-         extension.toml; `acp-chain new` begins a project that has it\n"
+         extension.toml; `acp-chain new` creates a project with it\n"
     );
 
     fs::write(&file, described).unwrap();
@@ -152,7 +152,7 @@ async fn a_project_in_two_languages_at_once_is_told() {
     fs::write(project.path("src/proxy.ts"), "").unwrap();
     assert_eq!(
         project.refused().await,
-        "acp-chain: WORLD/tried/src/proxy.js and WORLD/tried/src/proxy.ts are two proxies, and a project is one; \
+        "acp-chain: WORLD/tried/src/proxy.js and WORLD/tried/src/proxy.ts are two proxies, and a project has one; \
          remove one of them\n"
     );
 }
@@ -259,7 +259,7 @@ async fn what_installs_a_toolchain_is_shown_with_all_that_it_says() {
     let npm = "npm install --no-audit --no-fund --prefix \
                WORLD/data/acp-chain/toolchains/esbuild-0.28.2 esbuild@0.28.2";
     let expected = format!(
-        "acp-chain: {npm}\nno such registry\nacp-chain: {npm} failed (exit status: 3); what it says is above\n"
+        "acp-chain: {npm}\nno such registry\nacp-chain: {npm} failed (exit status: 3); its output is above\n"
     );
     assert_eq!(said.err, expected);
 }
@@ -289,7 +289,7 @@ async fn what_a_toolchain_says_is_shown_whole() {
     assert!(is_whole, "{said}");
     let last = said.lines().last().unwrap();
     assert!(
-        last.starts_with("acp-chain: ") && last.ends_with("what it says is above"),
+        last.starts_with("acp-chain: ") && last.ends_with("its output is above"),
         "{last}"
     );
 
@@ -352,7 +352,7 @@ async fn a_proxy_for_another_version_of_the_interface_is_refused() {
     );
     project.change("wit/world.wit", "@0.1.0", "@0.0.9");
     let said = project.refused().await;
-    let expected = "what was built is no proxy: it is made for version 0.0.9 of the interface acp-chain:proxy, and \
+    let expected = "the result is not a proxy: it is made for version 0.0.9 of the interface acp-chain:proxy, and \
                     this is version 0.1.0; take its SDK and its interface (`acp-chain sdk`)\n";
     assert!(said.ends_with(expected), "{said}");
 }

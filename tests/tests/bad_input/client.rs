@@ -331,7 +331,7 @@ async fn nothing_but_initialize_is_taken_first_and_the_client_may_go_on() {
         client → hello
         client → {"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
         client ← {"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"session/new came before initialize"}}
-        client ← {"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"acp-chain: an agent is named, so this chain is no proxy, …"}}
+        client ← {"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"acp-chain: an agent is named, so this chain is not a proxy, …"}}
         client ← {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"…"}}
         client ← {"jsonrpc":"2.0","id":1,"result":{…"protocolVersion":1}}
         "#,

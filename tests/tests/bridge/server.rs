@@ -331,7 +331,7 @@ fn named(event: &str) -> (Option<String>, String) {
 pub async fn event(response: &mut Response) -> Option<String> {
     loop {
         let (_, data) = named_event(response).await?;
-        // Some streams begin with an event that is no message.
+        // Some streams begin with an event that is not a message.
         if !data.is_empty() {
             return Some(data);
         }

@@ -308,7 +308,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         ",
     ),
     (
-        "JSON that is no message",
+        "JSON that is not a message",
         r#"
         client → {"jsonrpc":"2.0"}
         "#,

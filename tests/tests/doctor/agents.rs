@@ -125,7 +125,7 @@ fn noise_on_standard_output_is_told() {
         unwell[0]["says"]
             .as_str()
             .unwrap()
-            .contains("what is no message"),
+            .contains("something other than messages"),
         "{found:#?}"
     );
 }

@@ -233,7 +233,7 @@ fn a_log_that_cannot_be_written_is_told() {
     fs::create_dir_all(user.path(".local/state/acp-chain/acp-chain.log")).unwrap();
     let remedy = user
         .doctor(&[])
-        .only("log", "acp-chain.log cannot be written: it is no file");
+        .only("log", "acp-chain.log cannot be written: it is not a file");
     assert!(remedy.contains("run with `--log-file FILE`"), "{remedy}");
 }
 

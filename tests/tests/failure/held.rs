@@ -21,7 +21,7 @@ async fn it_is_taken_from_it_and_goes_the_way_of_its_policy() {
             false => "acp-chain: the proxy `does` failed on test/hold: it held it for too long",
         };
         assert_eq!(error, expected, "{policy}");
-        // It is as it was: this is no failure that ends it.
+        // It is as it was: this is not a failure that ends it.
         assert_eq!(chain.request("test/count").await.result.unwrap(), "2");
         chain.client.turn("echo done").await;
         assert_eq!(chain.client.chunks(), ["done"], "{policy}");

@@ -63,7 +63,7 @@ pub enum Fate {
     Loops,
     /// It does not start, and neither does the chain, unless the user lets it be bypassed.
     NeverStarts,
-    /// Its file is no component, and no chain starts with it.
+    /// Its file is not a component, and no chain starts with it.
     NeverLoads,
 }
 

@@ -351,12 +351,9 @@ fn what_is_no_extension_changes_nothing() {
     fs::create_dir(world.path("folder.wasm")).unwrap();
     let before = world.manifest_text();
     for (source, expected) in [
-        ("no.wasm", "the file is no WebAssembly component"),
-        ("module.wasm", "the file is no WebAssembly component"),
-        (
-            "bare.wasm",
-            "whoever made it adds that by `acp-chain package`",
-        ),
+        ("no.wasm", "the file is not a WebAssembly component"),
+        ("module.wasm", "the file is not a WebAssembly component"),
+        ("bare.wasm", "its author adds that with `acp-chain package`"),
         ("folder.wasm", "it is not a file"),
         ("missing.wasm", "the file cannot be read"),
     ] {

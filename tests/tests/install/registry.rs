@@ -148,7 +148,7 @@ fn what_was_published_is_installed_and_updated_and_comes_back_from_the_lock() {
     fs::remove_dir_all(world.path(".local")).unwrap();
     let offline = world.fail(&["install", "--offline"]);
     assert!(
-        offline.contains("`--offline` lets nothing be downloaded"),
+        offline.contains("`--offline` forbids downloads"),
         "{offline}"
     );
     assert_eq!(

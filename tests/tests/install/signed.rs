@@ -58,7 +58,10 @@ fn the_first_signer_is_kept_and_another_or_none_is_new_trust() {
     one.sign(&world, &file);
     let wrong = world.fail(&["add", "it.wasm", "--yes", "--signer", &two.public()]);
     assert!(
-        wrong.contains(&format!("signed by {}, and has to be by", one.public())),
+        wrong.contains(&format!(
+            "signed by {}, but must be signed by",
+            one.public()
+        )),
         "{wrong}"
     );
     let shown = world.do_run(&["add", "it.wasm", "--yes", "--signer", &one.public()]);
@@ -72,7 +75,7 @@ fn the_first_signer_is_kept_and_another_or_none_is_new_trust() {
     world.package("it.wasm", "it", "1.1.0", &[]);
     let swapped = world.fail(&["update", "--yes"]);
     assert!(
-        swapped.contains("the signature is not of this file"),
+        swapped.contains("the signature does not match this file"),
         "{swapped}"
     );
     assert_eq!(world.locked("it").agreed, agreed);
@@ -158,7 +161,7 @@ fn what_was_revoked_is_not_installed_also_without_the_list_at_hand() {
     write(1, &[]);
     let told = world.fail(&["install"]);
     assert!(
-        told.contains("has number 1, and there was number 2 before"),
+        told.contains("has number 1, but number 2 was seen before"),
         "{told}"
     );
     write(3, &[]);

@@ -80,7 +80,7 @@ async fn a_truncated_component_is_told_so() {
 async fn a_component_that_imports_what_the_host_does_not_give_is_told_which() {
     for interface in ["wasi:http/outgoing-handler@0.2.0", "vendor:secrets/keys"] {
         let project = Project::with_component(&importing(interface));
-        let why = format!("the component imports `{interface}`, which the host does not give");
+        let why = format!("the component imports `{interface}`, which the host does not provide");
         project.has_its_component_refused(&why).await;
     }
 }

@@ -1,5 +1,5 @@
 //! Native proxies that speak badly, or not at all, under every failure policy. What does not keep a
-//! proxy from going on is no failure of it: it is told, or the log is, by the proxy's name.
+//! proxy from going on is not a failure of it: it is told, or the log is, by the proxy's name.
 
 use acp_chain::channel::{Failure, FailurePolicy};
 use acp_chain_tests::chain::{Chain, error_of};
@@ -142,19 +142,19 @@ const HARMLESS: [(&str, &str); 12] = [
     (r#"{"jsonrpc":"1.0","method":"test/old"}"#, "a line: "),
     (
         r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"params":{}}}"#,
-        "a proxy/successor has to have a method in its params",
+        "a proxy/successor must have a method in its params",
     ),
     (
         r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":7}}"#,
-        "a proxy/successor has to have a method in its params",
+        "a proxy/successor must have a method in its params",
     ),
     (
         r#"{"jsonrpc":"2.0","method":"proxy/successor"}"#,
-        "a proxy/successor has to have a method in its params",
+        "a proxy/successor must have a method in its params",
     ),
     (
         r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"proxy/successor","params":{"method":"test/any"}}}"#,
-        "proxy/successor is no message for a proxy/successor",
+        "proxy/successor is not a message for a proxy/successor",
     ),
     (
         r#"{"jsonrpc":"2.0","id":99999,"result":{}}"#,
@@ -192,12 +192,12 @@ async fn requests_that_make_no_sense_are_answered_with_what_is_wrong() {
         (
             ask("proxy/successor", "{}"),
             -32602,
-            "a proxy/successor has to have a method in its params",
+            "a proxy/successor must have a method in its params",
         ),
         (
             ask("proxy/successor", r#"{"method":null}"#),
             -32602,
-            "a proxy/successor has to have a method in its params",
+            "a proxy/successor must have a method in its params",
         ),
         (
             ask("proxy/initialize", "{}"),
@@ -207,7 +207,7 @@ async fn requests_that_make_no_sense_are_answered_with_what_is_wrong() {
         (
             ask("proxy/successor", r#"{"method":"proxy/initialize"}"#),
             -32601,
-            "proxy/initialize is no message for a proxy/successor",
+            "proxy/initialize is not a message for a proxy/successor",
         ),
         (
             request(&format!("\"{}\"", "x".repeat(2000)), "test/any", "{}"),
@@ -353,7 +353,7 @@ async fn one_that_refuses_to_begin_is_named_if_nobody_answers_for_it() {
             _ => assert_eq!(
                 error_of(&answer),
                 "acp-chain: the proxy `bad` failed on initialize: it does not know \
-                 `_proxy/initialize`, so it is no proxy, or one of another `dialect`"
+                 `_proxy/initialize`, so it is not a proxy, or one of another `dialect`"
             ),
         }
         // Another of it would be no proxy either.

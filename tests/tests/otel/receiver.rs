@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub enum Answer {
     /// What a collector does.
     Good,
-    /// Something that is no OTLP.
+    /// Something that is not OTLP.
     Nonsense,
     /// Nothing, for as long as anybody waits.
     Nothing,

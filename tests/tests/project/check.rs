@@ -16,7 +16,7 @@ fn where_there_is_no_project_it_says_where_the_way_ended() {
     let said = checked(&world);
     assert!(said.starts_with(
         "config.toml  HOME/.config/acp-chain/config.toml is not there\n\
-         project      none: the repository ROOT has no acp-chain.toml at its root, and is no part of another \
+         project      none: the repository ROOT has no acp-chain.toml at its root, and is not part of another \
          project\n\nclient\n  │\nagent  named on the command line\n"
     ), "{said}");
 }

@@ -197,12 +197,12 @@ const ROWS: &[Row] = &[
                 rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
             });
         },
-        told: "acp-chain.toml: it is a pipe, a socket or a device, and has to be a file",
+        told: "acp-chain.toml: it is a pipe, a socket or a device, but must be a file",
     },
     Row {
         what: "has a link to a device for a manifest, which has no end",
         does: |world| instead(world, |path| symlink("/dev/zero", path).unwrap()),
-        told: "acp-chain.toml: it is a link, and has to be a file",
+        told: "acp-chain.toml: it is a link, but must be a file",
     },
     Row {
         what: "has a link to a file of the user's for a manifest",
@@ -210,15 +210,15 @@ const ROWS: &[Row] = &[
             fs::write(world.home().join("secret"), "secret").unwrap();
             instead(world, |path| symlink("../secret", path).unwrap());
         },
-        told: "acp-chain.toml: it is a link, and has to be a file",
+        told: "acp-chain.toml: it is a link, but must be a file",
     },
     Row {
         what: "has a folder for a manifest",
         does: |world| instead(world, |path| fs::create_dir(path).unwrap()),
-        told: "acp-chain.toml: it is a folder, and has to be a file",
+        told: "acp-chain.toml: it is a folder, but must be a file",
     },
     Row {
-        what: "has a manifest that is no text",
+        what: "has a manifest that is not text",
         does: |world| instead(world, |path| fs::write(path, b"\xff\xfe").unwrap()),
         told: "acp-chain.toml: the file is not UTF-8",
     },

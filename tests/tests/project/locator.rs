@@ -109,7 +109,7 @@ async fn changes_are_told_as_they_happen() {
         said["notice"]
             .as_str()
             .unwrap()
-            .contains("is not trusted any more"),
+            .contains("is no longer trusted"),
         "{said}"
     );
     input.write_all(&lookup(3, &world.root)).await.unwrap();

@@ -197,7 +197,7 @@ struct Asked {
 }
 
 impl Incoming {
-    /// The line for an event; an error if this is no event.
+    /// The line for an event; an error if this is not an event.
     pub(crate) fn line(&mut self, text: &[u8]) -> serde_json::Result<Line> {
         let event: Event = serde_json::from_slice(text)?;
         let time = Duration::try_from_secs_f64(event.ts).ok();

@@ -53,10 +53,10 @@ impl Platform {
 
 /// The oldest glibc that a program runs with: the latest of which it wants something.
 pub fn glibc(program: &[u8]) -> Result<(u32, u32)> {
-    let kind = FileKind::parse(program).context("it is no program")?;
+    let kind = FileKind::parse(program).context("it is not a program")?;
     anyhow::ensure!(
         kind == FileKind::Elf64,
-        "it is no program for Linux of 64 bits"
+        "it is not a program for Linux of 64 bits"
     );
     let header = FileHeader64::<Endianness>::parse(program)?;
     let endian = header.endian()?;

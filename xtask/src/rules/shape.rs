@@ -114,7 +114,7 @@ fn alternates(regex: &str) -> Result<bool> {
     Ok(matches!(ast, regex_syntax::ast::Ast::Alternation(_)))
 }
 
-/// Whether it asks for something before the match that is no part of it, and the rest.
+/// Whether it asks for something before the match that is not part of it, and the rest.
 fn behind(regex: &str) -> (bool, &str) {
     static BEHIND: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^(?:\\b|\(\?:\^\|\[[^\]]*\]\))").expect("right"));

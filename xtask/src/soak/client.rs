@@ -111,7 +111,7 @@ impl Client {
         )?;
         let answer = self.host.receive(PATIENCE)?;
         let answer = answer.context("acp-chain does not answer initialize")?;
-        wire::result_of(&answer, 0)?.context("this is no answer to initialize")?;
+        wire::result_of(&answer, 0)?.context("this is not an answer to initialize")?;
         Ok(())
     }
 

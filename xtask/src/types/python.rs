@@ -130,7 +130,7 @@ impl<'a> Module<'a> {
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || c == '_');
             if !is_name || member.starts_with("__") {
-                bail!("{member} is no name in Python");
+                bail!("{member} is not a name in Python");
             }
             let is = type_of(schema)?;
             match *is_required {

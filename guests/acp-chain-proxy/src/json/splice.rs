@@ -15,7 +15,7 @@ pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<S
     let no_place = || format!("there is no place `{pointer}`");
     let nothing = || format!("there is nothing at `{pointer}` to remove");
     let tokens: Vec<String> = find::tokens(pointer)
-        .ok_or_else(|| format!("`{pointer}` is no JSON Pointer"))?
+        .ok_or_else(|| format!("`{pointer}` is not a JSON Pointer"))?
         .collect();
     let (place, depth) = down(text, &tokens);
     let (Some(name), missing) = (

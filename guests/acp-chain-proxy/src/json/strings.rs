@@ -54,7 +54,7 @@ pub struct Spelt<'j> {
 pub enum NotRead {
     /// Nested deeper than [`DEPTH`].
     Deep,
-    /// It is no JSON.
+    /// It is not JSON.
     Malformed,
 }
 

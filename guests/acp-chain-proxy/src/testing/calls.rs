@@ -36,7 +36,7 @@ impl Of {
             #[cfg(feature = "tools")]
             Self::Tool { structured } => {
                 let content: Option<Vec<Value>> = result.at("/content");
-                assert!(content.is_some(), "this is no CallToolResult: {result}");
+                assert!(content.is_some(), "this is not a CallToolResult: {result}");
                 let failed = result.at("/isError").unwrap_or_default();
                 let data: Option<BTreeMap<String, Value>> = result.at("/structuredContent");
                 assert!(
@@ -46,7 +46,7 @@ impl Of {
             }
             Self::Other => {
                 let object: Option<BTreeMap<String, Json>> = result.at("");
-                assert!(object.is_some(), "this is no result of MCP's: {result}");
+                assert!(object.is_some(), "this is not an MCP result: {result}");
             }
         }
     }

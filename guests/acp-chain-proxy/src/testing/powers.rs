@@ -126,7 +126,7 @@ pub(super) fn covers(
         return Ok(());
     }
     let (Action::Replace(new), Ok(old)) = (action, &message.body) else {
-        return Err(ChannelError::Denied("an error is no result".into()));
+        return Err(ChannelError::Denied("an error is not a result".into()));
     };
     match places.compare(&raw(old), &raw(new), &mut usize::MAX.clone()) {
         Ok(_) => Ok(()),

@@ -155,7 +155,7 @@ limits! {
     "state" state: usize as Size = MIB, up to 64 * MIB;
         "the state that it saves", past it "the call gets `full`".
     "restarts" restarts: usize as Count = 3, up to 100;
-        "how often it is started again within `restart-window`", past it "it is given up".
+        "how often it is restarted within `restart-window`", past it "it is given up".
     "restart-window" restart_window: Duration as Time = Duration::from_mins(1), up to Duration::from_hours(24);
         "the time in which `restarts` counts", past it "earlier failures are forgotten".
 }
@@ -172,7 +172,7 @@ pub const LOCK: usize = MIB;
 /// The longest manifest of a project, in bytes.
 pub const PROJECT_MANIFEST: usize = MIB;
 
-/// The longest answer of a registry that is no component, in bytes.
+/// The longest answer of a registry that is not a component, in bytes.
 pub const REGISTRY_ANSWER: usize = 4 * MIB;
 
 /// The longest signature, in bytes.
@@ -340,28 +340,28 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Count,
         value: SIGNATURES as u64,
         what: "signatures of an extension",
-        passing: "the rest is not looked at",
+        passing: "the rest is ignored",
     },
     Fixed {
         name: "revocations",
         quantity: Quantity::Size,
         value: REVOCATIONS as u64,
         what: "the list of extensions that must not run",
-        passing: "the list is not taken; the one before holds",
+        passing: "the list is rejected; the previous one applies",
     },
     Fixed {
         name: "line tables",
         quantity: Quantity::Size,
         value: LINE_TABLES as u64,
-        what: "what tells of the lines of a component's source (DWARF, `.debug_line`)",
-        passing: "the report of a failure has the names of functions only",
+        what: "the line tables of a component (DWARF, `.debug_line`)",
+        passing: "reports of failures have only names of functions",
     },
     Fixed {
         name: "code cache",
         quantity: Quantity::Size,
         value: CODE_CACHE,
-        what: "compiled code that is kept for the next time",
-        passing: "what was not used for longest goes",
+        what: "cached compiled code",
+        passing: "the least recently used is evicted",
     },
     Fixed {
         name: "line",
@@ -381,24 +381,24 @@ pub const FIXED: &[Fixed] = &[
         name: "open",
         quantity: Quantity::Count,
         value: OPEN as u64,
-        what: "requests of the client, of the agent, or of a native proxy, that are not answered yet",
+        what: "unanswered requests of the client, of the agent, or of a native proxy",
         passing: "the request is refused",
     },
     Fixed {
         name: "open kept",
         quantity: Quantity::Size,
         value: OPEN_KEPT as u64,
-        what: "bytes that are kept of those: their ids, methods and sessions",
+        what: "bytes kept of those: their ids, methods and sessions",
         passing: "the request is refused",
     },
     Fixed {
         name: "kept",
         quantity: Quantity::Size,
         value: KEPT as u64,
-        what: "bytes that are kept for one connection, all together: of open requests, of messages that \
+        what: "bytes kept for one connection in total: of open requests, of messages that \
                proxies hold, that wait behind those, and that proxies have between them, of notices, and \
                of what is said over MCP",
-        passing: "whoever asks for more is treated as past the limit of that part",
+        passing: "a request for more is treated as exceeding the limit of that part",
     },
     Fixed {
         name: "unread",
@@ -411,16 +411,16 @@ pub const FIXED: &[Fixed] = &[
         name: "flood",
         quantity: Quantity::Size,
         value: FLOOD as u64,
-        what: "bytes that proxies and answers pile up for one side, or for a native proxy",
-        passing: "that side is not read, and no proxy called, until it takes some; a native proxy that \
+        what: "bytes from proxies and answers that wait for one side, or for a native proxy",
+        passing: "that side is not read, and no proxy called, until it reads some; a native proxy that \
                   takes nothing for 30 s breaks",
     },
     Fixed {
         name: "notices",
         quantity: Quantity::Size,
         value: NOTICES as u64,
-        what: "what the user is to be told in the next turn",
-        passing: "the rest is left out, and the user is told how much that is",
+        what: "notices for the user's next turn",
+        passing: "the rest is left out, and the user is told how much",
     },
     Fixed {
         name: "project proxies",
@@ -454,14 +454,14 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp kept",
         quantity: Quantity::Size,
         value: MCP_KEPT as u64,
-        what: "bytes of what waits for one MCP server",
+        what: "bytes that wait for one MCP server",
         passing: "the request is refused",
     },
     Fixed {
         name: "mcp kept of all",
         quantity: Quantity::Size,
         value: MCP_KEPT_OF_ALL as u64,
-        what: "bytes of what waits for all MCP servers, and of what components list and clients subscribe to",
+        what: "bytes that wait for all MCP servers, and of components' lists and clients' subscriptions",
         passing: "the request is refused",
     },
     Fixed {
@@ -482,7 +482,7 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp message",
         quantity: Quantity::Size,
         value: MCP_MESSAGE as u64,
-        what: "a message of an MCP client of the agent's, that comes over a bridge",
+        what: "a message of the agent's MCP client over a bridge",
         passing: "over HTTP it is refused; over stdio the client is disconnected",
     },
     Fixed {
@@ -534,8 +534,8 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp clients",
         quantity: Quantity::Count,
         value: MCP_LINKS as u64,
-        what: "MCP clients on the bridges; a request of MCP 2026-07-28 over HTTP is none",
-        passing: "an HTTP session that nobody uses makes room, or the new client is refused",
+        what: "MCP clients on the bridges; a request of MCP 2026-07-28 over HTTP does not count",
+        passing: "an unused HTTP session makes room, or the new client is refused",
     },
     Fixed {
         name: "mcp clients of a server",

@@ -54,17 +54,17 @@ impl Quantity {
                 Ok(size) if !text.ends_with(|last: char| last.is_ascii_digit()) => {
                     Ok(size.as_u64())
                 }
-                _ => Err(format!("{text:?} is no size; {}", self.example())),
+                _ => Err(format!("{text:?} is not a size; {}", self.example())),
             },
             Self::Time => match humantime::parse_duration(text).map(|time| time.to_plain()) {
                 Ok(0) => Err(format!("{text:?} is too short; {}", self.example())),
                 Ok(millis) if millis > LONGEST => Err(format!("{text:?} is more than a year")),
                 Ok(millis) => Ok(millis),
-                Err(_) => Err(format!("{text:?} is no time; {}", self.example())),
+                Err(_) => Err(format!("{text:?} is not a time; {}", self.example())),
             },
             Self::Count => text
                 .parse()
-                .map_err(|_| format!("{text:?} is no number; {}", self.example())),
+                .map_err(|_| format!("{text:?} is not a number; {}", self.example())),
         }
     }
 
@@ -134,7 +134,7 @@ mod tests {
             (
                 Quantity::Size,
                 "64",
-                "\"64\" is no size; write a number with B, KiB",
+                "\"64\" is not a size; write a number with B, KiB",
             ),
             (Quantity::Size, "64 MBs", "is no size"),
             (Quantity::Size, "-1 MiB", "is no size"),

@@ -197,7 +197,7 @@ impl Router {
         self.with(|core, mcp, steps| native::receive(core, mcp, index, message, steps));
     }
 
-    /// A line of a native proxy is no message. `answers` is the id of what it may have been the
+    /// A line of a native proxy is not a message. `answers` is the id of what it may have been the
     /// answer to, `own` that of a request which it may have been.
     pub fn take_malformed_from_native(
         &mut self,

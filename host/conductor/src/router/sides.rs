@@ -64,13 +64,13 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
     }
     match message.carried() {
         None => {
-            let reason = format!("a {method} has to have a method in its params");
+            let reason = format!("a {method} must have a method in its params");
             Err(Error::new(code::INVALID_PARAMS, reason))
         }
         // A proxy passes on what it does not know. If that was its own beginning, it is one of
         // another dialect, and hears that nobody knows it.
         Some(inner) if is_host_method(inner.method()) => {
-            let reason = format!("{} is no message for a {method}", inner.method());
+            let reason = format!("{} is not a message for a {method}", inner.method());
             Err(Error::new(code::METHOD_NOT_FOUND, reason))
         }
         Some(inner) => Ok(inner),

@@ -113,10 +113,10 @@ fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), F
     }
     let is_what = match new.guard {
         true => "it is a guard now",
-        false => "it is no guard any more",
+        false => "it is no longer a guard",
     };
     Err(Failure::new(format!(
-        "{is_what}, which decides where it stands: begin the chain anew"
+        "{is_what}, which decides its position: restart the chain"
     )))
 }
 

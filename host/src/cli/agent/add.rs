@@ -82,7 +82,7 @@ impl Add {
                 Ok(ExitCode::FAILURE)
             }
             Answer::Unasked => Err(
-                "there is no terminal to ask on; nothing was changed. If you agree to this, say `--yes`"
+                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
                     .to_owned(),
             ),
         }

@@ -115,16 +115,17 @@ impl Update {
         match answer {
             Answer::Yes => {
                 staged.put(changing).map_err(shown)?;
-                say!("`{name}` is updated; what runs already has to be started again.");
+                say!("`{name}` is updated; restart it where it is running.");
                 Ok(())
             }
             Answer::No => {
                 say!("Nothing was changed.");
                 Ok(())
             }
-            Answer::Unasked => {
-                Err("there is no terminal to ask on; nothing was changed. If you agree to this, say `--yes`".to_owned())
-            }
+            Answer::Unasked => Err(
+                "there is no terminal to ask on; nothing was changed. If you agree, pass `--yes`"
+                    .to_owned(),
+            ),
         }
     }
 }

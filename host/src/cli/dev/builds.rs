@@ -82,7 +82,7 @@ impl Builds {
         match file {
             Some(file) if Path::new(file) == component => Ok(begun.elapsed()),
             Some(file) => Err(format!(
-                "the project is called otherwise now, and its component is {}: begin `acp-chain dev` anew",
+                "the project has another name now, and its component is {}: restart `acp-chain dev`",
                 Untrusted::new(file)
             )),
             None => Err("the build does not say what it made".to_owned()),

@@ -169,7 +169,7 @@ impl Developed {
             Some(guest) => Some(guest.map_err(|error| manifest.about(entry, &error))?),
             None => None,
         };
-        let guest = guest.ok_or_else(|| manifest.about(entry, &"it is no component"))?;
+        let guest = guest.ok_or_else(|| manifest.about(entry, &"it is not a component"))?;
         let (done, swapped) = oneshot::channel();
         let swap = Swap {
             proxy: entry.id.clone(),

@@ -211,7 +211,7 @@ impl Beginning {
     async fn chain(&mut self, role: Role) -> Result<Chain, Failed> {
         if role != Role::Agent {
             return Err(failed(
-                &"`acp-chain dev` is no proxy of another conductor; let it run by itself",
+                &"`acp-chain dev` is not a proxy of another conductor; let it run by itself",
             ));
         }
         let built = tokio::select! {

@@ -59,7 +59,7 @@ struct Tree {
 }
 
 impl Sources {
-    /// Begins to watch. What is `written` by us is no source, wherever it is.
+    /// Begins to watch. What is `written` by us is not a source, wherever it is.
     pub fn watch(folder: &Path, beside: Option<&Path>, written: &[&Path]) -> Result<Self, String> {
         let (happens, happened) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {

@@ -50,7 +50,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     if commands.is_empty() && findings.is_empty() {
         return vec![
             Finding::note(
-                "no agent is known to ask: none is installed, and no editor launches one by way of acp-chain",
+                "there is no agent to ask: none is installed, and no editor launches one through acp-chain",
             )
             .run("acp-chain doctor -- AGENT"),
         ];
@@ -162,7 +162,7 @@ impl Asked {
         if reply.heard.is_noisy {
             findings.push(
                 Finding::note(format!(
-                    "`{shown}` writes to standard output what is no message; acp-chain leaves it out, and editors may not"
+                    "`{shown}` writes something other than messages to standard output; acp-chain drops it, but editors may not"
                 ))
                 .step("tell its authors; logs belong on standard error"),
             );

@@ -35,7 +35,7 @@ pub struct Heard {
     pub answer: Answer,
     /// The end of what it wrote to standard error.
     pub words: String,
-    /// Whether it wrote something to standard output that is no message.
+    /// Whether it wrote something to standard output that is not a message.
     pub is_noisy: bool,
 }
 

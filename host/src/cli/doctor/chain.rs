@@ -73,7 +73,7 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     let mut findings: Vec<_> = each.iter().map(|single| chain.proxy(single)).collect();
     if findings.is_empty() {
         findings.push(
-            Finding::note("no proxy stands in it: everything passes as it is").step(format!(
+            Finding::note("it has no proxies: everything passes unchanged").step(format!(
                 "`acp-chain add EXTENSION{}` puts one in",
                 doctor.about_chain()
             )),
@@ -93,7 +93,7 @@ fn wrong(error: &ManifestError) -> Finding {
     let finding = Finding::problem(error);
     match error {
         ManifestError::Unreadable { path, .. } => finding.step(format!(
-            "name a manifest that is there; {} is none",
+            "name an existing manifest; {} is none",
             Untrusted::new(path.display())
         )),
         ManifestError::Wrong { path, line, .. } => finding.step(format!(
@@ -255,7 +255,7 @@ fn damaged(not: &NotInstalled) -> Option<StoreError> {
 fn check_file(path: &Path) -> Result<u64, String> {
     let about = fs::metadata(path).map_err(|error| error.to_string())?;
     if !about.is_file() {
-        return Err("it is no file".to_owned());
+        return Err("it is not a file".to_owned());
     }
     let mut magic = [0; MAGIC.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));

@@ -8,7 +8,7 @@ use crate::untrusted::Untrusted;
 pub fn look(_: &Doctor) -> Vec<Finding> {
     let Some(path) = folders::config_file() else {
         return vec![Finding::note(
-            "there is no place for a config.toml; what holds by default holds",
+            "there is no place for a config.toml; the defaults apply",
         )];
     };
     let shown = Untrusted::new(path.display());

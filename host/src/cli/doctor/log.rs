@@ -43,7 +43,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     };
     let is_there = path.symlink_metadata().is_ok();
     let place = match is_there && !path.is_file() {
-        true => Err("it is no file".to_owned()),
+        true => Err("it is not a file".to_owned()),
         false => check_place(&path),
     };
     let mut findings = vec![match place {

@@ -166,7 +166,7 @@ impl Doctor {
                     .step("look whether your home folder, or the folder that you are in, is on a disk that hangs"),
                 ],
                 Err(RecvTimeoutError::Disconnected) => vec![
-                    Finding::problem("acp-chain broke while it looked at this; what it said is above")
+                    Finding::problem("acp-chain failed while checking this; its output is above")
                         .step("report it, with what was said"),
                 ],
             };
@@ -207,7 +207,7 @@ fn check_place(path: &Path) -> Result<(), String> {
     let there = there.unwrap_or(Path::new("/"));
     let shown = Untrusted::new(there.display());
     if there != path && !there.is_dir() {
-        return Err(format!("{shown} is no folder"));
+        return Err(format!("{shown} is not a folder"));
     }
     check_writable(there).map_err(|error| format!("{shown}: {error}"))
 }

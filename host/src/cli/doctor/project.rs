@@ -90,7 +90,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
         State::Wrong(error) => Finding::problem(format!("{shown} cannot be used: {error}")).step(
             format!("mend that in the project, or say `acp-chain trust --deny {word}`"),
         ),
-        State::Gone => Finding::fine(format!("{shown} has no {MANIFEST} any more")),
+        State::Gone => Finding::fine(format!("{shown} no longer has an {MANIFEST}")),
     }
 }
 

@@ -271,7 +271,7 @@ impl Running {
                     Frame::Message(_) | Frame::TooLong { .. } | Frame::Torn(_) => None,
                 };
                 return said.or_else(|| {
-                    tracing::error!("{LOCATOR} says what nobody understands");
+                    tracing::error!("{LOCATOR} sent a malformed answer");
                     None
                 });
             }

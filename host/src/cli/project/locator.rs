@@ -294,7 +294,7 @@ mod tests {
         assert!(notice.contains("is trusted now"), "{notice}");
         let (in_force, notice) = ask();
         assert_eq!(in_force, None);
-        assert!(notice.contains("is not trusted any more"), "{notice}");
+        assert!(notice.contains("is no longer trusted"), "{notice}");
         // That is said once.
         assert_eq!(ask(), (None, String::new()));
     }

@@ -69,7 +69,7 @@ pub fn root(folder: &Path) -> Result<PathBuf, String> {
 fn records() -> Result<Records, String> {
     let folder = folders::trust();
     folder.map(|folder| Records::open(&folder)).ok_or_else(|| {
-        "there is no home folder to remember in which projects you trust; let XDG_DATA_HOME name a folder of yours"
+        "there is no home folder to remember trusted projects in; let XDG_DATA_HOME name a folder of yours"
             .to_owned()
     })
 }

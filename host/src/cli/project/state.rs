@@ -89,7 +89,7 @@ impl State {
                  different, and asks you"
             ),
             Self::Unknown if was_trusted => {
-                format!("{project} is not trusted any more: new sessions have none of its proxies")
+                format!("{project} is no longer trusted: new sessions have none of its proxies")
             }
             Self::Unknown => format!(
                 "{project} has proxies of its own, which do not run, for you have not agreed to them: {command} \
@@ -100,7 +100,7 @@ impl State {
                 quote(error, MAX_QUOTE)
             ),
             Self::Denied | Self::Gone if was_trusted => {
-                format!("new sessions in {project} have none of its proxies any more")
+                format!("new sessions in {project} no longer have its proxies")
             }
             Self::Trusted(_) | Self::Denied | Self::Gone => return None,
         })

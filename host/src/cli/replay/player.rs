@@ -196,7 +196,7 @@ impl Player {
         }
     }
 
-    /// What came is no message.
+    /// What came is not a message.
     pub fn nonsense(&self, line: String) -> Difference {
         let difference = self.missing("");
         Difference {

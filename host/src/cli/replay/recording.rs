@@ -23,7 +23,9 @@ pub enum RecordingError {
     #[error(transparent)]
     NoTrace(#[from] TraceError),
     /// It has more than one connection.
-    #[error("{0}: a second connection begins here, and one can be played: leave one in the trace")]
+    #[error(
+        "{0}: a second connection begins here, and only one can be played: cut the trace to one"
+    )]
     SecondConnection(usize),
     /// The side says nothing in it.
     #[error(" the trace has no message of the {}", .0.as_str())]

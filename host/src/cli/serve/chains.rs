@@ -98,7 +98,7 @@ impl Chains {
     pub async fn start(&self, role: Role, user: &User) -> Result<Chain, StartError> {
         if role != Role::Agent {
             let message =
-                "an agent is served here, so this chain is no proxy; begin with `initialize`";
+                "an agent is served here, so this chain is not a proxy; begin with `initialize`";
             return Err(StartError {
                 message: message.to_owned(),
                 code: code::INVALID_REQUEST,

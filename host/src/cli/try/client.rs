@@ -220,7 +220,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// Does what a message wants that is no answer. That nobody hears what is said back shows when nothing comes.
+    /// Does what a message wants that is not an answer. That nobody hears what is said back shows when nothing comes.
     async fn serve(&mut self, message: Value) {
         let method = message["method"].as_str().unwrap_or_default();
         if !is_request(&message) {
@@ -283,7 +283,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 .await;
         }
         if at == 0 {
-            say!("\nThat is not asked any more.");
+            say!("\nThis question was withdrawn.");
             self.questions.iter().take(1).for_each(Question::show);
         }
     }

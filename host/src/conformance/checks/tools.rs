@@ -254,7 +254,7 @@ impl Caller<'_> {
                 let error = serde_json::from_str::<Error>(refused);
                 let why = error.map_or_else(|_| refused.to_owned(), |error| error.message);
                 let what = format!(
-                    "what it answers to `{method}` is no result of MCP: {}",
+                    "its answer to `{method}` is not an MCP result: {}",
                     quote(&why, MAX_QUOTE)
                 );
                 let answer = line('+', "it answers", "result", answer.body());

@@ -50,7 +50,7 @@ impl<'w> Registry<'w> {
         let base = Url::parse(&format!("{scheme}://{name}/v2/{repository}/"));
         let base = base.map_err(|_| FetchError::Malformed {
             what: name.to_owned(),
-            wrong: "it is no host",
+            wrong: "it is not a host",
         })?;
         Ok(Self {
             web,
@@ -173,7 +173,7 @@ impl<'w> Registry<'w> {
     /// The address of something in the repository.
     pub(super) fn url(&self, path: &str) -> Result<Url, FetchError> {
         let url = self.base.join(path);
-        url.map_err(|_| self.malformed("what it sends is no part of an address"))
+        url.map_err(|_| self.malformed("what it sends is not part of an address"))
     }
 
     /// Makes a request, and once more with what the registry asks for.

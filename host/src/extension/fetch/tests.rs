@@ -219,7 +219,7 @@ async fn a_tag_that_moved_is_told_where_a_digest_is_locked() {
     let moved = Server::start(answers, false).await;
     let told = moved.fetch(&format!(":1@{locked}")).await.unwrap_err();
     assert!(
-        told.contains(&format!("expected {locked}, and what came has")),
+        told.contains(&format!("expected {locked}, but got")),
         "{told}"
     );
     // Where the old one is gone, the tag is of no interest.

@@ -94,7 +94,7 @@ impl Web {
         request.send().await.map_err(|error| broken(what, error))
     }
 
-    /// An answer that is no error.
+    /// An answer that is not an error.
     pub async fn accept(&self, what: &str, answer: Response) -> Result<Response, FetchError> {
         if answer.status().is_success() {
             return Ok(answer);

@@ -83,7 +83,7 @@ fn an_older_list_is_refused_and_the_newer_one_holds() {
     show(&store, THREE, THREE_SIGNED).unwrap();
     let told = show(&store, TWO, TWO_SIGNED).unwrap_err();
     assert!(
-        told.contains("has number 2, and there was number 3 before"),
+        told.contains("has number 2, but number 3 was seen before"),
         "{told}"
     );
     let kept = Revoked::read(store.folder(), &key()).unwrap();
@@ -100,7 +100,7 @@ fn a_list_that_nobody_signed_or_that_is_none_is_refused() {
     );
     let malformed = show(&store, FOUR, FOUR_SIGNED).unwrap_err();
     assert!(
-        malformed.contains("not of the form that it has to be"),
+        malformed.contains("the list of revocations is malformed"),
         "{malformed}"
     );
     let none = Revoked::read(store.folder(), &key()).unwrap();

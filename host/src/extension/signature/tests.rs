@@ -56,7 +56,7 @@ fn a_good_signature_says_whose_it_is() {
 
 #[test]
 fn a_signature_of_something_else_is_none() {
-    let wrong = "the signature is not of this file";
+    let wrong = "the signature does not match this file";
     for (component, signature) in [
         (&b"the c0mponent"[..], SIGNED.to_owned()),
         (COMPONENT, STOLEN.to_owned()),
@@ -77,14 +77,14 @@ fn a_signature_of_somebody_else_is_told_from_none() {
     let other = of(SIGNED, Some(OTHER_KEY)).unwrap_err();
     assert_eq!(
         other,
-        format!("it is signed by {KEY}, and has to be by {OTHER_KEY}")
+        format!("it is signed by {KEY}, but must be signed by {OTHER_KEY}")
     );
     let missing = signer(COMPONENT, &[], Some(&key(KEY)))
         .unwrap_err()
         .to_string();
     assert_eq!(
         missing,
-        format!("it has no signature, and has to have one of {KEY}")
+        format!("it is not signed, and must be signed by {KEY}")
     );
     assert!(
         of(NAMELESS, None)

@@ -35,7 +35,7 @@ impl Directory {
             Ok(_) => Ok(handle),
             Err(error) => Err(io::Error::new(
                 error.kind(),
-                format!("/proc has to be mounted: {error}"),
+                format!("/proc must be mounted: {error}"),
             )),
         }
     }

@@ -47,7 +47,7 @@ pub(crate) fn list(config: &Config, extra: bool) -> Result<Catalog, String> {
             ("progress", "Tells three times how far it is."),
             ("trap", "Panics."),
             ("spin", "Is busy for ever."),
-            ("bad-result", "Gives what is no result."),
+            ("bad-result", "Gives what is not a result."),
             ("not-json", "Gives what is not JSON."),
             ("change", "Adds the tool `extra`."),
             (

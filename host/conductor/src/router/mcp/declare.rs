@@ -217,11 +217,11 @@ impl Mcp {
         let message = &routed.message;
         let mut entries = match declaration::read(message.body()) {
             Ok(entries) => entries,
-            // Nobody could be told, for it is no request.
+            // Nobody could be told, for it is not a request.
             Err(DeclarationError::Draft(_)) => {
                 return Some(message.with_body(&declaration::write(message.body(), &[])));
             }
-            // What is no list was never changed, and declares nothing.
+            // What is not a list was never changed, and declares nothing.
             Err(_) => return None,
         };
         if entries.iter().all(|entry| !entry.over_acp) {

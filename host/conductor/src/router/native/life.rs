@@ -83,7 +83,7 @@ pub(super) fn introduced(
         if is_unknown || is_repeated {
             let reason = match is_unknown {
                 true => format!(
-                    "it does not know `{}`, so it is no proxy, or one of another `dialect`",
+                    "it does not know `{}`, so it is not a proxy, or one of another `dialect`",
                     tried.initialize()
                 ),
                 false => {

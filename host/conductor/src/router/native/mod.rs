@@ -220,7 +220,7 @@ fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
     (exchange.stage == Stage::Native(index)).then_some(number)
 }
 
-/// A line of a native proxy is no message. `answers` is the id of what it may have been the
+/// A line of a native proxy is not a message. `answers` is the id of what it may have been the
 /// answer to, `own` that of a request which it may have been.
 pub(super) fn take_malformed(
     core: &mut Core,

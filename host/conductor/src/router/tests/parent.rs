@@ -195,19 +195,19 @@ fn what_is_not_for_a_proxy_is_refused_or_dropped() {
             "proxy/successor",
             "{}",
             -32602,
-            "a proxy/successor has to have a method in its params",
+            "a proxy/successor must have a method in its params",
         ),
         (
             "proxy/successor",
             r#"{"method":"proxy/initialize"}"#,
             -32601,
-            "proxy/initialize is no message for a proxy/successor",
+            "proxy/initialize is not a message for a proxy/successor",
         ),
         (
             "_proxy/successor",
             r#"{"method":"proxy/successor","params":{"method":"m"}}"#,
             -32601,
-            "proxy/successor is no message for a _proxy/successor",
+            "proxy/successor is not a message for a _proxy/successor",
         ),
     ] {
         let call = format!(r#""method":"{method}","params":{params}}}"#);

@@ -83,7 +83,7 @@ impl Client {
     fn read(&self, path: &str) -> io::Result<String> {
         let path = Path::new(path).canonicalize()?;
         if !path.starts_with(&self.folder) || !path.is_file() {
-            return Err(io::Error::other("it is no file of the project"));
+            return Err(io::Error::other("it is not a file of the project"));
         }
         let mut content = String::new();
         File::open(path)?.take(MOST).read_to_string(&mut content)?;

@@ -128,7 +128,7 @@ impl Service {
                 // It becomes the name of a folder.
                 let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
                 if !random.bytes().all(plain) {
-                    return Err(io::Error::other("that is no name for a socket"));
+                    return Err(io::Error::other("that is not a name for a socket"));
                 }
                 let (address, listener) = local::make(&random)?;
                 let path = address.path().as_os_str().to_owned();

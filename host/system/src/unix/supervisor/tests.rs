@@ -174,7 +174,7 @@ fn it_opens_one_socket_in_its_own_place_and_one_port() {
     assert_eq!(again, "it was opened before");
     let elsewhere = here.ask(&Request::Socket("x/../../elsewhere".to_owned()));
     let refused = elsewhere.unwrap_err().to_string();
-    assert_eq!(refused, "that is no name for a socket");
+    assert_eq!(refused, "that is not a name for a socket");
     let again = here.ask(&Request::Socket("supervisor-other".to_owned()));
     assert_eq!(again.unwrap_err().to_string(), "it was opened before");
     here.end();
