@@ -1,4 +1,4 @@
-//! Whether what a proxy decided can be carried out on its message.
+//! Whether a proxy's decision can be carried out on its message.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,15 @@ use super::work::Work;
 use super::{Action, ChannelError, Decision};
 use acp_chain_rpc::{self as rpc, Kind, Message};
 
-/// By which rules a decision is judged.
+/// The rules for judging a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     pub grant: &'a Grant,
-    /// What the message is: of a response, by the request's method.
+    /// What the message is; for a response, with the request's method.
     pub subject: Subject<'a>,
-    /// The longest message that may come out.
+    /// The longest message that may result.
     pub longest: usize,
-    /// Whether it is a call of something that the proxy has, which nobody else would answer.
+    /// Whether it is a call of the proxy's own tool, resource or prompt, which nobody else would answer.
     pub own: bool,
     /// Whether a guard has decided about it.
     pub sealed: bool,
@@ -47,8 +47,8 @@ pub fn allow(grant: &Grant, actions: Actions, subject: &Subject) -> Result<(), C
     }
 }
 
-/// What becomes of the message, if it can take it, its texts are JSON, and the proxy may do it.
-/// Edits are made here, so that one that has no place is an error of the proxy.
+/// The resulting action, if it fits the message, its texts are JSON, and the proxy may do it. Edits are made here, so
+/// one without a valid place is an error of the proxy.
 pub fn check(
     message: &Message,
     decision: Decision,
@@ -116,7 +116,7 @@ pub fn check(
     }
 }
 
-/// What becomes of the call of something that the proxy has: it is answered, now or later.
+/// The resulting action for a call of the proxy's own offer: it is answered, now or later.
 fn check_answer(decision: Decision, rules: Rules, work: &mut Work) -> Result<Action, ChannelError> {
     match decision {
         Decision::Respond(result) => respond(&result, rules, work),
@@ -136,8 +136,8 @@ fn respond(result: &str, rules: Rules, work: &mut Work) -> Result<Action, Channe
     short(Message::result(result), rules).map(Action::Answer)
 }
 
-/// The old body with what the new one has at the places that may change; all else keeps its bytes. An
-/// error if anything else differs.
+/// The old body with the new values at the places that may change; everything else keeps its bytes. An error if
+/// anything else differs.
 fn compare(old: &str, new: &str, rules: Rules, work: &mut Work) -> Result<String, ChannelError> {
     let places = rules.grant.changeable(&rules.subject);
     let changes = places.compare(raw(old)?, raw(new)?, work.left())
@@ -161,8 +161,8 @@ fn raw(text: &str) -> Result<&RawValue, ChannelError> {
     serde_json::from_str(text).map_err(|error| ChannelError::Invalid(format!("not JSON: {error}")))
 }
 
-/// The message with another body. It stays in its session, unless the proxy may speak up there
-/// itself, and of the kind of update that it is.
+/// The message with another body. It keeps its session, unless the proxy may send such messages itself, and its kind of
+/// update.
 fn replaced(
     message: &Message,
     body: &str,
@@ -184,7 +184,7 @@ fn replaced(
             "it makes another kind of update of it".to_owned(),
         ));
     }
-    // What it is not the cause of may stay.
+    // Problems that it did not cause may stay.
     match check_readers(rules.grant, body, work) {
         Err(ChannelError::Denied(_)) if rpc::look_through(message.body()).is_err() => {}
         checked => checked?,
@@ -192,8 +192,8 @@ fn replaced(
     short(new, rules).map(Action::Replace)
 }
 
-/// How many members of a body could be taken for its `sessionId`: readers disagree about equal names,
-/// and some about capitals.
+/// How many members of a body could be taken for its `sessionId`: parsers disagree about duplicate names, and some
+/// ignore case.
 fn names_sessions(body: &str) -> usize {
     struct Count;
     impl<'de> Visitor<'de> for Count {
@@ -258,8 +258,8 @@ fn edited(
     Ok(body)
 }
 
-/// An error if readers may take what a proxy says for different things: what one power covers for one, and
-/// what none does for another.
+/// An error if parsers may read a proxy's message differently, so that for one parser a power covers it, and for
+/// another none does.
 pub fn check_readers(grant: &Grant, body: &str, work: &mut Work) -> Result<(), ChannelError> {
     if grant.is_unlimited() {
         return Ok(());
@@ -279,8 +279,8 @@ fn misfit(kind: Kind, action: &str) -> ChannelError {
     ChannelError::Invalid(format!("{kind} cannot take the action `{action}`"))
 }
 
-/// Whether it is a string in which nothing is escaped, or has to be (RFC 8259, section 7), as long texts of
-/// proxies often are.
+/// Whether it is a string without escapes, or the need for any (RFC 8259, section 7), as long texts of proxies often
+/// are.
 fn is_plain_string(text: &str) -> bool {
     let text = text
         .strip_prefix('"')
@@ -336,7 +336,7 @@ mod tests {
         Grant::new("me", powers.iter().copied(), Vec::new()).unwrap()
     }
 
-    /// What becomes of a message that comes from this side. The method of a response is given.
+    /// Judges a message from this side. The method of a response is given.
     fn judge_as(
         sender: Peer,
         method: &str,

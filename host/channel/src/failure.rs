@@ -1,38 +1,37 @@
-//! How proxies fail, and what is done about it.
+//! How proxies fail, and what happens then.
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Why a proxy broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// One line in the host's words, for the user: nothing that the proxy could choose is in it.
+    /// One line in the host's words, for the user: the proxy can choose nothing in it.
     pub reason: String,
-    /// What the proxy itself said of it, if it did, without control characters.
+    /// The proxy's own words about it, if any, without control characters.
     pub words: Option<String>,
-    /// All that is known, over several lines, for the log: where in its code it was, what it said
-    /// last.
+    /// All details, on several lines, for the log: the place in its code, its last output.
     details: String,
 }
 
 impl Failure {
-    /// The target of each line of the log that says which proxy, or chain, failed and why: by it they are found again.
+    /// The log target of lines that say which proxy, or chain, failed and why, by which they are found.
     pub const TARGET: &str = "acp_chain::failed";
 
-    /// The same failure, with all that is known of it.
+    /// The same failure, with details.
     #[must_use]
     pub fn with_details(mut self, details: String) -> Self {
         self.details = details;
         self
     }
 
-    /// The same failure, with what the proxy said of it.
+    /// The same failure, with the proxy's own words.
     #[must_use]
     pub fn with_words(mut self, words: Option<String>) -> Self {
         self.words = words;
         self
     }
 
-    /// A failure of which no more is known.
+    /// A failure without details.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
@@ -41,8 +40,8 @@ impl Failure {
         }
     }
 
-    /// The details for the log, each line so marked that it cannot pass for a line of the host's:
-    /// the names of the proxy's functions are its own choice.
+    /// The details for the log, each line marked so that it cannot pass for the host's: the proxy chooses the names of
+    /// its functions.
     #[must_use]
     pub fn details(&self) -> String {
         let lines = self.details.lines();
@@ -65,19 +64,18 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// What becomes of a proxy that broke, and of the messages that it had.
+/// What happens to a broken proxy, and to the messages that it had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// Its messages are refused, and it is started again; when it fails too often, it is given up
-    /// and everything that it wants to see is refused.
+    /// Its messages are refused, and it is restarted; when it fails too often, it is given up and all messages that it
+    /// subscribed to are refused.
     #[default]
     Restart,
-    /// Its messages are refused, and it is started again; when it fails too often, it is given up
-    /// and everything passes it by.
+    /// Its messages are refused, and it is restarted; when it fails too often, it is given up and bypassed.
     RestartThenBypass,
-    /// Its messages go on unchanged, and everything passes it by.
+    /// Its messages go on unchanged, and it is bypassed.
     Bypass,
-    /// Its messages are refused, and so is everything that it wants to see.
+    /// Its messages are refused, and so are all that it subscribed to.
     Refuse,
 }
 
@@ -88,19 +86,19 @@ impl FailurePolicy {
         matches!(self, Self::Restart | Self::RestartThenBypass)
     }
 
-    /// Whether everything passes a proxy that was given up.
+    /// Whether a proxy that was given up is bypassed.
     #[must_use]
     pub fn ends_open(self) -> bool {
         matches!(self, Self::RestartThenBypass | Self::Bypass)
     }
 }
 
-/// How often a proxy did what it had no right to. Nothing came of it.
+/// How often a proxy tried what it had no right to, without effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// What its grant does not cover.
+    /// Calls that its grant does not cover.
     pub denied: u64,
-    /// Calls that made no sense: numbers that were not its own, text that was not JSON.
+    /// Invalid calls: numbers that were not its own, text that was not JSON.
     pub invalid: u64,
     /// Calls past a limit.
     pub full: u64,

@@ -1,4 +1,4 @@
-//! What one proxy may name: the messages in its hands and the requests that it made.
+//! What one proxy may refer to: the messages in its hands and its own requests.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Kind, Message, member};
 
-/// Why the host did not do what a proxy asked for.
+/// Why the host refused a proxy's call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
     /// Not granted, or not allowed here.
@@ -24,7 +24,7 @@ pub enum ChannelError {
     /// The proxy holds no such message, or settled it already.
     #[error("no such message, or it is settled already")]
     UnknownMessage,
-    /// Not JSON, or not what the message can take.
+    /// Not JSON, or not possible for the message.
     #[error("{0}")]
     Invalid(String),
     /// The proxy has too much outstanding.
@@ -32,21 +32,21 @@ pub enum ChannelError {
     Full,
 }
 
-/// What it takes to keep a message in hand here, and on its way, beside its text.
+/// The bytes to keep a message in hand here, and on its way, beside its text.
 const ENTRY: usize = 512;
 
 /// The longest text that goes with a report of progress, in bytes.
 const LONGEST_PROGRESS: usize = 4096;
 
-/// The books of one proxy: every number that it may use, and what it did in the current call.
+/// The books of one proxy: every number that it may use, and its effects in the current call.
 ///
-/// A number stands for exactly one message for ever. A message leaves the ledger when it is
-/// settled or, if the proxy does not hold it, when the call that brought it returns.
+/// A number always stands for the same message. A message leaves the ledger when it is settled or, if the proxy does
+/// not hold it, when the call that brought it returns.
 #[derive(Debug)]
 pub struct Ledger {
     next: MessageId,
     messages: HashMap<MessageId, Entry>,
-    /// Own requests without an answer yet.
+    /// Its own open requests.
     asked: HashSet<MessageId>,
     held: usize,
     held_bytes: usize,
@@ -69,9 +69,9 @@ struct Entry {
     method: Arc<str>,
     /// Whether a guard has decided about it.
     sealed: bool,
-    /// Whether it is a call of something that the proxy has for the agent.
+    /// Whether it is a call of something that the proxy offers the agent.
     own: bool,
-    /// What the caller of such a call said beside it.
+    /// What the caller of such a call sent beside it.
     meta: Box<str>,
     held: bool,
     /// The length of its session's name.
@@ -79,7 +79,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// What it takes to keep it, and what is shown of it if that is a copy, in bytes.
+    /// The bytes to keep it, including the part shown to the proxy if that is a copy.
     fn cost(&self) -> usize {
         let shown = self.shown.as_ref();
         let copy = shown.filter(|shown| !shown.is_same(&self.message));
@@ -89,7 +89,7 @@ impl Entry {
 }
 
 impl Ledger {
-    /// Empty books that number from `first` on. Until [`Ledger::start`] nothing may be sent.
+    /// Empty books that count from `first`. Until [`Ledger::start`] nothing may be sent.
     #[must_use]
     pub fn new(first: MessageId, limits: Arc<Limits>, grant: Arc<Grant>) -> Self {
         Self {
@@ -120,12 +120,12 @@ impl Ledger {
         id
     }
 
-    /// Puts a message into the proxy's hands. Returns what it may read of it, if anything.
+    /// Puts a message into the proxy's hands. Returns the part that it may read, if any.
     pub fn hand_in(&mut self, delivery: &Delivery) -> Option<Message> {
         self.put(delivery, self.shown(delivery))
     }
 
-    /// Puts the answer to a request of the proxy's own into its hands.
+    /// Puts the answer to the proxy's own request into its hands.
     pub fn hand_in_answer(&mut self, delivery: &Delivery) {
         self.answered(delivery.id);
         self.put(delivery, Some(delivery.message.clone()));
@@ -147,7 +147,7 @@ impl Ledger {
         shown
     }
 
-    /// What of a message the proxy may read: all of it, all but what is hidden, or nothing.
+    /// The part of a message that the proxy may read: all of it, all but hidden places, or nothing.
     fn shown(&self, delivery: &Delivery) -> Option<Message> {
         let Delivery {
             message,
@@ -165,7 +165,7 @@ impl Ledger {
         }
         let body = delivery.message.body();
         if !body.trim_start().starts_with('{') {
-            // Nobody knows what is where.
+            // The places in it are unknown.
             return Some(delivery.message.with_body(MASK));
         }
         let places = hidden.find(serde_json::from_str(body).ok()?);
@@ -174,8 +174,8 @@ impl Ledger {
         Some(delivery.message.with_body(&masked))
     }
 
-    /// Puts a call of something that it has into the proxy's hands. Only the arguments can be read, and
-    /// what its caller said beside it by [`Ledger::meta`].
+    /// Puts a call of something that it offers into the proxy's hands. Only the arguments can be read, and the caller's
+    /// metadata with [`Ledger::meta`].
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str, meta: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
@@ -192,13 +192,13 @@ impl Ledger {
         self.messages.insert(id, entry);
     }
 
-    /// Notes that the answer to a request of the proxy's own is there.
+    /// Notes that the answer to the proxy's own request is there.
     pub fn answered(&mut self, id: MessageId) {
         self.asked.remove(&id);
     }
 
-    /// Takes the message of the current call out of the proxy's hands, unless it holds it; the
-    /// action is checked against what the message can take.
+    /// Takes the message of the current call out of the proxy's hands, unless it holds it; checks that the action is
+    /// possible for the message.
     pub fn take_back(&mut self, id: MessageId, decision: Decision) -> Result<Action, ChannelError> {
         // Most messages go on as they are, whatever the powers.
         if matches!(decision, Decision::Forward)
@@ -228,12 +228,12 @@ impl Ledger {
         action
     }
 
-    /// Takes back a message that is not to be decided on, such as the answer to an own request.
+    /// Takes back a message that needs no decision, such as the answer to an own request.
     pub fn close(&mut self, id: MessageId) {
         self.messages.remove(&id);
     }
 
-    /// What the proxy did since the last time, and the state that it saved.
+    /// The proxy's effects since the last time, and the state that it saved.
     pub fn take_effects(&mut self) -> (Vec<Effect>, Option<String>) {
         self.effect_bytes = 0;
         self.work = Work::default();
@@ -290,8 +290,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Settles a held request with an error in the proxy's place, whatever its bounds; nothing if
-    /// it is settled already.
+    /// Settles a held request with an error for the proxy, whatever its limits; does nothing if it is settled already.
     pub fn refuse(&mut self, id: MessageId, error: rpc::Error) {
         if self.messages.get(&id).is_some_and(|entry| entry.held) {
             let action = Action::Answer(Message::error(&error));
@@ -393,7 +392,7 @@ impl Ledger {
         self.push(Effect::Changed(change))
     }
 
-    /// What a call returned instead of a message to act on: an object of the host's making.
+    /// The return value of a call without a message: an object made by the host.
     pub fn vouch(&mut self, text: &str) -> Result<(), ChannelError> {
         check_length(text.len(), self.limits.message)?;
         self.work.spend(text.len())?;
@@ -423,7 +422,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Strikes a held message out: it is settled, or the host took it away.
+    /// Removes a held message: it is settled, or the host took it away.
     pub fn let_go(&mut self, id: MessageId) {
         if let Some(entry) = self.messages.remove(&id).filter(|entry| entry.held) {
             self.held -= 1;
@@ -440,7 +439,7 @@ impl Ledger {
         }
     }
 
-    /// A message of the proxy's own, if it may send it: in the place of whoever is on its other side.
+    /// The proxy's own message, if it may send it, on behalf of the neighbour on its other side.
     fn outgoing(
         &mut self,
         to: Peer,
@@ -665,7 +664,7 @@ mod tests {
             Err(ChannelError::Full)
         );
         assert_eq!(ledger.take_effects().0.len(), 2);
-        // With the call its caller is gone.
+        // The caller is gone with the call.
         ledger
             .take_back(tool, Decision::Respond("{}".into()))
             .unwrap();

@@ -1,9 +1,8 @@
-//! The channel between the host and one proxy, whatever the proxy is made of.
+//! The channel between the host and one proxy of any kind.
 //!
-//! An [`Event`] goes in, a list of [`Effect`]s and at most one [`Action`] come out. The
-//! [`Ledger`] stands between: it knows which messages the proxy may name and what it is granted,
-//! and lets nothing through that the proxy has no right to. So what reaches the chain is always
-//! valid.
+//! An [`Event`] goes in, a list of [`Effect`]s and at most one [`Action`] come out. The [`Ledger`] stands between: it
+//! knows which messages the proxy may refer to and what it is granted, and rejects everything else. So whatever reaches
+//! the chain is valid.
 
 #![forbid(unsafe_code)]
 
@@ -49,7 +48,7 @@ pub struct Delivery {
     pub sealed: bool,
 }
 
-/// What powers tell a message apart by. The method of a response is that of the request.
+/// What powers distinguish messages by. The method of a response is that of the request.
 #[must_use]
 pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<'a> {
     let is_update = method == "session/update" && message.kind() == Kind::Notification;
@@ -61,8 +60,8 @@ pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<
     }
 }
 
-/// The same, as far as a grant tells messages apart when they are to be seen: of an update it need not
-/// be looked for what it is of.
+/// The same, as far as a grant needs it to decide whether a message is seen: the kind of an update need not be looked
+/// up.
 #[must_use]
 pub fn seen_subject<'a>(
     grant: &Grant,
@@ -90,21 +89,20 @@ pub enum Event {
     Answer(Delivery),
     /// The sender of this held request, or the caller in this call, has withdrawn it.
     Cancel(MessageId),
-    /// What it has of this is wanted, for this session. It answers with an object: `instructions`, and
-    /// what there is.
+    /// Its offers of this kind are listed, for this session. It answers with an object: `instructions`, and the offers.
     List(Offer, Option<Arc<str>>),
-    /// Something that it has is called: the request is MCP's.
+    /// One of its offers is called: the request is MCP's.
     Call(Delivery),
 }
 
-/// What a proxy wants to become of a message. Texts are JSON, or are to be.
+/// What a proxy wants to do with a message. Texts should be JSON.
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// Goes on unchanged, byte for byte.
     Forward,
     /// Goes on with these changes to its body, made one after the other.
     Edit(Vec<Edit>),
-    /// Goes on with this body in place of its own.
+    /// Goes on with this body instead of its own.
     Replace(String),
     /// A request: answered with this result.
     Respond(String),
@@ -125,13 +123,12 @@ pub struct Edit {
     pub value: Option<String>,
 }
 
-/// What becomes of a message: a [`Decision`] that the [`Ledger`] found right, with all that is
-/// needed to carry it out.
+/// What happens to a message: a [`Decision`] that the [`Ledger`] has accepted, with everything needed to carry it out.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Goes on unchanged, byte for byte.
     Forward,
-    /// This goes on in its place.
+    /// This goes on instead.
     Replace(Message),
     /// A request: this is its answer.
     Answer(Message),
@@ -144,7 +141,7 @@ pub enum Action {
 /// What a proxy did while it handled an event, in the order in which it did it.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// It asks a neighbour.
+    /// It sends a neighbour a request.
     Request {
         /// The proxy's number for its request.
         id: MessageId,
@@ -153,7 +150,7 @@ pub enum Effect {
         /// The request.
         message: Message,
     },
-    /// It tells a neighbour.
+    /// It sends a neighbour a notification.
     Notify {
         /// Whom it tells.
         to: Peer,
@@ -164,7 +161,7 @@ pub enum Effect {
     Settle {
         /// The held message.
         id: MessageId,
-        /// What becomes of it.
+        /// What happens to it.
         action: Action,
     },
     /// It gives up on a held message.
@@ -179,13 +176,13 @@ pub enum Effect {
         /// The number of its request.
         id: MessageId,
     },
-    /// It asks the caller in a call.
+    /// It asks the caller during a call.
     Ask {
         /// The proxy's number for its request.
         id: MessageId,
         /// The call.
         call: MessageId,
-        /// The request, of MCP's.
+        /// The request, of MCP.
         message: Message,
     },
     /// It says how far a call has come.
@@ -195,7 +192,7 @@ pub enum Effect {
         /// How far.
         progress: Progress,
     },
-    /// Something that it has for the agent is another now.
+    /// Something that it offers the agent has changed.
     Changed(Change),
 }
 
@@ -204,17 +201,17 @@ pub enum Effect {
 pub struct Progress {
     /// Grows with every report.
     pub progress: f64,
-    /// What it reaches in the end, if that is known.
+    /// Its final value, if known.
     pub total: Option<f64>,
     /// For people.
     pub message: Option<String>,
 }
 
-/// What a notification of the host's takes beside what a proxy puts into it, in bytes.
+/// The size of a notification of the host beside the proxy's part, in bytes.
 const NOTIFICATION: usize = 256;
 
 impl Effect {
-    /// The bytes of message that it brings with it.
+    /// The bytes of messages in it.
     fn size(&self) -> usize {
         match self {
             Self::Request { message, .. }
@@ -228,7 +225,7 @@ impl Effect {
             Self::Progress { progress, .. } => {
                 NOTIFICATION + progress.message.as_ref().map_or(0, String::len)
             }
-            // They become one for each who is to be told.
+            // They become one for each receiver.
             Self::Changed(Change::Resource(uri)) => NOTIFICATION + uri.len(),
             Self::Changed(Change::List(_)) => NOTIFICATION,
             Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } => 0,
@@ -236,10 +233,10 @@ impl Effect {
     }
 }
 
-/// What came of one call.
+/// The outcome of one call.
 #[derive(Debug)]
 pub struct Reply {
-    /// What the proxy did, in its order; nothing if it broke.
+    /// The proxy's effects, in order; none if it broke.
     pub effects: Vec<Effect>,
     /// The state that it saved, if it did.
     pub saved: Option<String>,
@@ -250,20 +247,20 @@ pub struct Reply {
 /// What a proxy returned.
 #[derive(Debug)]
 pub enum Outcome {
-    /// This becomes of the message. The action is one that the message can take.
+    /// The action for the message, which is possible for it.
     Decided(Action),
     /// There was nothing to decide.
     Told,
     /// It could not decide, for this reason.
     Refused(String),
-    /// It broke, and is of no more use.
+    /// It broke, and is unusable.
     Broke(Failure),
 }
 
-/// A call that goes on. It gives the part back with its reply.
+/// A running call. It returns the part with its reply.
 pub type Call = Pin<Box<dyn Future<Output = (Box<dyn Part>, Reply)> + Send>>;
 
-/// A proxy, whatever it is made of. It handles one event at a time.
+/// A proxy of any kind. It handles one event at a time.
 pub trait Part: Send {
     /// A number for a message that is about to be delivered.
     fn allot(&mut self) -> MessageId;
@@ -271,11 +268,10 @@ pub trait Part: Send {
     /// Takes a held message away from the proxy, which can no longer settle it.
     fn take_away(&mut self, id: MessageId);
 
-    /// Lets the proxy handle an event. The future yields while the proxy is busy, and must not
-    /// be dropped before it is done, or the proxy is lost.
+    /// Lets the proxy handle an event. The future yields while the proxy is busy; dropping it early loses the proxy.
     fn call(self: Box<Self>, event: Event) -> Call;
 
-    /// What it did that it had no right to.
+    /// What it tried without the right to.
     fn tally(&self) -> Tally;
 }
 
@@ -283,7 +279,7 @@ pub trait Part: Send {
 pub struct Started {
     /// The proxy.
     pub part: Box<dyn Part>,
-    /// What it says of itself.
+    /// What it says about itself.
     pub registration: Registration,
 }
 
@@ -295,16 +291,16 @@ impl std::fmt::Debug for Started {
     }
 }
 
-/// A start that goes on.
+/// A running start.
 pub type Starting = Pin<Box<dyn Future<Output = Result<Started, Failure>> + Send>>;
 
-/// What a proxy is made from, as often as it takes.
+/// Makes a proxy, as often as needed.
 pub trait Source: Send {
     /// Starts a proxy whose messages are numbered from `first` on, with the state that an earlier
     /// one saved.
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting;
 
-    /// Where it is seen how much memory the proxy has that was started last, in bytes, if that is known.
+    /// The memory of the last started proxy, in bytes, if known.
     fn memory(&self) -> Option<Arc<AtomicUsize>> {
         None
     }

@@ -1,4 +1,4 @@
-//! What a component may have for the agent beside its handler: one optional interface each.
+//! What a component may offer the agent beside its handler: one optional interface each.
 
 /// An optional interface. All of them are one MCP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,7 +9,7 @@ pub enum Offer {
     Resources,
     /// What the user picks.
     Prompts,
-    /// What arguments could be.
+    /// Suggestions for arguments.
     Completion,
 }
 
@@ -22,7 +22,7 @@ impl Offer {
         Self::Completion,
     ];
 
-    /// What there is of it, for people.
+    /// The plural of its name, for people.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Offer {
         }
     }
 
-    /// The method by which MCP lists what there is.
+    /// The MCP method that lists it.
     #[must_use]
     pub fn list(self) -> &'static str {
         match self {
@@ -90,30 +90,29 @@ impl std::fmt::Display for Offers {
     }
 }
 
-/// Where the `_meta` of an MCP request says what its sender can (MCP 2026-07-28).
+/// Where the `_meta` of an MCP request has its sender's capabilities (MCP 2026-07-28).
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// What a server may ask its client in the middle of a call, and the capability of the client's that it
-/// takes.
+/// What a server may ask its client during a call, and the client capability that it takes.
 const ASKS: [(&str, &str); 3] = [
     ("sampling/createMessage", "sampling"),
     ("elicitation/create", "elicitation"),
     ("roots/list", "roots"),
 ];
 
-/// The capability of a client that a request to it takes; `None` for what no server may ask.
+/// The capability that a request to a client takes; `None` for requests that no server may send.
 #[must_use]
 pub fn capability(method: &str) -> Option<&'static str> {
     let asks = ASKS.into_iter().find(|(asks, _)| *asks == method);
     asks.map(|(_, capability)| capability)
 }
 
-/// What a component says has changed of what it has.
+/// What a component reports as changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The list of these.
     List(Offer),
-    /// What is read under this URI.
+    /// The resource with this URI.
     Resource(String),
 }
 

@@ -8,7 +8,7 @@ use acp_chain_rpc::Kind;
 /// Messages that enter a proxy; all others pass by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
-    /// Their methods. Of a response, the request's method.
+    /// Their methods; for a response, the request's method.
     pub method: Pattern,
     /// Whose messages; `None` means both neighbours'.
     pub sender: Option<Peer>,
@@ -27,7 +27,7 @@ impl Subscription {
             && self.method.covers(method)
     }
 
-    /// What it asks for, as far as powers are concerned.
+    /// What it subscribes to, as powers see it.
     #[must_use]
     pub fn asked(&self) -> Asked<'_> {
         Asked {
@@ -59,16 +59,16 @@ impl std::fmt::Display for Subscription {
     }
 }
 
-/// What a proxy says of itself when it starts.
+/// What a proxy says about itself when it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     /// Which messages it wants to see.
     pub subscriptions: Vec<Subscription>,
-    /// What is to become of it when it breaks; the manifest has the last word.
+    /// What should happen when it breaks; the manifest has the last word.
     pub on_failure: FailurePolicy,
-    /// What it has for the agent.
+    /// What it offers the agent.
     pub offers: Offers,
-    /// Whether others rely on it to decide, so that it stands next to the agent.
+    /// Whether others rely on its decisions, so that it stands next to the agent.
     pub guard: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the host reads on behalf of a proxy. It does so in one go, and nothing else moves meanwhile.
+//! How much the host reads on behalf of a proxy, which it does in one go, while everything else waits.
 
 use super::ChannelError;
 use acp_chain_rpc::MAX_POINTER;
@@ -6,7 +6,7 @@ use acp_chain_rpc::MAX_POINTER;
 /// How many bytes may be read for one call.
 const MAX_BYTES: usize = 256 << 20;
 
-/// What may still be read for the current call.
+/// How much may still be read for the current call.
 #[derive(Debug)]
 pub struct Work(usize);
 
@@ -17,14 +17,14 @@ impl Default for Work {
 }
 
 impl Work {
-    /// So many bytes are about to be read.
+    /// Accounts for bytes that are about to be read.
     pub fn spend(&mut self, bytes: usize) -> Result<(), ChannelError> {
         let left = self.0.checked_sub(bytes);
         self.0 = left.unwrap_or(0);
         left.map(drop).ok_or(ChannelError::Full)
     }
 
-    /// How many bytes may still be read, for who counts them as they go.
+    /// How many bytes may still be read, for callers that count as they go.
     pub fn left(&mut self) -> &mut usize {
         &mut self.0
     }

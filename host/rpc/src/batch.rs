@@ -9,8 +9,7 @@ use serde_json::value::RawValue;
 /// The most messages that a batch may have.
 pub const MAX_MESSAGES: usize = 4096;
 
-/// The texts of the messages of a batch, in order, each on its own. `None` if the line is none, or has
-/// nothing in it, or more than 4096.
+/// The text of each message of a batch, in order. `None` if the line is not a batch, is empty, or has more than 4096.
 #[must_use]
 pub fn members(line: &[u8]) -> Option<Vec<Bytes>> {
     let mut reader = serde_json::Deserializer::from_slice(line);

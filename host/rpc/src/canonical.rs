@@ -1,8 +1,7 @@
-//! Whether every reader takes a message for the same.
+//! Whether every parser reads a message the same way.
 //!
-//! JSON leaves open what two members of one name mean; some readers do not tell large and small
-//! letters apart, and some lines end at a carriage return. Whoever is to guard what others read must
-//! not read something else.
+//! JSON leaves open what duplicate names mean; some parsers ignore case, and some end lines at a carriage return. A
+//! guard must not read something else than the peers that it protects.
 
 use std::borrow::Cow;
 
@@ -12,29 +11,29 @@ use foldhash::{HashSet, HashSetExt};
 use super::Message;
 use super::entries::end_of_string;
 
-/// Why readers may differ about a message.
+/// Why parsers may read a message differently.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ambiguity {
-    /// A field that is like one of JSON-RPC's.
+    /// A field that resembles one of JSON-RPC's.
     #[error("it has a field that some readers take for one of JSON-RPC's")]
     Envelope,
     /// A carriage return that is white space.
     #[error("it has a carriage return between its values")]
     CarriageReturn,
-    /// Names that some readers do not tell apart, or that cannot be read.
+    /// Names that some parsers do not distinguish, or that cannot be decoded.
     #[error(
         "two members of one object have names that some readers do not tell apart, or a name cannot be read"
     )]
     Names,
-    /// It is nested too deep to be looked through.
+    /// It is nested too deep to be checked.
     #[error("it is nested more than {DEEPEST} deep")]
     Deep,
 }
 
-/// How deep a message may be nested. Many readers stop at 128.
+/// How deep a message may be nested. Many parsers stop at 128.
 const DEEPEST: usize = 128;
 
-/// An error if readers may differ about a message, anywhere in it.
+/// An error if parsers may read any part of a message differently.
 pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     if message.is_ambiguous() {
         return Err(Ambiguity::Envelope);
@@ -48,11 +47,11 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     look_through(message.body())
 }
 
-/// Looks at the names of all objects in a text, which is JSON: an error if readers may differ about them,
-/// or it is nested too deep.
+/// Checks the names of all objects in a JSON text: an error if parsers may read them differently, or it is nested too
+/// deep.
 pub fn look_through(text: &str) -> Result<(), Ambiguity> {
     let bytes = text.as_bytes();
-    // What is open at a place: an object with the names that it has so far, or an array.
+    // The open containers: an object with its names so far, or an array.
     let mut open: Vec<Option<Names>> = Vec::new();
     let (mut at, mut names_next) = (0, false);
     while let Some(byte) = bytes.get(at) {

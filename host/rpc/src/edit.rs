@@ -1,4 +1,4 @@
-//! Changes to single places of JSON text. What is not changed keeps its bytes.
+//! Changes to single places in JSON text. Everything else keeps its bytes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,24 +10,23 @@ use super::pointer::{InvalidPointer, index, spells, tokens, walk};
 /// Why a place cannot be changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The pointer is none.
+    /// The pointer is malformed.
     #[error(transparent)]
     Pointer(#[from] InvalidPointer),
-    /// There is no object or array that could have something at this place.
+    /// No object or array could have something at this place.
     #[error("there is no place {0:?}")]
     NoPlace(String),
-    /// There is nothing at this place that could be removed.
+    /// There is nothing to remove at this place.
     #[error("there is nothing at {0:?} to remove")]
     NothingThere(String),
 }
 
-/// The text `json` with another value at the place that a JSON Pointer names, or without what is
-/// there. A member that is not there is added to its object, at the end; `-` as the last part adds an
-/// element to its array. `value` is JSON text.
+/// The text `json` with the value at a JSON Pointer replaced or removed. A missing member is appended to its object;
+/// `-` as the last part adds an element to its array. `value` is JSON text.
 ///
 /// An object or array of more than a million entries has no places.
 ///
-/// Of equal names, the last gets the new value; but when one goes, all do.
+/// Of duplicate names, the last gets the new value; removing one removes all.
 pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, EditError> {
     let no_place = || EditError::NoPlace(pointer.to_owned());
     let nothing = || EditError::NothingThere(pointer.to_owned());
@@ -54,15 +53,14 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     Ok(text)
 }
 
-/// The same with a new value, for which objects are made where there is none, or `null`, on the way to its
-/// place.
+/// The same with a new value; missing objects, or `null`, on its path are created.
 pub fn set(json: &str, pointer: &str, value: &str) -> Result<String, EditError> {
     let edited = edit(json, pointer, Some(value));
     let Err(EditError::NoPlace(_)) = edited else {
         return edited;
     };
     let tokens = tokens(pointer)?;
-    // Down to the last object that there is.
+    // Down to the last existing object.
     let (mut found, mut depth) = (json, 0);
     while let Some(token) = tokens.get(depth)
         && let Some(next) = walk(found, std::slice::from_ref(token))
@@ -93,8 +91,8 @@ pub fn set(json: &str, pointer: &str, value: &str) -> Result<String, EditError> 
     }
 }
 
-/// The text `json` with other values at several places, read once. None if one of them is not there,
-/// lies within another, or is to be removed: then [`edit`] makes them one after the other.
+/// The text `json` with new values at several places, read once. None if one of them is missing, lies within another,
+/// or is to be removed: then [`edit`] makes the changes one by one.
 pub fn edit_at_once(
     json: &str,
     edits: &[(&str, Option<&str>)],
@@ -122,8 +120,8 @@ pub fn edit_at_once(
     Ok(Some(text))
 }
 
-/// Where in the whole text the values are that are to be replaced in a part of it; false if one of
-/// them is not there, or lies within another.
+/// Collects where in the whole text the values to replace in a part are; false if one is missing, or lies within
+/// another.
 fn aim<'v>(
     whole: &str,
     part: &str,
@@ -151,7 +149,7 @@ fn aim<'v>(
             .all(|(name, value)| aim(whole, value, &named[name], spans))
 }
 
-/// Several members or elements at once, by name or index; `None` if one is there twice.
+/// Several members or elements at once, by name or index; `None` if one occurs twice.
 fn several<'t, 'n, A>(
     part: &'t str,
     named: &BTreeMap<&'n str, A>,
@@ -161,7 +159,7 @@ fn several<'t, 'n, A>(
     let mut found = BTreeMap::new();
     for (at, entry) in entries.enumerate() {
         let wanted = match entry.name {
-            // A name that cannot be read is none that anybody asks for.
+            // Nobody asks for a name that cannot be decoded.
             Some(name) => serde_json::from_str::<Cow<str>>(name)
                 .ok()
                 .and_then(|name| Some(*named.get_key_value(&*name)?.0)),
@@ -176,13 +174,13 @@ fn several<'t, 'n, A>(
     Some(found)
 }
 
-/// In how large an object or array something can be changed, in entries: each is kept for a moment.
+/// The largest object or array that can be changed, in entries: each is kept for a moment.
 const ENTRIES: usize = 1 << 20;
 
-/// Another text for a part of a container's.
+/// A replacement for a part of a container's text.
 type Change = (Range<usize>, String);
 
-/// What an object or array holds, by place in its text.
+/// The entries of an object or array, by place in its text.
 struct Places {
     is_object: bool,
     list: Vec<Place>,
@@ -230,7 +228,7 @@ impl Places {
         self.list.iter().rfind(|entry| entry.named)
     }
 
-    /// Takes away what is named: the entries, and a comma for each.
+    /// Removes the named entries, and a comma for each.
     fn without_named(&self) -> Vec<Change> {
         let stays = self.list.iter().rposition(|entry| !entry.named);
         let (inner, last) = self.list.split_at(stays.map_or(0, |at| at + 1));
@@ -240,7 +238,7 @@ impl Places {
             .map(|(entry, next)| entry.start..next.start)
             .collect();
         if let [first, .., end] | [first @ end] = last {
-            // No comma comes behind these, so the one before them goes.
+            // No comma follows these, so the one before them goes.
             let start = inner.last().map_or(first.start, |before| before.value.end);
             gone.push(start..end.value.end);
         }

@@ -1,7 +1,7 @@
-//! What an object or array holds, one entry after the other.
+//! The entries of an object or array, one after the other.
 //!
-//! The text is JSON: it was checked once, as a line, and is not checked again. Of a text that is none,
-//! some entries come or none do.
+//! The text is JSON: it was checked as a line, and is not checked again. A text that is not JSON gives some entries or
+//! none.
 
 /// A member of an object, or an element of an array.
 pub(super) struct Entry<'t> {
@@ -11,7 +11,7 @@ pub(super) struct Entry<'t> {
     pub value: &'t str,
 }
 
-/// The entries of the object or array that a text is.
+/// The entries of an object or array.
 pub(super) struct Entries<'t> {
     text: &'t str,
     at: usize,
@@ -20,7 +20,7 @@ pub(super) struct Entries<'t> {
 }
 
 impl<'t> Entries<'t> {
-    /// Those of this text; `None` if it is neither.
+    /// The entries of this text; `None` if it is neither.
     pub fn of(text: &'t str) -> Option<Self> {
         let at = text.bytes().position(|byte| !byte.is_ascii_whitespace())?;
         let is_object = match text.as_bytes()[at] {
@@ -40,7 +40,7 @@ impl<'t> Entries<'t> {
         self.at
     }
 
-    /// Passes white space, and this sign where it is one.
+    /// Skips white space, and this character if it follows.
     fn pass(&mut self, sign: u8) {
         while let Some(byte) = self.text.as_bytes().get(self.at)
             && (*byte == sign || byte.is_ascii_whitespace())

@@ -1,4 +1,4 @@
-//! The envelope of a line: the fields that JSON-RPC gives a meaning, each as the text it has.
+//! The envelope of a line: the fields that JSON-RPC defines, each as text.
 
 use acp_chain_powers::fold;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -29,7 +29,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    /// The error object that tells the sender.
+    /// The error object for the sender.
     #[must_use]
     pub fn to_error(&self) -> Error {
         let code = match self {
@@ -40,7 +40,7 @@ impl Malformed {
     }
 }
 
-/// The envelope's fields, as far as a line has them.
+/// The envelope's fields that a line has.
 #[derive(Default)]
 pub(super) struct Envelope<'a> {
     pub jsonrpc: Option<&'a RawValue>,
@@ -49,7 +49,7 @@ pub(super) struct Envelope<'a> {
     pub params: Option<&'a RawValue>,
     pub result: Option<&'a RawValue>,
     pub error: Option<&'a RawValue>,
-    /// Whether there is a field that some readers take for one of these.
+    /// Whether there is a field that some parsers take for one of these.
     pub is_ambiguous: bool,
 }
 
@@ -68,8 +68,7 @@ impl<'de> Deserialize<'de> for Envelope<'de> {
 
 struct Fields;
 
-/// Whether a name that is none of the envelope's fields is one to a reader which does not tell large
-/// and small letters apart.
+/// Whether a parser that ignores case takes another name for one of the envelope's fields.
 fn resembles_field(name: &str) -> bool {
     ["jsonrpc", "id", "method", "params", "result", "error"].contains(&&*fold(name))
 }
@@ -98,7 +97,7 @@ impl<'de> Visitor<'de> for Fields {
                     continue;
                 }
             };
-            // Two readers could disagree about it.
+            // Two parsers could disagree about it.
             if slot.replace(map.next_value()?).is_some() {
                 return Err(serde::de::Error::custom(format!(
                     "it has two fields `{}`",
@@ -110,10 +109,10 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-/// Says what a text that is not an envelope is instead.
+/// Says what is wrong with a text that is not an envelope.
 fn explain(text: &str, error: serde_json::Error) -> Malformed {
-    // Not every complaint of the reader is about the text: the envelope has its own, before the rest
-    // was read, and a number may be too large to be held and still be JSON.
+    // Not every error of the parser means that the text is not JSON: the envelope has errors of its own, before the
+    // rest was read, and JSON numbers may be too large to represent.
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
         return Malformed::NotJson(error);
     }

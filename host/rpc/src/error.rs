@@ -9,9 +9,9 @@ pub mod code {
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON was not a request, notification or response, or came out of turn.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// Whoever was asked does not know the method.
+    /// The receiver does not know the method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The request's params make no sense to whoever was asked.
+    /// The receiver cannot use the request's params.
     pub const INVALID_PARAMS: i64 = -32602;
     /// A part of the chain could not do its work.
     pub const INTERNAL_ERROR: i64 = -32603;
@@ -44,7 +44,7 @@ impl Error {
         }
     }
 
-    /// That a request was withdrawn before it was answered (RFD request-cancellation).
+    /// A request was withdrawn before it was answered (RFD request-cancellation).
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(code::REQUEST_CANCELLED, "Request cancelled")

@@ -1,4 +1,4 @@
-//! Request ids, which return exactly as they came.
+//! Request ids, which are returned exactly as they came.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -22,7 +22,7 @@ impl Id {
         }
     }
 
-    /// The id `null`, which answers a message that has none that could be read.
+    /// The id `null`, for answers to messages without a readable id.
     #[must_use]
     pub fn null() -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Id {
         &self.text
     }
 
-    /// One spelling of all that are equal. A text that no string can be is its own.
+    /// A canonical spelling of equal ids. A text that cannot be decoded is its own.
     fn key(&self) -> Cow<'_, str> {
         if self.text.contains('\\')
             && let Ok(plain) = serde_json::from_str::<String>(&self.text)

@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0: the envelope, ids and errors.
 //!
-//! Only the envelope of a message is ever read: its kind, its id, its method and its session.
-//! The body is text that is handed along, and leaves as it came.
+//! Only the envelope of a message is ever read: its kind, id, method and session. The body is passed along as text,
+//! unchanged.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The messages of lines; of a line that is none, who must hear of it.
+//! The messages of lines; for a malformed line, who must be told.
 
 use acp_chain_powers::Peer;
 use bytes::Bytes;
@@ -9,17 +9,17 @@ use super::{Error, Id, Malformed, Message, code};
 use crate::transport::Frame;
 use crate::untrusted::quote;
 
-/// A line that is not a message, with what is known of it.
+/// A malformed line, with what is known about it.
 #[derive(Debug)]
 pub struct MalformedLine {
     /// What is wrong with it.
     pub error: Error,
-    /// The texts of its messages, if it is several.
+    /// The texts of its messages, if it has several.
     pub batch: Option<Box<[Bytes]>>,
     found: Salvaged,
     /// Whether the text was not JSON at all.
     garbled: bool,
-    /// How it begins, and how long it is, for the log.
+    /// Its beginning and its length, for the log.
     excerpt: String,
 }
 
@@ -27,23 +27,23 @@ pub struct MalformedLine {
 const EXCERPT: usize = 80;
 
 impl MalformedLine {
-    /// What the log is told of it, and whose it was.
+    /// What the log says about it and its sender.
     #[must_use]
     pub fn report(&self, sender: &str) -> String {
         let (error, excerpt) = (&self.error, &self.excerpt);
         format!("a line of the {sender} is lost: {error}; {excerpt}")
     }
 
-    /// The id of the request that somebody may be waiting for this line to answer.
+    /// The id of the request that this line may have answered.
     #[must_use]
     pub fn answers(&self) -> Option<&Id> {
         let may_answer = self.found.answer || !self.found.request;
         self.found.id.as_ref().filter(|_| may_answer)
     }
 
-    /// The id under which its sender is told. A client is told in any case; but never under the
-    /// id of an answer, which may be that of a request of its own, and of what is not JSON under
-    /// the id null (JSON-RPC 2.0 §5). An agent is told if it may be waiting.
+    /// The id under which its sender is told. A client is always told, but never under the id of an answer, which may
+    /// be that of a request of its own, and under the id null if the line is not JSON (JSON-RPC 2.0 §5). An agent is
+    /// told if it may be waiting.
     #[must_use]
     pub fn id_for_sender(&self, sender: Peer) -> Option<Id> {
         let own = self.found.id.clone().filter(|_| self.found.request);
@@ -92,7 +92,7 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
     }
 }
 
-/// The same without the mark that some software on Windows puts in front of UTF-8 (RFC 8259 §8.1).
+/// The same without a byte order mark, which some software on Windows adds (RFC 8259 §8.1).
 fn unmarked(line: Bytes) -> Bytes {
     let length = if line.starts_with(b"\xef\xbb\xbf") {
         3

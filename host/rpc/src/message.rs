@@ -1,7 +1,7 @@
-//! One message: the line it came in, and where the envelope's fields lie in it.
+//! One message: the line it came in, and where the envelope's fields are in it.
 //!
-//! A message always holds a whole line of valid JSON. What goes on unchanged is written from
-//! the very bytes that came in; only the id is exchanged, since every hop has ids of its own.
+//! A message always holds a whole line of valid JSON. An unchanged message is written from the very bytes that came in;
+//! only the id is replaced, since every hop has its own ids.
 
 use std::borrow::Cow;
 
@@ -40,15 +40,14 @@ struct Parts {
     body: Option<Range<usize>>,
     session: OnceLock<Option<Arc<str>>>,
     update: OnceLock<Option<&'static str>>,
-    /// Whether the line has a field that some readers take for another.
+    /// Whether the line has a field that some parsers take for another.
     is_ambiguous: bool,
-    /// Whether the line has another envelope, so that this one's is written anew.
+    /// Whether the line has another envelope, so this one's has to be written.
     is_anew: bool,
 }
 
 impl Message {
-    /// What it takes to keep it, in bytes: its line, the copy of its method, and what makes it a
-    /// message.
+    /// The bytes to keep it: its line, the copy of its method, and its fields.
     #[must_use]
     pub fn cost(&self) -> usize {
         self.len() + self.0.method.len() + size_of::<Parts>()
@@ -68,7 +67,7 @@ impl Message {
         if envelope.id.is_some_and(|id| Id::parse(id.get()).is_none()) {
             return Err(invalid("an id is a number, a string or null"));
         }
-        // Some software writes all fields and gives null to those that do not apply.
+        // Some software writes all fields, with null for those that do not apply.
         let given = |field: Option<&RawValue>| field.is_some_and(|value| value.get() != "null");
         if given(envelope.result) || given(envelope.error) {
             envelope.method = envelope.method.filter(|method| method.get() != "null");
@@ -128,8 +127,7 @@ impl Message {
         Self(Arc::new(parts))
     }
 
-    /// The message that this one carries as `{method, params?}` in its params, if it carries one.
-    /// It is of the same kind, and has the same id.
+    /// The message wrapped as `{method, params?}` in the params of this one, if any, with the same kind and id.
     #[must_use]
     pub fn carried(&self) -> Option<Self> {
         if self.0.kind.is_response() {
@@ -155,7 +153,7 @@ impl Message {
         }))
     }
 
-    /// The same request or notification, by another method.
+    /// The same request or notification, with another method.
     #[must_use]
     pub fn with_method(&self, method: &str) -> Self {
         Self::of(Parts {
@@ -274,7 +272,7 @@ impl Message {
         self.0.session.get_or_init(|| session(self.body())).as_ref()
     }
 
-    /// Of a `session/update`: what it is an update of, if powers know that, read when first asked for.
+    /// The kind of a `session/update`, if powers know it, read when first asked for.
     #[must_use]
     pub fn update(&self) -> Option<&'static str> {
         *self.0.update.get_or_init(|| {
@@ -284,8 +282,7 @@ impl Message {
         })
     }
 
-    /// Whether the line has a field besides those of JSON-RPC that a reader which does not tell large
-    /// and small letters apart would take for one of them.
+    /// Whether the line has another field that a parser which ignores case would take for one of JSON-RPC's.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous
@@ -303,25 +300,25 @@ impl Message {
         self.0.line.len()
     }
 
-    /// Whether the two are one message, which is kept once.
+    /// Whether the two share one message.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the line is empty, which no message is.
+    /// Whether the line is empty; no message's is.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.line.is_empty()
     }
 
-    /// The line to write, with `id` in place of the message's own.
+    /// The line to write, with `id` instead of the message's own.
     pub fn write(&self, id: Option<&str>, out: &mut Outbox) {
         self.write_text(id, out);
         out.push_str("\n");
     }
 
-    /// The same without the end of the line, to stand among others.
+    /// The same without the line end, for use in a batch.
     pub fn write_text(&self, id: Option<&str>, out: &mut Outbox) {
         if self.0.is_anew {
             let own = self.0.id.clone().map(|span| self.text(span));
@@ -341,8 +338,8 @@ impl Message {
         }
     }
 
-    /// The line to write that carries this request or notification within the params of another:
-    /// `{method, params?}`. Without an id it is a notification.
+    /// The line to write for a message that wraps this request or notification in its params: `{method, params?}`.
+    /// Without an id it is a notification.
     pub fn write_within(&self, outer: &str, id: Option<&str>, out: &mut Outbox) {
         out.push_str(r#"{"jsonrpc":"2.0""#);
         push_id(id, out);
@@ -359,7 +356,7 @@ impl Message {
         push_quoted(&self.0.method, out);
         if let Some(span) = self.0.body.clone().filter(|_| self.body() != "null") {
             out.push_str(r#","params":"#);
-            // A small part of a line is not to keep all of it.
+            // A small part must not keep the whole line alive.
             match span.len() < self.len() / 2 {
                 true => out.push(&Bytes::copy_from_slice(self.body().as_bytes())),
                 false => out.push(&self.0.line.as_bytes().slice(span)),

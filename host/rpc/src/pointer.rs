@@ -14,7 +14,7 @@ pub struct InvalidPointer(pub(super) String);
 /// The longest pointer that a proxy may use, in bytes.
 pub const MAX_POINTER: usize = 4096;
 
-/// How deep a pointer may go. Every step reads what is left of the text.
+/// How deep a pointer may go. Every step reads the rest of the text.
 const DEPTH: usize = 64;
 
 /// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
@@ -67,7 +67,7 @@ pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     named(entries, name)
 }
 
-/// The name that the JSON text of a member's name spells; `None` if it is no decodable text.
+/// The decoded name of a member, from its JSON text; `None` if it cannot be decoded.
 pub(super) fn decoded(text: &str) -> Option<Cow<'_, str>> {
     let raw = text.get(1..text.len().saturating_sub(1))?;
     match memchr::memchr(b'\\', raw.as_bytes()) {
@@ -76,13 +76,13 @@ pub(super) fn decoded(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Whether the JSON text of a member's name spells this name. A name may be no decodable text, as
-/// half a surrogate pair is not; it is then no name that anybody asks for.
+/// Whether the JSON text of a member's name spells this name. A name that cannot be decoded, such as a lone surrogate,
+/// matches none.
 pub(super) fn spells(text: &str, name: &str) -> bool {
     let Some(raw) = text.get(1..text.len().saturating_sub(1)) else {
         return false;
     };
-    // Escapes make a text longer, so that of most names the length tells.
+    // Escapes make a text longer, so comparing lengths decides most cases.
     match raw.len().cmp(&name.len()) {
         Ordering::Less => false,
         Ordering::Equal => raw == name && !raw.contains('\\'),
@@ -101,13 +101,13 @@ fn step<'a>(json: &'a str, token: &str) -> Option<&'a str> {
     }
 }
 
-/// The member of this name. Of equal names the last one counts, as for nearly every JSON reader.
+/// The member of this name. Of duplicate names the last one counts, as for nearly every JSON parser.
 fn named<'a>(entries: Entries<'a>, name: &str) -> Option<&'a str> {
     let is_named = |entry: &Entry| entry.name.is_some_and(|text| spells(text, name));
     entries.filter(is_named).last().map(|entry| entry.value)
 }
 
-/// The array index that a reference token is; one is written without needless zeros.
+/// A reference token as an array index, which has no leading zeros.
 pub(super) fn index(token: &str) -> Option<usize> {
     let canonical = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| canonical)

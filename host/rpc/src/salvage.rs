@@ -1,11 +1,11 @@
-//! Finding out whose a broken or over-long line was, so that nobody waits for it for ever.
+//! Finds out whose a malformed or over-long line was, so that nobody waits for it forever.
 
 use serde_json::value::RawValue;
 
 use super::Id;
 use super::pointer::{member, spells};
 
-/// What could still be read of a line that is lost.
+/// What could be salvaged of a lost line.
 #[derive(Debug, Default)]
 pub struct Salvaged {
     /// The id that it had at its top level.
@@ -16,11 +16,10 @@ pub struct Salvaged {
     pub answer: bool,
 }
 
-/// Looks for an id at the top level of a line of which only the ends are known.
+/// Looks for an id at the top level of a line of which only both ends are known.
 ///
-/// The beginning is read as far as it is JSON. An id may also stand at the very end, behind the
-/// body; there it is believed only as the last thing in a line of which the beginning has told
-/// what it is.
+/// The beginning is read as far as it is JSON. An id may also be at the very end, after the body; there it counts only
+/// as the last thing in a line whose beginning says what kind it is.
 #[must_use]
 pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
     let mut found = Salvaged::default();
@@ -37,7 +36,7 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         found: &'f mut Salvaged,
     }
     impl Fields<'_> {
-        /// Whether this may be the beginning of a number of which the rest is cut off.
+        /// Whether this may be the beginning of a truncated number.
         fn may_go_on(&self, value: &RawValue) -> bool {
             value.get().as_bytes().as_ptr_range().end == self.head.as_bytes().as_ptr_range().end
         }
@@ -49,7 +48,7 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         }
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<&RawValue>()? {
-                // A name counts even if its value is what the line broke on.
+                // A name counts even if the line breaks in its value.
                 self.found.request |= spells(name.get(), "method") || spells(name.get(), "params");
                 self.found.answer |= spells(name.get(), "result") || spells(name.get(), "error");
                 let value = map.next_value::<&RawValue>()?;
@@ -60,17 +59,17 @@ fn read_fields(head: &str, found: &mut Salvaged) {
             Ok(())
         }
     }
-    // Where the text breaks off or stops being JSON, what was found before it stands.
+    // Findings before the place where the text ends or stops being JSON count.
     let _ = serde::Deserializer::deserialize_map(
         &mut serde_json::Deserializer::from_str(head),
         Fields { head, found },
     );
 }
 
-/// The id among the last members of an object, if nothing but members and its end comes behind it.
+/// The id among the last members of an object, if only members and its end follow.
 fn last_id(tail: &str) -> Option<Id> {
     let at = tail.rfind("\"id\"")?;
-    // Behind anything else than these, the quote is one within a text.
+    // After anything else than these, the quote is inside a string.
     let is_name = tail[..at].trim_end().ends_with(['{', ',']);
     let object = format!("{{{}", tail.get(at..).filter(|_| is_name)?);
     serde_json::from_str::<&RawValue>(&object).ok()?;

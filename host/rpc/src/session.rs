@@ -1,4 +1,4 @@
-//! The session of a message, by the member `sessionId` of its body.
+//! The session of a message, from the member `sessionId` of its body.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -7,28 +7,28 @@ use memchr::memmem::Finder;
 
 use super::pointer::member;
 
-/// A member's name, as everybody spells it.
+/// The member's name, in its usual spelling.
 const NAME: &str = r#""sessionId""#;
 
 static NAMES: LazyLock<Finder> = LazyLock::new(|| Finder::new(NAME));
 
-/// With what the name could be spelt otherwise.
+/// The character with which the name could be spelt differently.
 static ESCAPES: LazyLock<Finder> = LazyLock::new(|| Finder::new(r"\u"));
 
-/// The session that a body names; `None` if it names none, or not by a string.
+/// The session that a body names; `None` if it names none, or not as a string.
 pub(super) fn session(body: &str) -> Option<Arc<str>> {
     let text = at_sight(body).unwrap_or_else(|Unclear| member(body, "sessionId"));
     let text = text.filter(|text| text.starts_with('"'))?;
-    // What cannot be decoded still tells one session from another.
+    // Even undecodable names tell sessions apart.
     Some(serde_json::from_str::<Cow<str>>(text).map_or(text.into(), Arc::from))
 }
 
-/// One has to read the body to know.
+/// Only reading the body tells.
 #[derive(Debug, PartialEq, Eq)]
 struct Unclear;
 
-/// The text of the member, where that can be told without reading the body's JSON: the name stands
-/// nowhere, or only at the very beginning. Most bodies are so, and some are long.
+/// The text of the member, if that is known without parsing the body: the name occurs nowhere, or only at the very
+/// beginning. Most bodies are like that, and some are long.
 fn at_sight(body: &str) -> Result<Option<&str>, Unclear> {
     if ESCAPES.find(body.as_bytes()).is_some() {
         return Err(Unclear);
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// Values in which the name may stand anywhere, however it is spelt.
+    /// Values in which the name may occur anywhere, in any spelling.
     fn value() -> impl Strategy<Value = String> {
         const LEAVES: [&str; 7] = [
             r#""sessionId""#,

@@ -1,12 +1,10 @@
-//! Text from outside: of proxies, agents, clients, manifests and file systems. Whatever of it is shown
-//! to people, on a terminal, in the log or in the editor, is shown by way of [`Untrusted`], so that it
-//! cannot pass for words of the host's: no control characters, no line breaks, nothing that turns the
-//! direction of reading, and nothing that takes no room.
+//! Text from outside: from proxies, agents, clients, manifests and file systems. All of it that people see, on a
+//! terminal, in the log or in the editor, is displayed with [`Untrusted`], so it cannot pass for the host's words: no
+//! control characters, no line breaks, no changes of text direction, and nothing invisible.
 
 use std::fmt::{self, Display, Write};
 
-/// Something from outside, of which at most so many bytes are shown, with escapes in place of what
-/// could deceive.
+/// Something from outside, shown up to a number of bytes, with deceptive characters escaped.
 #[derive(Clone, Copy)]
 pub struct Untrusted<T> {
     inner: T,
@@ -40,14 +38,14 @@ impl<T: Display> Display for Untrusted<T> {
     }
 }
 
-/// As it is displayed, for it is no value to look into.
+/// Formats it as displayed; its inside is of no interest.
 impl<T: Display> fmt::Debug for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{self}")
     }
 }
 
-/// How much of a text from outside is passed on in an error or in the log, in bytes.
+/// How much of a text from outside appears in an error or in the log, in bytes.
 pub const MAX_QUOTE: usize = 1000;
 
 /// A text from outside, for people: at most so many bytes of it.
@@ -67,8 +65,8 @@ struct Escapes<'o, 'f> {
 impl Write for Escapes<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for (at, c) in text.char_indices() {
-            // Not `escape_default`, which escapes what is not ASCII, nor `escape_debug`, which leaves
-            // some of what deceives.
+            // Not `escape_default`, which escapes all but ASCII, nor `escape_debug`, which leaves some deceptive
+            // characters.
             let name = match c {
                 '\n' => "\\n",
                 '\r' => "\\r",
@@ -81,7 +79,7 @@ impl Write for Escapes<'_, '_> {
                 None => name.len().max(c.len_utf8()),
             };
             if self.cut > 0 || shown > self.left {
-                // Nor is what comes behind it shown, and it need not be looked at.
+                // The rest is not shown either, and need not be checked.
                 self.cut += text.len() - at;
                 break;
             }
@@ -96,7 +94,7 @@ impl Write for Escapes<'_, '_> {
     }
 }
 
-/// Whether a character breaks lines, moves the cursor, turns the direction of reading, or takes no room.
+/// Whether a character breaks lines, moves the cursor, changes the text direction, or is invisible.
 fn deceives(c: char) -> bool {
     c.is_control()
         || matches!(c,

@@ -1,13 +1,13 @@
-//! What is kept for somebody: how much there is of it, and how much there may be.
+//! Accounts of the bytes kept on somebody's behalf, and how many may be.
 //!
-//! What is kept holds a [`Charge`], which is given back when it is dropped. So nothing has to be
-//! counted down by hand, and no way on which something goes can be forgotten.
+//! Everything kept holds a [`Charge`], which is returned when it is dropped. So nothing is counted down by hand, and no
+//! path can be forgotten.
 
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The account of whoever caused that something is kept, in bytes. Cloning it shares it.
+/// The account of whoever causes something to be kept, in bytes. Cloning it shares it.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Shared>);
 
@@ -15,18 +15,18 @@ pub struct Account(Arc<Shared>);
 struct Shared {
     kept: AtomicUsize,
     limit: usize,
-    /// What this is a part of.
+    /// The account that this is a part of.
     whole: Option<Account>,
 }
 
 impl Account {
-    /// An empty account on which so many bytes may be kept.
+    /// An empty account for this many bytes.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         Self::of(limit, None)
     }
 
-    /// An empty account that is a part of this one: what is kept on it is kept on both.
+    /// An empty account that is a part of this one: charges count on both.
     #[must_use]
     pub fn part(&self, limit: usize) -> Self {
         Self::of(limit, Some(self.clone()))
@@ -37,14 +37,14 @@ impl Account {
         Self(Arc::new(Shared { kept, limit, whole }))
     }
 
-    /// Charges for so many bytes; `None` if that is more than may be kept.
+    /// Charges this many bytes; `None` if that is more than allowed.
     #[must_use]
     pub fn charge(&self, bytes: usize) -> Option<Charge> {
         let mut charge = self.charge_anyway(0);
         charge.grow(bytes).then_some(charge)
     }
 
-    /// Charges for so many bytes, whether they may be kept or not: for what is there already.
+    /// Charges this many bytes, allowed or not: for things that exist already.
     pub fn charge_anyway(&self, bytes: usize) -> Charge {
         for account in self.with_wholes() {
             account.0.kept.fetch_add(bytes, Ordering::Relaxed);
@@ -66,18 +66,18 @@ impl Account {
         self.0.kept.load(Ordering::Relaxed)
     }
 
-    /// How many bytes are kept beyond what may be.
+    /// How many bytes are kept beyond the limit.
     #[must_use]
     pub fn excess(&self) -> usize {
         self.kept().saturating_sub(self.0.limit)
     }
 
-    /// This, what it is a part of, and so on.
+    /// This account, its parent, and so on.
     fn with_wholes(&self) -> impl Iterator<Item = &Self> {
         iter::successors(Some(self), |account| account.0.whole.as_ref())
     }
 
-    /// Adds so many bytes here, and to what this is a part of; nowhere if there is no room somewhere.
+    /// Adds this many bytes here and to all parents; nowhere if one has no room.
     fn add(&self, bytes: usize) -> bool {
         let Shared { kept, limit, whole } = &*self.0;
         let added = kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
@@ -97,7 +97,7 @@ impl Account {
     }
 }
 
-/// What something that is kept is charged for. Dropping it gives the bytes back.
+/// The charge for something kept. Dropping it returns the bytes.
 #[derive(Debug)]
 #[must_use]
 pub struct Charge {
@@ -106,7 +106,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Charges for so many bytes more. Says whether they may be kept; if not, nothing changes.
+    /// Charges this many bytes more. Says whether that is allowed; if not, nothing changes.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let grown = self.account.add(bytes);
         if grown {
@@ -115,8 +115,7 @@ impl Charge {
         grown
     }
 
-    /// Charges for so many bytes in place of what it did. Says whether they may be kept; if not,
-    /// nothing changes.
+    /// Charges this many bytes instead of the current ones. Says whether that is allowed; if not, nothing changes.
     pub fn resize(&mut self, bytes: usize) -> bool {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.grow(more),

@@ -1,7 +1,7 @@
-//! The limits of a proxy: every one that there is, in one table.
+//! The limits of a proxy, all in one table.
 //!
-//! Passing one hurts only the proxy that did it. The manifest may set each, up to a ceiling that is
-//! the user's; what cannot be set is in [`FIXED`].
+//! Exceeding one hurts only the proxy that did. The manifest may set each, up to the user's ceiling; limits that cannot
+//! be set are in [`FIXED`].
 
 mod account;
 mod quantity;
@@ -15,7 +15,7 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
 
-/// One row of the table: a limit, and what passing it does.
+/// One row of the table: a limit, and what exceeding it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Its key in `[proxy.limits]`.
@@ -24,7 +24,7 @@ pub struct Limit {
     pub quantity: Quantity,
     /// What it limits.
     pub what: &'static str,
-    /// What happens to a proxy that passes it.
+    /// What happens to a proxy that exceeds it.
     pub passing: &'static str,
     get: fn(&Limits) -> u64,
     set: fn(&mut Limits, u64),
@@ -43,7 +43,7 @@ impl Limit {
         (self.get)(limits)
     }
 
-    /// Its value among these, as one writes it.
+    /// Its value among these, as people write it.
     #[must_use]
     pub fn show(&self, limits: &Limits) -> String {
         self.quantity.show(self.of(limits))
@@ -55,10 +55,10 @@ impl Limit {
     }
 }
 
-/// Something that is limited in the same way for all proxies.
+/// A limit that is the same for all proxies.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// What it counts.
     pub quantity: Quantity,
@@ -178,7 +178,7 @@ pub const REGISTRY_ANSWER: usize = 4 * MIB;
 /// The longest signature, in bytes.
 pub const SIGNATURE: usize = 4 * KIB;
 
-/// How many signatures of one extension are looked at.
+/// How many signatures of one extension are checked.
 pub const SIGNATURES: usize = 8;
 
 /// The longest list of revocations, in bytes.
@@ -199,21 +199,20 @@ pub const LONGEST_ID: usize = KIB;
 /// How many requests of one side may be open.
 pub const OPEN: usize = 1 << 16;
 
-/// How many bytes may be kept of them: ids, methods, names of sessions.
+/// How many bytes may be kept for them: ids, methods, names of sessions.
 pub const OPEN_KEPT: usize = 64 * MIB;
 
 /// How many bytes may be kept for one connection, on all accounts together.
 pub const KEPT: usize = GIB;
 
-/// While so many bytes wait for one side, or for proxies, nothing more is read that would add to
-/// them.
+/// While this many bytes wait for one side, or for proxies, no more input is read that would add to them.
 pub const UNREAD: usize = MIB;
 
-/// While so many bytes wait for a side, that side itself is not read either, for it asks without
-/// taking answers; and no proxy is called, for it would only add to them.
+/// While this many bytes wait for a side, that side itself is not read either, since it asks without reading answers;
+/// and no proxy is called, since it would only add to them.
 pub const FLOOD: usize = 16 * MIB;
 
-/// How many bytes of what the user is to be told wait for a turn.
+/// How many bytes of notices may wait for the user's next turn.
 pub const NOTICES: usize = 64 * KIB;
 
 /// How many proxies of projects may stand in one connection at once.
@@ -228,17 +227,16 @@ pub const MCP_SERVERS_OF_ONE: usize = 4096;
 /// How many requests to one MCP server may be open, and how many connections to it.
 pub const MCP_OPEN: usize = 1024;
 
-/// How many bytes of what callers and provider said are kept for one MCP server. One text alone may be
-/// longer.
+/// How many bytes of messages from callers and provider are kept for one MCP server. A single text may be longer.
 pub const MCP_KEPT: usize = 16 * MIB;
 
 /// How many bytes of that are kept for all MCP servers.
 pub const MCP_KEPT_OF_ALL: usize = 128 * MIB;
 
-/// The longest list of what a proxy has for the agent, in bytes.
+/// The longest list of a proxy's offers for the agent, in bytes.
 pub const MCP_LIST: usize = MIB;
 
-/// How much of a kind such a list may have.
+/// How many entries such a list may have.
 pub const MCP_LIST_COUNT: usize = 1000;
 
 /// The longest URI of a resource, in bytes.
@@ -248,21 +246,20 @@ pub const LONGEST_URI: usize = 4 * KIB;
 /// bytes.
 pub const MCP_MESSAGE: usize = 16 * MIB;
 
-/// While so many bytes of MCP clients' messages wait to be taken, more wait outside.
+/// While this many bytes of MCP clients' messages wait to be accepted, more wait outside.
 pub const MCP_HEARD: usize = 32 * MIB;
 
-/// While so many bytes wait for an MCP client, nothing more may come for it.
+/// While this many bytes wait for an MCP client, no more may be queued for it.
 pub const MCP_UNREAD: usize = 16 * MIB;
 
-/// How many bytes of what was last sent in an HTTP session are kept for a client that lost a stream.
+/// How many of the last bytes sent in an HTTP session are kept for a client that lost a stream.
 pub const MCP_WINDOW: usize = 256 * KIB;
 
-/// So many bytes of each connection to the bridges, and for each MCP client, are not counted with
-/// those of all: the number of either is bounded.
+/// This many bytes of each connection to the bridges, and for each MCP client, do not count towards the totals: their
+/// numbers are bounded.
 pub const MCP_FREE: usize = 16 * KIB;
 
-/// How many bytes of what MCP clients say may there be that was not taken in yet, past the first of
-/// each connection.
+/// How many bytes from MCP clients may wait to be accepted, past the first of each connection.
 pub const MCP_LOAD: usize = 64 * MIB;
 
 /// How many bytes may wait for all MCP clients, past the first of each.
@@ -271,7 +268,7 @@ pub const MCP_UNREAD_OF_ALL: usize = 128 * MIB;
 /// How many bytes of MCP clients' messages may wait for connections to servers.
 pub const MCP_CONNECTING: usize = 32 * MIB;
 
-/// How many MCP clients there may be, beside requests that stand alone.
+/// How many MCP clients there may be, beside stand-alone requests.
 pub const MCP_LINKS: usize = 256;
 
 /// How many MCP clients one server may have.
@@ -281,7 +278,7 @@ pub const MCP_LINKS_OF_SERVER: usize = 64;
 /// each open request has one.
 pub const MCP_CONNECTIONS: usize = 1536;
 
-/// How many replaced versions of a proxy may have something to finish.
+/// How many replaced versions of a proxy may have unfinished work.
 pub const OLD_VERSIONS: usize = 4;
 
 /// Every limit that cannot be set.

@@ -22,17 +22,17 @@ const UNITS: [(&str, u64); 4] = [
     ("B", 1),
 ];
 
-/// The longest time, in milliseconds: with it one can reckon without fear of an overflow.
+/// The longest time, in milliseconds, small enough to calculate without overflow.
 const LONGEST: u64 = 365 * 24 * 60 * 60 * 1000;
 
-/// A size that somebody found, for people: a few digits of it.
+/// A measured size, rounded for people.
 #[must_use]
 pub fn about(bytes: u64) -> String {
     ByteSize(bytes).display().iec().to_string()
 }
 
 impl Quantity {
-    /// How one writes a value.
+    /// How people write a value.
     #[must_use]
     pub fn show(self, value: u64) -> String {
         match self {

@@ -1,10 +1,10 @@
-//! Lines out of bytes (ACP transports: one message a line).
+//! Lines from bytes (ACP transports: one message per line).
 //!
-//! Memory stays bounded by the line limit and one read, whatever comes in. A line over the limit
-//! is thrown away while it arrives; its first and last bytes are kept, to tell whose it was.
+//! Memory is bounded by the line limit and one read, whatever comes in. A line over the limit is discarded as it
+//! arrives; its first and last bytes are kept, to tell whose it was.
 //!
-//! A line that came out owns its memory, and hardly more than its bytes take: it keeps nothing of what
-//! came with it, for as long as it may wait somewhere.
+//! A line that is returned owns its memory, hardly more than its bytes: it keeps no other input alive, however long it
+//! waits somewhere.
 
 use std::io;
 use std::pin::pin;
@@ -16,17 +16,16 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::Incoming;
 use crate::Message;
 
-/// How much is asked for in one read at most.
+/// The largest read.
 const READ: usize = 64 * 1024;
 
-/// And at first: who says little takes little, of which there may be thousands.
+/// The first read: peers that send little take little, and there may be thousands.
 const FIRST_READ: usize = 8 * 1024;
 
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
 
-/// Longer lines take the buffer over in which they came. Shorter ones are copied, and leave it to
-/// those that come.
+/// Longer lines take over the buffer that they arrived in. Shorter ones are copied out of it.
 const COPIED: usize = READ;
 
 /// One message as it came.
@@ -34,7 +33,7 @@ const COPIED: usize = READ;
 pub enum Frame {
     /// A line without its newline.
     Line(Bytes),
-    /// One whose envelope was read already, as it took that to know that it may come in.
+    /// A message whose envelope was read already, to know whether it may come in.
     Message(Message),
     /// A line over the limit.
     TooLong {
@@ -86,7 +85,7 @@ pub struct LineReader<R> {
     buffer: BytesMut,
     /// Bytes of the buffer that hold no newline.
     searched: usize,
-    /// How much is asked for next.
+    /// The size of the next read.
     read: usize,
     limit: usize,
     dropped: Option<Dropped>,
@@ -157,7 +156,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Ok(count > 0)
     }
 
-    /// The next line that is wholly there. Empty lines are passed over.
+    /// The next complete line. Empty lines are skipped.
     pub fn next_frame(&mut self) -> Option<Frame> {
         loop {
             let unseen = &self.buffer[self.searched..];
@@ -189,7 +188,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             self.buffer.advance(count);
             return line;
         }
-        // Of what comes behind it there is one read at most.
+        // At most one read follows it.
         let rest = BytesMut::from(&self.buffer[count..]);
         let mut line = Vec::from(std::mem::replace(&mut self.buffer, rest));
         line.truncate(count);
@@ -197,13 +196,13 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         line.into()
     }
 
-    /// How many bytes are held of lines that did not come out yet.
+    /// How many bytes are held of lines not returned yet.
     #[must_use]
     pub fn held(&self) -> usize {
         self.buffer.len() + self.ends()
     }
 
-    /// How many bytes are taken for lines that did not come out yet.
+    /// How many bytes are allocated for lines not returned yet.
     #[must_use]
     pub fn room(&self) -> usize {
         self.buffer.capacity() + self.ends()
@@ -214,7 +213,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         ends.map_or(0, |ends| ends.head.len() + ends.tail.len())
     }
 
-    /// Throws away what is read of a line that is over the limit already.
+    /// Discards what was read of a line that is over the limit.
     fn shed(&mut self) {
         if let Some(dropped) = &mut self.dropped {
             dropped.take_in(&self.buffer);

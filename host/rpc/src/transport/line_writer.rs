@@ -8,7 +8,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::{Outbox, Outgoing};
 
-/// Writes what waits in an [`Outbox`], in which each message ends with a newline already.
+/// Writes the contents of an [`Outbox`], in which each message already ends with a newline.
 #[derive(Debug)]
 pub struct LineWriter<W> {
     /// None when it is closed.
@@ -41,7 +41,7 @@ impl<W: AsyncWrite + Send + Unpin> Outgoing for LineWriter<W> {
             }
             told = Poll::Ready(Ok(()));
         }
-        // Also when all has left: a stream may come to know that what it was given was lost.
+        // Also when everything was written: a stream may learn that its data was lost.
         if outbox.is_empty()
             && let Poll::Ready(flushed) = Pin::new(output).poll_flush(context)
             && (flushed.is_err() || !self.is_flushed)

@@ -1,8 +1,8 @@
-//! How messages come from the other end of a connection, and get there.
+//! How messages are received from, and sent to, the other end of a connection.
 //!
-//! What always holds: a transport cuts what comes in into messages of bounded length, and reads nothing else of
-//! them. It holds no more than one that is not whole yet, and one read; what waits to leave waits in an
-//! [`Outbox`], whose bytes its owner counts. [`Transport::lines`] is that of ACP over standard streams.
+//! What always holds: a transport splits its input into messages of bounded length, and reads nothing else of them. It
+//! holds at most one incomplete message, and one read; output waits in an [`Outbox`], whose bytes its owner counts.
+//! [`Transport::lines`] is ACP over standard streams.
 
 mod line_reader;
 mod line_writer;
@@ -18,33 +18,33 @@ pub use line_reader::{Frame, LineReader};
 pub use line_writer::LineWriter;
 pub use outbox::Outbox;
 
-/// Both ways between us and another end.
+/// Both directions between us and another end.
 pub struct Transport {
-    /// What it says.
+    /// Its messages.
     pub incoming: Box<dyn Incoming>,
-    /// What is said to it.
+    /// Messages to it.
     pub outgoing: Box<dyn Outgoing>,
 }
 
-/// What another end says. Whoever polled last is woken.
+/// The messages from another end. The last poller is woken.
 pub trait Incoming: Send {
-    /// Reads some of what comes; `false` at the end of it.
+    /// Reads some input; `false` at its end.
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>>;
 
-    /// The next message of what was read.
+    /// The next message that was read.
     fn next_frame(&mut self) -> Option<Frame>;
 }
 
-/// What is said to another end. Whoever polled last is woken.
+/// The messages to another end. The last poller is woken.
 pub trait Outgoing: Send {
-    /// Writes some of what waits, and sees that it leaves when nothing waits any more. Pending while there is
-    /// nothing to do, and once this is closed.
+    /// Writes some of the queue, and flushes when it is empty. Pending while there is nothing to do, and once this is
+    /// closed.
     fn poll_write(&mut self, outbox: &mut Outbox, context: &mut Context) -> Poll<io::Result<()>>;
 
-    /// Whether all that was written has left.
+    /// Whether everything written was flushed.
     fn is_flushed(&self) -> bool;
 
-    /// Ends what is said, for the other end to see.
+    /// Closes the output, visibly for the other end.
     fn close(&mut self);
 
     /// Whether it is not closed.
@@ -52,7 +52,7 @@ pub trait Outgoing: Send {
 }
 
 impl Transport {
-    /// A line for each message, on two streams of bytes. Those that come in may have this length, in bytes.
+    /// A line for each message, on two byte streams. Incoming ones may have this length, in bytes.
     pub fn lines(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -64,7 +64,7 @@ impl Transport {
         }
     }
 
-    /// To an end that says nothing, and to which nothing can be said.
+    /// To an end that sends nothing, and accepts nothing.
     #[must_use]
     pub fn silent() -> Self {
         Self {
@@ -93,7 +93,7 @@ impl dyn Outgoing {
         poll_fn(|context| self.poll_write(outbox, context)).await
     }
 
-    /// Writes all that waits, and sees that it leaves; at once if this is closed. Cancel safe.
+    /// Writes everything that waits, and flushes; returns at once if this is closed. Cancel safe.
     pub async fn write_all(&mut self, outbox: &mut Outbox) -> io::Result<()> {
         while self.is_open() && !(outbox.is_empty() && self.is_flushed()) {
             self.write(outbox).await?;

@@ -8,11 +8,11 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 /// Longer pieces are queued by reference, shorter ones are copied together.
 const COPIED: usize = 4 * 1024;
 
-/// How much is copied together at most. What waits then takes hardly more room than its bytes, and
-/// gives it back as it is written.
+/// The most that is copied together. The queue then takes hardly more room than its bytes, and frees it as it is
+/// written.
 const CHUNK: usize = 64 * 1024;
 
-/// What waits to be written to one neighbour, in order.
+/// The queue of bytes to write to one neighbour.
 #[derive(Debug, Default)]
 pub struct Outbox {
     pieces: VecDeque<Bytes>,
@@ -22,7 +22,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Appends bytes; long ones are shared, not copied, and are to be most of what they are a part of.
+    /// Appends bytes; long ones are shared, not copied, and should be most of their allocation.
     pub fn push(&mut self, bytes: &Bytes) {
         if bytes.len() <= COPIED {
             self.copy(bytes);
@@ -66,7 +66,7 @@ impl Outbox {
         self.taken
     }
 
-    /// The number of bytes that were ever queued, but for those that were forgotten.
+    /// The number of bytes that were ever queued, except discarded ones.
     #[must_use]
     pub fn queued(&self) -> u64 {
         self.taken + self.len as u64
@@ -78,7 +78,7 @@ impl Outbox {
         self.len == 0
     }
 
-    /// Forgets what waits: nobody will read it.
+    /// Discards the queue: nobody will read it.
     pub fn clear(&mut self) {
         *self = Self {
             taken: self.taken,
