@@ -22,7 +22,7 @@ impl Offer {
         Self::Completion,
     ];
 
-    /// The plural of its name, for people.
+    /// Its name, for people.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {

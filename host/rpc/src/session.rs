@@ -12,7 +12,7 @@ const NAME: &str = r#""sessionId""#;
 
 static NAMES: LazyLock<Finder> = LazyLock::new(|| Finder::new(NAME));
 
-/// The character with which the name could be spelt differently.
+/// The escape with which the name could be spelt differently.
 static ESCAPES: LazyLock<Finder> = LazyLock::new(|| Finder::new(r"\u"));
 
 /// The session that a body names; `None` if it names none, or not as a string.

@@ -1,21 +1,21 @@
-//! Work on threads of its own, compiling above all.
+//! Work on separate threads, compiling above all.
 //!
-//! All of them are gone when it is done: a thread that goes on would keep the rights that the host gives
-//! up before guests run.
+//! All of them are gone when it is done: a thread that lives on would keep the rights that the host gives up before
+//! guests run.
 
 use std::io;
 use std::thread;
 
 use tokio::sync::oneshot;
 
-/// Does some work on other threads, as many as the machine has processors: what it gives to `rayon` is
-/// shared out among them. It begins now; if what is returned is dropped, it goes on by itself.
+/// Does some work on other threads, as many as the machine has processors: its `rayon` jobs are distributed among them.
+/// It begins now; dropping the returned value does not stop it.
 pub fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = io::Result<T>> {
     let (done, result) = oneshot::channel();
     let thread = thread::Builder::new().spawn(move || {
-        // Nobody may wait for it any more.
+        // The receiver may be gone.
         let _ = done.send(in_pool(work));
     });
     async {

@@ -1,4 +1,4 @@
-//! A component that was read, checked and compiled, but does not run yet.
+//! A component that was read, checked and compiled, but is not running yet.
 
 use std::fs;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ use acp_chain_channel::Offers;
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// The interfaces that the host gives to a component, by the beginning of their names.
+/// The interfaces that the host provides to a component, by the prefix of their names.
 const GIVEN: &[&str] = &[
     "acp-chain:proxy/types@0.1.0",
     "acp-chain:proxy/channel@0.1.0",
@@ -65,7 +65,7 @@ pub enum ComponentError {
         Untrusted::new(.0)
     )]
     OtherVersion(String),
-    /// It imports what the host does not give.
+    /// It imports something that the host does not provide.
     #[error(
         "the component imports `{}`, which the host does not provide; a proxy may import only \
          `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing",
@@ -81,7 +81,7 @@ pub enum ComponentError {
         /// What it exports instead.
         exports: String,
     },
-    /// An interface that it imports or exports has another shape than the host's.
+    /// An interface that it imports or exports differs from the host's.
     #[error("the component does not fit the host's interface: {}", Untrusted::new(.0))]
     Mismatch(String),
 }
@@ -99,7 +99,7 @@ impl Component {
     /// Reads, checks and compiles a component file. Takes seconds for large ones, unless the
     /// engine's cache has them.
     pub fn load(engine: &Engine, path: &Path) -> Result<Self, ComponentError> {
-        // Looked at first: to open a pipe would wait for somebody to write to it.
+        // Checked first: opening a pipe would wait for a writer.
         if !fs::metadata(path)?.is_file() {
             return Err(ComponentError::NoFile);
         }
@@ -121,8 +121,8 @@ impl Component {
         Self::compile(engine, &bytes)
     }
 
-    /// A component that is kept under a name which no other has, such as a digest. Its file is read only if
-    /// it was not compiled under that name yet; whoever reads it then checks that it is the one.
+    /// A component that is cached under a unique name, such as a digest. Its file is read only if it was not compiled
+    /// under that name yet; whoever reads it then checks that it is the right one.
     pub fn kept(
         engine: &Engine,
         name: &str,
@@ -139,7 +139,7 @@ impl Component {
         }
     }
 
-    /// Checks and compiles a component that will be [kept](Self::kept) under this name.
+    /// Checks and compiles a component that will be [cached](Self::kept) under this name.
     pub fn compile_kept(engine: &Engine, name: &str, bytes: &[u8]) -> Result<Self, ComponentError> {
         Self::compile_named(engine, name.as_bytes(), bytes)
     }
@@ -162,8 +162,8 @@ impl Component {
         Self::check(engine, component, lines, bytes.len() as u64)
     }
 
-    /// A component that this program carries, with the place in its file of what it was compiled to. Where
-    /// that is not for this machine, it is compiled.
+    /// A built-in component, with the place of its compiled code in the program's file. If that is not for this
+    /// machine, it is compiled.
     pub fn carried(
         engine: &Engine,
         mut component: impl Read + Seek,
@@ -185,7 +185,7 @@ impl Component {
         }
     }
 
-    /// What it was compiled to, for a program to carry.
+    /// Its compiled code, for building into a program.
     pub fn code(&self) -> Result<Vec<u8>, ComponentError> {
         let code = self.pre.instance_pre().component().serialize();
         code.map_err(|error| ComponentError::Invalid(format!("{error:#}")))
@@ -237,7 +237,7 @@ impl Component {
         self.size
     }
 
-    /// What it has for the agent.
+    /// What it offers the agent.
     #[must_use]
     pub fn offers(&self) -> Offers {
         self.offers
@@ -254,7 +254,7 @@ impl Component {
     }
 }
 
-/// The version of the interface that a name has, if it is not ours.
+/// The version of the interface in a name, if it is not ours.
 fn other_version(name: &str) -> Option<&str> {
     let (_, version) = name.strip_prefix(PACKAGE)?.split_once('@')?;
     Some(version).filter(|version| *version != VERSION)

@@ -1,4 +1,4 @@
-//! Between the channel's words and those generated from the WIT package.
+//! Conversion between the channel's types and those generated from the WIT package.
 
 use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
 use acp_chain_channel::{
@@ -90,7 +90,7 @@ impl From<ChannelError> for wit_channel::ChannelError {
     }
 }
 
-/// What a guest decided. Error data that is not JSON is told so, not dropped.
+/// A guest's decision. Error data that is not JSON is reported, not dropped.
 pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
     Ok(match action {
         wit::Action::Forward => Decision::Forward,
@@ -135,13 +135,13 @@ pub fn head(delivery: &Delivery) -> wit::Head<'_> {
     }
 }
 
-/// The body that comes with a message, of which this is shown.
+/// The visible part of a message's body.
 pub fn body<'a>(delivery: &Delivery, shown: Option<&'a rpc::Message>) -> &'a str {
     let wanted = shown.filter(|_| delivery.with_body);
     wanted.map_or("", rpc::Message::body)
 }
 
-/// The fields of an error response, as far as they are shown; what is not an error object gets the code 0.
+/// The visible fields of an error response; anything but an error object gets the code 0.
 pub fn error(shown: Option<&rpc::Message>) -> rpc::Error {
     let Some(message) = shown else {
         return rpc::Error::new(0, "");

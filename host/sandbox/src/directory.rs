@@ -1,8 +1,7 @@
-//! Directories that the user gives to a proxy.
+//! Directories that the user grants to a proxy.
 //!
-//! Each is opened once, before the chain runs, and every instance of the proxy gets that very
-//! directory: what its path leads to later does not matter. No symbolic link and no `..` leads out
-//! of it.
+//! Each is opened once, before the chain runs, and every instance of the proxy gets that very directory, wherever its
+//! path leads later. No symbolic link and no `..` leads out of it.
 
 use std::fs;
 use std::io;
@@ -21,16 +20,16 @@ pub use acp_chain_system::{directory, mounts};
 pub struct Directory {
     /// The directory itself.
     pub path: PathBuf,
-    /// What the proxy calls it.
+    /// Its name for the proxy.
     pub name: String,
     /// Whether the proxy may also write there.
     pub write: bool,
 }
 
-/// A directory that is open.
+/// An open directory.
 #[derive(Debug)]
 pub struct Opened {
-    /// What it is to the proxy, with its path without links.
+    /// How the proxy sees it, with its path without links.
     pub directory: Directory,
     /// The path by which it was opened, which may have had links on the way.
     pub by: PathBuf,
@@ -43,11 +42,11 @@ pub struct Opened {
 #[derive(Clone, Default)]
 pub struct Directories {
     opened: Arc<[Opened]>,
-    /// What every instance begins with.
+    /// What every instance starts with.
     files: WasiFilesystemCtx,
 }
 
-/// Why a directory cannot be given to a proxy.
+/// Why a directory cannot be granted to a proxy.
 #[derive(Debug, thiserror::Error)]
 #[error("its directory {} cannot be opened: {why}", Untrusted::new(path.display()))]
 pub struct DirectoryError {
@@ -131,7 +130,7 @@ impl Opened {
 }
 
 impl Opened {
-    /// What tells it apart.
+    /// What identifies it.
     pub fn identity(&self) -> Option<Identity> {
         Identity::of(&self.handle.handle().ok()?)
     }
@@ -139,7 +138,7 @@ impl Opened {
 
 /// Why a path does not lead to a directory that can be opened.
 fn why(path: &Path, error: &io::Error) -> String {
-    // With a slash at its end, a path would be that of what a link leads to.
+    // With a trailing slash, a path would follow a link.
     let path: PathBuf = path.components().collect();
     match fs::symlink_metadata(&path) {
         Ok(about) if about.is_symlink() => {

@@ -39,7 +39,7 @@ impl Engine {
         Self::with(cache, Config::new())
     }
 
-    /// An engine for components of which newer versions come: what they share it compiles once.
+    /// An engine for components that get newer versions: it compiles shared code once.
     pub fn for_newer_versions() -> Result<Self, EngineError> {
         let mut config = Config::new();
         config.enable_incremental_compilation(Arc::new(Functions::new()))?;
@@ -72,19 +72,19 @@ impl Engine {
         })
     }
 
-    /// What all its instances take together.
+    /// What all its instances use together.
     #[must_use]
     pub fn total(&self) -> Arc<Total> {
         self.total.clone()
     }
 
-    /// Finds a component that was compiled before, by what its file holds, or by its name.
+    /// Finds a component that was compiled before, by the content of its file, or by its name.
     pub(super) fn find(&self, name: impl Read) -> Option<Component> {
         let found = self.cache.as_ref()?.find(&self.wasmtime, name);
         found.ok().flatten()
     }
 
-    /// A component from code that this program carries.
+    /// A component from code built into this program.
     pub(super) fn carried(&self, program: &File, code: &Range<u64>) -> wasmtime::Result<Component> {
         acp_chain_cache::carried(&self.wasmtime, program, code)
     }

@@ -1,7 +1,7 @@
 //! The clock that interrupts busy guests.
 //!
-//! It ticks only while a guest is being called: a host at rest wakes nobody. Its thread begins with the
-//! first call, and so has no more rights than whoever calls guests.
+//! It ticks only during calls of guests: an idle host wakes nobody. Its thread starts with the first call, and so has
+//! no more rights than the callers of guests.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use wasmtime::{Engine, EngineWeak};
 
-/// After so long a guest yields, so that other traffic goes on.
+/// How long a guest runs before it yields to other traffic.
 const TICK: Duration = Duration::from_millis(10);
 
-/// So many ticks without a call put the clock to sleep.
+/// How many ticks without a call put the clock to sleep.
 const IDLE: u32 = 100;
 
 /// The clock of one engine.
@@ -94,7 +94,7 @@ fn tick(shared: &Shared, engine: &EngineWeak) {
         if idle < IDLE {
             thread::sleep(TICK);
         } else {
-            // Said first, then looked: a call that begins meanwhile sees it and wakes us.
+            // First set, then checked: a call that begins meanwhile sees it and wakes us.
             shared.asleep.store(true, Ordering::SeqCst);
             if shared.calls.load(Ordering::SeqCst) == 0 {
                 thread::park();

@@ -1,5 +1,5 @@
-//! Compiled functions that are remembered, for components of which newer versions come: of an interpreter with a
-//! script in it, all that changes is the script.
+//! A cache of compiled functions, for components that get newer versions: in an interpreter with an embedded script,
+//! only the script changes.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use foldhash::{HashMap, HashMapExt};
 use wasmtime::CacheStore;
 
-/// How much is remembered, in bytes.
+/// How much is cached, in bytes.
 const MOST: usize = 512 << 20;
 
-/// Functions by what they are made of.
+/// Functions by their input.
 #[derive(Debug)]
 pub struct Functions(Mutex<Kept>);
 
@@ -45,7 +45,7 @@ impl CacheStore for Functions {
         let mut kept = self.lock();
         let bytes = key.len() + value.len();
         if kept.bytes + bytes > MOST {
-            // Most of it is of versions that are gone.
+            // Most of it belongs to old versions.
             kept.functions.clear();
             kept.bytes = 0;
         }

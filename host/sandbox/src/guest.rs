@@ -1,4 +1,4 @@
-//! A component with all that it takes to start it, as often as needed.
+//! A component with everything needed to start it, as often as wanted.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::{Component, Directories, Engine, Gauge, Instance};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Grant, MessageId, Source, Starting};
 
-/// Where in its configuration a proxy is told who the user is.
+/// The key in a proxy's configuration that says who the user is.
 const USER: &str = "acp-chain/user";
 
-/// A proxy that is a component, under its terms. Cloning it shares everything. Its fields may be changed until
-/// it is started.
+/// A proxy that is a component, with its terms. Cloning it shares everything. Its fields may be changed until it is
+/// started.
 #[derive(Clone, Debug)]
 pub struct Guest {
     /// The engine that runs it.
@@ -35,7 +35,7 @@ pub struct Guest {
     pub grant: Arc<Grant>,
     /// What it may open.
     pub directories: Directories,
-    /// Where it is seen how much memory it has.
+    /// Where its memory use is recorded.
     pub gauge: Gauge,
 }
 
@@ -56,8 +56,8 @@ impl Guest {
         }
     }
 
-    /// What it is started with: its configuration, and who the user is, if it may know. Nobody else can say that: what
-    /// the configuration has under this name is not told.
+    /// What it is started with: its configuration, and who the user is, if it may know. Nobody else can say that: a
+    /// value of the configuration under this name is dropped.
     pub(super) fn settings(&self) -> Cow<'_, str> {
         if !self.grant.has("user.read") {
             return Cow::Borrowed(&self.config);
@@ -73,7 +73,7 @@ impl Guest {
         Cow::Owned(Value::Object(config).to_string())
     }
 
-    /// All that WASI grants: nothing but these directories, and the journal for what is printed.
+    /// Everything that WASI grants: only these directories, and the journal for output.
     pub(super) fn wasi(&self, journal: &Journal) -> WasiCtx {
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(journal.clone()).stderr(journal.clone());

@@ -24,13 +24,13 @@ use acp_chain_channel::{
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, member};
 
-/// How many things of WASI's a proxy may have open: files, streams, clocks.
+/// How many WASI resources a proxy may have open: files, streams, clocks.
 const HANDLES: usize = 1000;
 
-/// Why a guest does not start that says itself that it does not want to.
+/// The reason if a guest declines to start.
 pub const DECLINES: &str = "it declines to start";
 
-/// One proxy at work. After a failure it is of no more use.
+/// A running proxy. After a failure it is unusable.
 pub struct Instance {
     engine: Engine,
     store: Store<State>,
@@ -142,7 +142,7 @@ impl Instance {
             Event::Call(call) => self.call_for_agent(call).await,
         };
         let (effects, saved) = match outcome {
-            // It is not known how much of what it was about to do is done.
+            // How much of its work it has done is unknown.
             Outcome::Broke(_) => (Vec::new(), None),
             _ => self.store.data_mut().ledger.take_effects(),
         };
@@ -216,7 +216,7 @@ impl Instance {
         self.judge(call.id, called)
     }
 
-    /// What came of an event about which there was nothing to decide.
+    /// The outcome of an event that needs no decision.
     fn told(
         &mut self,
         told: wasmtime::Result<Result<(), String>>,
@@ -294,9 +294,8 @@ async fn init(
     Ok(registration.map(|registration| (proxy, interfaces, registration)))
 }
 
-/// Runs a call into the guest for so long at most, be it that the guest computes, which the epoch
-/// interrupts, or that it waits for something of the host's. The time is borrowed for the size of the
-/// future, see below.
+/// Runs a call into the guest with a time limit, whether it computes, which the epoch interrupts, or waits for the
+/// host. The time is borrowed to keep the future small, see below.
 async fn in_time<T>(
     store: &mut Store<State>,
     time: &Duration,
@@ -305,11 +304,10 @@ async fn in_time<T>(
     store.set_epoch_deadline(1);
     store.data_mut().deadline = Instant::now() + *time;
     let mut call = pin!(call(store));
-    // Most calls are done at once, and need no timer.
+    // Most calls finish at once, and need no timer.
     let done = match poll_immediate(&mut call).await {
         Some(done) => Ok(done),
-        // In a box of its own: the future of every call then has at most 1032 bytes, up to which
-        // glibc gives room from its fast lists.
+        // Boxed separately: the future of every call then has at most 1032 bytes, the limit of glibc's fast lists.
         None => Box::pin(tokio::time::timeout(*time, call)).await,
     };
     match done {
@@ -318,7 +316,7 @@ async fn in_time<T>(
         late => {
             let time = Quantity::Time.show(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
             let told = format!("it took longer than {time}");
-            // Where it was interrupted says what it was busy with.
+            // The place of the interruption says what it was busy with.
             Err(match late {
                 Ok(Err(error)) => error.context(TooLong(told)),
                 _ => wasmtime::Error::new(TooLong(told)),
@@ -327,7 +325,7 @@ async fn in_time<T>(
     }
 }
 
-/// A guest that does not want to start.
+/// A guest that declines to start.
 fn declined(words: String) -> Failure {
     Failure::new(DECLINES).with_words(Some(words))
 }

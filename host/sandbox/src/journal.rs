@@ -1,6 +1,5 @@
-//! What a proxy says for the record: by `channel.log`, and on standard output and error, where
-//! interpreters print why they gave up. It goes to the log, up to a limit, and the last of it into
-//! the report of a failure.
+//! A proxy's output: by `channel.log`, and on standard output and error, where interpreters print why they gave up. It
+//! goes to the log, up to a limit, and its last lines into the report of a failure.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,13 +13,13 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
 use acp_chain_rpc::untrusted::quote;
 
-/// So many of the last lines are kept for the report of a failure: a panic, and its stack.
+/// How many of the last lines are kept for the report of a failure: a panic, and its stack.
 const LINES: usize = 64;
 
-/// So much of each.
+/// How much of each.
 const LINE: usize = 1000;
 
-/// How much of a line on standard output or error waits for its end.
+/// How much of an unfinished line on standard output or error is kept.
 const PART: usize = 8 * 1024;
 
 /// What a line in the log takes beside its text: the time, the level, the name.
@@ -36,14 +35,14 @@ pub struct Journal {
 #[derive(Debug)]
 struct Shared {
     last: VecDeque<String>,
-    /// What came of lines on standard output and error of which the end did not, by stream.
+    /// The unfinished lines on standard output and error, by stream.
     parts: Vec<Vec<u8>>,
     /// Bytes that may still go to the log.
     left: usize,
 }
 
 impl Journal {
-    /// An empty journal which lets so many bytes through to the log.
+    /// An empty journal which lets this many bytes through to the log.
     pub fn new(proxy: Arc<str>, limit: usize) -> Self {
         let shared = Shared {
             last: VecDeque::new(),
@@ -56,7 +55,7 @@ impl Journal {
         }
     }
 
-    /// The last lines, and forgets them.
+    /// Takes the last lines.
     pub fn take_last(&self) -> Vec<String> {
         let parts: Vec<_> = self.lock().parts.iter_mut().map(std::mem::take).collect();
         for part in parts.iter().filter(|part| !part.is_empty()) {
@@ -65,8 +64,7 @@ impl Journal {
         self.lock().last.drain(..).collect()
     }
 
-    /// Notes a text, by line. Those behind the first have a mark, so that none looks like one of the
-    /// host's.
+    /// Records a text, by line. Lines after the first are marked, so that none looks like one of the host's.
     pub fn note(&self, level: Level, text: &str) {
         self.note_line(level, "", text.lines().next().unwrap_or_default());
         for line in text.lines().skip(1) {

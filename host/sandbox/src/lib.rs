@@ -1,4 +1,4 @@
-//! Proxies that are WebAssembly components, each in a store of its own.
+//! Proxies that are WebAssembly components, each in its own store.
 //!
 //! A component gets the channel and nothing else. WASI is linked with an empty context, so that
 //! toolchains which import it still load; it grants nothing. A trap poisons a store, so a store

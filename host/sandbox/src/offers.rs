@@ -1,4 +1,4 @@
-//! The optional interfaces of a component, and how the channel's words are said in each.
+//! The optional interfaces of a component, and the channel's types in each.
 
 use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre};
@@ -28,7 +28,7 @@ macro_rules! interface {
             use self::acp_chain::proxy::types::RpcError;
             pub use self::exports::acp_chain::proxy::$module as wit;
 
-            /// What came of a call.
+            /// The outcome of a call.
             pub fn decision(
                 outcome: Result<Outcome, RpcError>,
             ) -> Result<super::Decision, super::ChannelError> {
@@ -68,8 +68,7 @@ fn name(offer: Offer) -> String {
     format!("acp-chain:proxy/{}@0.1.0", offer.as_str())
 }
 
-/// Which of them a component with these exports has; an error if one is of another shape than the
-/// host's.
+/// Those of a component with these exports; an error if one differs from the host's.
 pub fn of_component(exports: &[&str], pre: &InstancePre<State>) -> wasmtime::Result<Offers> {
     let has = |offer: &Offer| exports.contains(&&*name(*offer));
     let all: Vec<_> = Offer::ALL.into_iter().filter(has).collect();
@@ -118,8 +117,7 @@ impl Interfaces {
         })
     }
 
-    /// Asks what there is, as an object whose members are named after what they hold. An error of the
-    /// component's is a text.
+    /// Lists the offers, as an object whose members are named after their contents. A component's error is a text.
     pub async fn list(
         &self,
         store: &mut Store<State>,
@@ -161,7 +159,7 @@ impl Interfaces {
         }
     }
 
-    /// Calls what a request of MCP's is for.
+    /// Makes the call for an MCP request.
     pub async fn call(
         &self,
         store: &mut Store<State>,
@@ -251,7 +249,7 @@ fn lacks(offer: Offer) -> String {
     format!("it has no {}", offer.as_str())
 }
 
-/// What of a call can be read with `channel.read`: the arguments, where it has some.
+/// The part of a call for `channel.read`: its arguments, if any.
 pub fn shown(call: &Delivery) -> &str {
     let body = call.message.body();
     let arguments = match Offer::of(&call.method) {

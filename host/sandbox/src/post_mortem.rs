@@ -1,7 +1,6 @@
-//! Why a guest broke: the trap, where in its code that was, and what it said last.
+//! Why a guest broke: the trap, its place in the code, and the last output.
 //!
-//! The names of its functions and of its files are the guest's own choice, and so are their length, and
-//! what they look like.
+//! The guest chooses the names of its functions and files, and so their length and looks.
 
 use std::fmt::Write;
 
@@ -17,12 +16,12 @@ const NAME: usize = 200;
 /// How much of the place of a line is shown, in bytes.
 const PLACE: usize = 400;
 
-/// A guest was stopped for the time that it took.
+/// A guest was stopped because it took too long.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct TooLong(pub String);
 
-/// What is known of the end of a guest. Writing to a string does not fail.
+/// The details of a guest's end. Writing to a string does not fail.
 pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
     let reason = match error.downcast_ref() {
         Some(TooLong(told)) => told.clone(),
@@ -57,12 +56,11 @@ pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
     for line in &said {
         let _ = writeln!(details, "  {line}");
     }
-    // Nothing of what it said: that is for the log, and none of the client's business.
+    // Without its output: that is for the log, not for the client.
     Failure::new(quote(&reason, MAX_QUOTE)).with_details(details)
 }
 
-/// Why it gave up, among the last lines that it said: what the panics of languages look like, else the
-/// last one.
+/// Its reason among its last lines: one that looks like a panic of some language, else the last one.
 fn cause(said: &[String]) -> Option<String> {
     let last = |is: fn(&str) -> bool| said.iter().rposition(|line| is(line));
     // Of Rust: where, and on the next line why.
@@ -88,7 +86,7 @@ fn cause(said: &[String]) -> Option<String> {
     at.map(|at| &said[at]).or(said.last()).cloned()
 }
 
-/// The name of a function in Rust as it was written; any other, and any that is long, as it is.
+/// The demangled name of a Rust function; other and long names unchanged.
 fn demangled(name: &str) -> String {
     match rustc_demangle::try_demangle(name) {
         Ok(plain) if name.len() <= NAME => format!("{plain:#}"),

@@ -1,4 +1,4 @@
-//! What a store holds beside the guest's memory, and the host's side of the channel.
+//! The state of a store beside the guest's memory, and the host's side of the channel.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use acp_chain_channel::{Change, ChannelError, Ledger, MessageId, Offer, Progress
 use acp_chain_rpc::untrusted::quote;
 use acp_chain_rpc::{self as rpc, code};
 
-/// What a store holds beside the guest's memory.
+/// The state of a store beside the guest's memory.
 pub struct State {
     pub(super) name: Arc<str>,
     pub(super) ledger: Ledger,
@@ -24,7 +24,7 @@ pub struct State {
     pub(super) journal: Journal,
     pub(super) lines: Lines,
     pub(super) tally: Tally,
-    /// When the current call is to be over.
+    /// The deadline of the current call.
     pub(super) deadline: Instant,
     pub(super) wasi: WasiCtx,
     pub(super) table: ResourceTable,
@@ -40,7 +40,7 @@ impl State {
             .refuse(id, rpc::Error::new(code::REQUEST_CANCELLED, text));
     }
 
-    /// Counts what the proxy had no right to; the log gets the first, and ever fewer of the others.
+    /// Counts calls without a right; the log gets the first, and then ever fewer.
     pub(super) fn count(&mut self, what: impl Display, error: &ChannelError) {
         let tally = &mut self.tally;
         let count = match error {

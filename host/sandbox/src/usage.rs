@@ -1,4 +1,4 @@
-//! What one store has used of its limits, summed over all its memories and tables.
+//! The usage of one store, summed over all its memories and tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,25 +7,24 @@ use wasmtime::ResourceLimiter;
 
 use acp_chain_channel::limits::{Limits, Quantity};
 
-/// How much memory the instance of a component has that was started last, in bytes, for whoever wants to look.
-/// Cloning it shares it.
+/// The memory of a component's last started instance, in bytes. Cloning it shares it.
 #[derive(Clone, Debug, Default)]
 pub struct Gauge(Arc<AtomicUsize>);
 
 impl Gauge {
-    /// The memory, of all its memories together. It never shrinks.
+    /// The size of all its memories together. It never shrinks.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The same for whoever knows nothing of components.
+    /// The same for code that knows nothing of components.
     pub(crate) fn shared(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.0)
     }
 }
 
-/// What all instances of one engine take together.
+/// What all instances of one engine use together.
 #[derive(Debug, Default)]
 pub struct Total {
     instances: AtomicUsize,

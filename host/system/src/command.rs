@@ -1,4 +1,4 @@
-//! What starts a program.
+//! How to start a program.
 
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
@@ -12,7 +12,7 @@ pub struct CommandLine {
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// What its environment has beside ours.
+    /// Variables added to our environment.
     pub env: Vec<(OsString, OsString)>,
 }
 

@@ -1,4 +1,4 @@
-//! What a process has given up of its own rights, and why not more.
+//! Which of its rights a process has given up, and why not more.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Rights {
         }
     }
 
-    /// Why not all is given up, in words.
+    /// Why not everything is given up, in words.
     pub fn lacks(&self) -> impl Iterator<Item = String> {
         let files = self.files.as_ref().err();
         let files = files.map(|why| format!("may open any file of yours ({why})"));

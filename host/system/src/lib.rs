@@ -1,7 +1,6 @@
-//! What differs from one operating system to the next, and nothing else: the only place that asks
-//! which one this is.
+//! Code that differs between operating systems, and nothing else: no other place is specific to one.
 //!
-//! Each system has a folder with the same modules, and in them the same names:
+//! Each system has a folder with the same modules and names:
 //!
 //! | module | what it is | Unix | Windows |
 //! |---|---|---|---|

@@ -1,9 +1,8 @@
-//! Where in its source a component was: the line tables (DWARF, `.debug_line`) that it was built with.
+//! Places in a component's source, from its line tables (DWARF, `.debug_line`).
 //!
-//! The tables are as untrusted as the component. They are kept as they are, up to [`LINE_TABLES`], and read
-//! when it has broken, once from begin to end: with each of their bytes little is done, and less is kept.
-//! The trees of DWARF, of which few bytes can ask for any amount of work, are not read. So the engine does
-//! not read them either, which would at each trap.
+//! The tables are as untrusted as the component. They are kept as they are, up to [`LINE_TABLES`], and read once from
+//! beginning to end after a failure, with little work and less memory per byte. The trees of DWARF, where a few bytes
+//! can cause any amount of work, are not read. The engine does not read them either; it would at each trap.
 
 mod sections;
 #[cfg(test)]
@@ -24,14 +23,13 @@ use acp_chain_channel::limits::LINE_TABLES;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// A table that says more than this before its lines, above all the names of files, is passed over: of a
-/// byte there, a hundred are kept.
+/// A table with a longer header, above all names of files, is skipped: a byte there costs a hundred.
 const HEADER: usize = 64 << 10;
 
 /// How much of the name of a file, or of a directory, is shown, in bytes.
 const NAME: usize = 200;
 
-/// How many bytes an address has where the table does not say so.
+/// The size of an address if the table does not say it.
 const ADDRESS: u8 = 4;
 
 /// The line tables of a component. Cloning it shares them.
@@ -49,8 +47,7 @@ struct Module {
 }
 
 impl Lines {
-    /// Finds them in a component. Those over the limit, and those behind something that is not in order, do
-    /// not count.
+    /// Finds them in a component. Those over the limit, and those after something malformed, do not count.
     pub fn find(component: impl Read + Seek) -> Self {
         let mut modules = Vec::new();
         let _ = sections::find(component, &mut modules);
@@ -58,7 +55,7 @@ impl Lines {
         Self(modules.into())
     }
 
-    /// The file and line of each of these places in the component, as far as they are known.
+    /// The file and line of each of these places in the component, where known.
     pub fn of(&self, places: &[usize]) -> BTreeMap<usize, String> {
         let mut found = BTreeMap::new();
         for module in &*self.0 {
@@ -70,7 +67,7 @@ impl Lines {
             let mut wanted: BTreeMap<u64, Option<String>> =
                 places.iter().filter_map(address).collect();
             if !wanted.is_empty() {
-                // What it said before it made no sense is as good as ever.
+                // Entries before a malformed one are still valid.
                 let _ = module.look_up(&mut wanted);
             }
             found.extend(wanted.into_iter().filter_map(|(address, line)| {
@@ -83,7 +80,7 @@ impl Lines {
 }
 
 impl Module {
-    /// Reads one table after the other, as they lie there.
+    /// Reads one table after the other.
     fn look_up(&self, wanted: &mut BTreeMap<u64, Option<String>>) -> gimli::Result<()> {
         let tables = DebugLine::new(&self.tables, LittleEndian);
         let mut offset = 0;
@@ -99,7 +96,7 @@ impl Module {
         Ok(())
     }
 
-    /// Notes each address where it is first told of.
+    /// Notes each address where it first occurs.
     fn run(
         &self,
         program: IncompleteLineProgram<Slice>,
@@ -109,11 +106,11 @@ impl Module {
             return Ok(());
         }
         let mut rows = program.rows();
-        // The address from which on a line of a file counts.
+        // The address where a line of a file begins.
         let mut last: Option<(u64, u64, u64)> = None;
         while let Some((header, row)) = rows.next_row()? {
             let next = row.address();
-            // What begins at 0, the linker has left out.
+            // The linker has removed functions that begin at 0.
             if let Some((from, file, line)) = last.filter(|(from, ..)| (1..next).contains(from)) {
                 let within = wanted.range_mut(from..next);
                 for (_, told) in within.filter(|(_, told)| told.is_none()) {
@@ -157,13 +154,13 @@ fn lengths(table: &[u8]) -> gimli::Result<(usize, usize)> {
     let mut input = EndianSlice::new(table, LittleEndian);
     let (length, format) = input.read_initial_length()?;
     let all = usize::from(format.initial_length_size()).saturating_add(length);
-    // DWARF 5 tells the sizes of addresses first.
+    // DWARF 5 gives the size of addresses first.
     let sizes = if input.read_u16()? >= 5 { 2 } else { 0 };
     input.skip(sizes)?;
     Ok((all, input.read_length(format)?))
 }
 
-/// Whether there are names of files among the lines: no compiler does that, and they would be kept.
+/// Whether there are names of files among the lines: no compiler does that, and they would take memory.
 fn makes_files(header: &LineProgramHeader<Slice>) -> gimli::Result<bool> {
     let mut instructions = header.instructions();
     while let Some(instruction) = instructions.next_instruction(header)? {

@@ -1,29 +1,28 @@
-//! The sections of a component, and of the modules in it, as far as lines are concerned. Whatever stands in
-//! them is read over: a component has been checked before.
+//! The sections of a component and its modules that concern lines. Their contents are skipped: the component was
+//! checked before.
 
 use std::io::{self, Read, Seek};
 
 use super::Module;
 use acp_chain_channel::limits::LINE_TABLES;
 
-/// No more modules have tables that count.
+/// The most modules whose tables count.
 const MODULES: usize = 64;
 
 /// The magic number and the version.
 const PREAMBLE: u64 = 8;
 
-/// The longest name of a section that we look for.
+/// The longest name of a section that matters.
 const LONGEST: u64 = 15;
 
-/// Finds the code of modules, and what tells of its lines.
+/// Finds the code of modules, and their line tables.
 pub fn find(component: impl Read + Seek, modules: &mut Vec<Module>) -> io::Result<()> {
     let mut input = Input {
         from: component,
         at: 0,
     };
     let mut left = LINE_TABLES as u64;
-    // Where the module ends in which we are. There is none in it; components may be in components, and
-    // their sections follow one another all the same.
+    // The end of the current module. Modules do not nest; components may, and their sections still follow one another.
     let mut end = 0;
     input.skip(PREAMBLE)?;
     loop {

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Lets this process, and those that it starts, have as many as the system lets it. Gives that number.
+/// Raises the limit of this process, and of those that it starts, as far as the system allows. Returns it.
 pub fn raise() -> usize {
     let Rlimit { maximum, current } = getrlimit(Resource::Nofile);
     let raised = Rlimit {

@@ -1,4 +1,4 @@
-//! A directory that was opened once. It stays the same one, whatever its path leads to later.
+//! A directory that was opened once. It stays the same one, wherever its path leads later.
 
 use std::fs;
 use std::io;
@@ -12,9 +12,9 @@ use rustix::fs::{Mode, OFlags, open};
 pub struct Directory(OwnedFd);
 
 impl Directory {
-    /// Opens a directory, but not through a link that stands at the end of its path.
+    /// Opens a directory, but not through a link at the end of its path.
     pub fn open(path: &Path) -> io::Result<Self> {
-        // With a slash at its end, a link would be followed.
+        // With a trailing slash, a link would be followed.
         let path: PathBuf = path.components().collect();
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | ONLY_REACHED;
         Ok(Self(open(&path, flags, Mode::empty())?))
@@ -62,7 +62,7 @@ impl AsFd for Directory {
     }
 }
 
-/// To stand for the directory is enough: it is not read by this descriptor.
+/// It only identifies the directory: nothing is read through this descriptor.
 #[cfg(target_os = "linux")]
 const ONLY_REACHED: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]

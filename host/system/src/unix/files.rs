@@ -1,4 +1,4 @@
-//! Whose files are, and which names lead to the same one.
+//! Owners of files, and names of the same file.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -17,10 +17,10 @@ const ALL: u32 = 0o002;
 /// The bits of a mode that let others read.
 const READ: u32 = 0o044;
 
-/// In such a directory everybody renames and removes only what is theirs.
+/// In such a directory users rename and remove only their own files.
 const STICKY: u32 = 0o1000;
 
-/// Opens a file to append to it. If it is not there, it is made for its owner alone.
+/// Opens a file for appending. If it does not exist, it is created for its owner alone.
 pub fn append_private(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -29,8 +29,8 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file to append to it, to read it and to cut it, as others may too. If it is not there, it is made for its
-/// owner alone.
+/// Opens a file for appending, reading and truncating, as others may do too. If it does not exist, it is created for
+/// its owner alone.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -40,17 +40,17 @@ pub fn append_shared(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Makes a directory for its owner alone, and those above it that are not there.
+/// Creates a directory for its owner alone, with its missing parents.
 pub fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// An error if our user may not write to a file, or make something in a directory. Nothing is written.
+/// An error if our user may not write to a file, or create files in a directory. Nothing is written.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
 }
 
-/// What tells files and directories apart, however many names lead to them.
+/// The identity of a file or directory, whatever its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     device: u64,
@@ -65,23 +65,23 @@ impl Identity {
         }
     }
 
-    /// That of what a path leads to.
+    /// That of the file at a path.
     pub fn of(path: &Path) -> Option<Self> {
         Some(Self::new(&fs::metadata(path).ok()?))
     }
 }
 
-/// What a file was when it was looked at: another, or the same with other bytes or rights, has another stamp.
+/// The state of a file: another file, or the same with other bytes or rights, has another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     file: Identity,
     length: u64,
-    /// When it was changed, and what is known of it, in seconds and nanoseconds.
+    /// When its content and its metadata changed, in seconds and nanoseconds.
     changed: [(i64, i64); 2],
 }
 
 impl Stamp {
-    /// That of what a path leads to; none if there is nothing.
+    /// That of the file at a path; none if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         Some(Self {
@@ -99,8 +99,7 @@ impl Stamp {
 #[derive(Debug)]
 pub struct TooMany;
 
-/// Finds a name in this directory, or below it, of a file that is known by another name too: a hard
-/// link. Looks at so many names at most.
+/// Finds another name of a file, a hard link, in this directory or below it. Checks a limited number of names.
 pub fn another_name(
     file: &Path,
     directory: &Path,
@@ -133,7 +132,7 @@ pub fn another_name(
     Ok(None)
 }
 
-/// How somebody else could change what should be our user's alone.
+/// How somebody else could change what should belong to our user alone.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Exposed {
     /// It is another user's.
@@ -191,13 +190,13 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// Whether nobody but our user, and the system's own, can change a file, or what is in a directory.
-/// What is not there nobody changes.
+/// Whether only our user, and the system's own, can change a file, or the contents of a directory. Nobody can change a
+/// missing one.
 pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     let Ok(about) = fs::metadata(path) else {
         return Ok(());
     };
-    // A device keeps nothing, and there is nothing in it.
+    // A device keeps nothing.
     if !about.is_file() && !about.is_dir() {
         return Ok(());
     }
@@ -206,7 +205,7 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     if owner != geteuid().as_raw() && owner != 0 {
         return Err(Exposed::Owner { path, owner });
     }
-    // Many systems give every user a group of their own, and let it write.
+    // Many systems give every user their own group, and let it write.
     let is_ours = [getegid().as_raw(), 0].contains(&about.gid());
     match lets_others_write(mode, about.is_dir(), is_ours) {
         true => Err(Exposed::Mode { path, mode }),
@@ -214,7 +213,7 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     }
 }
 
-/// Whether nobody but our user, and the system's own, can read a file that is open, or change it.
+/// Whether only our user, and the system's own, can read or change an open file.
 pub fn check_secret(file: &File, path: &Path) -> Result<(), Exposed> {
     let Ok(about) = file.metadata() else {
         return Ok(());

@@ -1,8 +1,8 @@
-//! Streams that are handed to another process of ours, which serves many at once.
+//! Passing streams to another process of ours, which serves many at once.
 //!
 //! For each pair two pipes are made, which needs no right that a process gives up, and one end of each goes to the
-//! other process over a socket that was there before. What that process closes, or leaves behind when it ends, is at
-//! its end here.
+//! other process over an existing socket. When that process closes an end, or ends itself, our end sees the end of the
+//! stream.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,10 +20,10 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::CommandLine;
 
-/// What goes with each pair.
+/// The data sent with each pair.
 const WORD: [u8; 1] = *b"\n";
 
-/// A process that takes streams. It ends when this is dropped.
+/// A process that accepts streams. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Taker {
     socket: UnixStream,
@@ -31,7 +31,7 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Starts it: it finds the other end where its standard input is. None where streams cannot be handed over.
+    /// Starts it, with the other end as its standard input. None if streams cannot be passed.
     pub fn start(command: &CommandLine) -> io::Result<Option<Self>> {
         let (socket, theirs) = UnixStream::pair()?;
         let process = command
@@ -42,7 +42,7 @@ impl Taker {
         Ok(Some(Self { socket, process }))
     }
 
-    /// Hands it the other ends of these: what it says, and what is said to it. Call it within a tokio runtime.
+    /// Passes it the other ends of these: its output, and its input. Call it within a tokio runtime.
     pub fn open(&self) -> io::Result<(Receiver, Sender)> {
         let ((output, theirs_out), (theirs_in, input)) = (pipe()?, pipe()?);
         let descriptors = [theirs_in.as_fd(), theirs_out.as_fd()];
@@ -66,7 +66,7 @@ impl Taker {
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     use rustix::pipe::{PipeFlags, pipe_with};
 
-    // From the start, since who has given up its rights may not change it later.
+    // From the start, since a process that has given up its rights may not change it later.
     Ok(pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?)
 }
 
@@ -84,8 +84,8 @@ impl Drop for Taker {
     }
 }
 
-/// The next pair that is handed to us: what is said to us, and what we say. None once nobody hands over any more.
-/// It waits, so call it on a thread of its own, within a tokio runtime.
+/// The next pair passed to us: our input, and our output. None once the sender is gone. It blocks, so call it on a
+/// separate thread, within a tokio runtime.
 pub fn take() -> io::Result<Option<(Receiver, Sender)>> {
     let socket = io::stdin();
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];

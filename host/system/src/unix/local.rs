@@ -1,8 +1,7 @@
 //! Connections from programs of the same user: a Unix socket.
 //!
-//! It lies in a folder of its own that nobody else can enter, and only processes of our user are
-//! heard. Both are gone when its [`Address`] is dropped. What programs that died left behind is
-//! cleared away.
+//! It is in a folder of its own that nobody else can enter, and accepts only processes of our user. Both are removed
+//! when its [`Address`] is dropped. Leftovers of dead programs are removed too.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Read};
@@ -18,26 +17,26 @@ use tokio::net::{UnixListener, UnixStream};
 use super::supervisor::Supervisor;
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// What our folders' names begin with.
+/// The prefix of our folders' names.
 const FOLDER: &str = "acp-chain-";
 
 /// The socket's name in its folder.
 const NAME: &str = "mcp";
 
-/// Its name until somebody listens.
+/// Its name until the listener is ready.
 const NEW: &str = "new";
 
-/// So many folders of others are looked at.
+/// How many other folders are checked.
 const LOOKED_AT: usize = 1000;
 
 /// How long one of them may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The side that waits for connections.
+/// The side that accepts connections.
 #[derive(Debug)]
 pub struct Listener(UnixListener);
 
-/// Where it waits: a folder with nothing but the socket in it.
+/// Its address: a folder with only the socket in it.
 #[derive(Debug)]
 pub struct Address {
     path: PathBuf,
@@ -53,13 +52,13 @@ enum Folder {
 }
 
 impl Address {
-    /// What [`connect`] takes.
+    /// The argument of [`connect`].
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes the folders of our user's programs that are gone: those whose socket nobody listens
-    /// at. The supervisor does that by itself.
+    /// Removes folders of our user's dead programs: those on whose socket nobody listens. The supervisor does that by
+    /// itself.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
         let place = match &self.folder {
             Folder::Ours(folder) => folder.parent().map(Path::to_owned),
@@ -78,7 +77,7 @@ impl Drop for Address {
         match &mut self.folder {
             Folder::Ours(folder) => remove(folder),
             Folder::Theirs(life) => {
-                // It is at its end when the folder is away.
+                // It ends when the folder is gone.
                 let _ = life.shutdown(Shutdown::Write);
                 let _ = life.read(&mut [0]);
             }
@@ -88,7 +87,7 @@ impl Drop for Address {
 
 fn remove(folder: &Path) {
     for name in [NAME, NEW] {
-        // It may not have come so far.
+        // It may not exist yet.
         let _ = fs::remove_file(folder.join(name));
     }
     if let Err(error) = fs::remove_dir(folder) {
@@ -97,9 +96,8 @@ fn remove(folder: &Path) {
 }
 
 impl Listener {
-    /// Waits for connections from now on, at an address that has this text in it: a short one, that
-    /// nobody has used before. Call it within a tokio runtime. The supervisor opens the socket if
-    /// there is one.
+    /// Listens from now on, at an address that contains this text: a short one that was never used before. Call it
+    /// within a tokio runtime. The supervisor opens the socket if there is one.
     pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let (address, listener) = match by {
             None => make(random)?,
@@ -114,7 +112,7 @@ impl Listener {
         Ok((address, Self(UnixListener::from_std(listener)?)))
     }
 
-    /// The next connection; none if it is of another user. Cancel safe.
+    /// The next connection; none if it is from another user. Cancel safe.
     pub async fn accept(&mut self) -> io::Result<Option<UnixStream>> {
         let (stream, _) = self.0.accept().await?;
         let ours = stream
@@ -124,15 +122,14 @@ impl Listener {
     }
 }
 
-/// Where a folder with the socket may be, the better place first. In the second there is room for the
-/// names of sockets, which are short.
+/// Where a folder with the socket may be, the better place first. Paths in the second are short enough for sockets.
 pub fn places() -> Vec<PathBuf> {
     let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let own = own.filter(|path| path.is_absolute() && path.is_dir());
     own.into_iter().chain([std::env::temp_dir()]).collect()
 }
 
-/// A port of the loopback interface, of the system's choice. The supervisor opens it if there is one.
+/// A port on the loopback interface, chosen by the system. The supervisor opens it if there is one.
 pub fn port(by: Option<&Supervisor>) -> io::Result<TcpListener> {
     match by {
         None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0)),
@@ -163,7 +160,7 @@ fn make_in(place: &Path, random: &str) -> io::Result<(Address, StdListener)> {
         let new = folder.join(NEW);
         let listener = StdListener::bind(&new)?;
         fs::set_permissions(&new, Permissions::from_mode(0o600))?;
-        // Under its name it is never seen without somebody who listens.
+        // Under its final name it is never visible without a listener.
         fs::rename(&new, address.path())?;
         Ok((address, listener))
     });
@@ -177,7 +174,7 @@ fn make_in(place: &Path, random: &str) -> io::Result<(Address, StdListener)> {
     })
 }
 
-/// Connects to a listener of our user's.
+/// Connects to a listener of our user.
 pub async fn connect(path: &str) -> io::Result<UnixStream> {
     let stream = UnixStream::connect(path).await?;
     let (us, them) = (geteuid().as_raw(), stream.peer_cred()?.uid());

@@ -3,19 +3,19 @@
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// How much memory there is for this process and all else in its container, in bytes, if that is known.
+/// The memory for this process and everything else in its container, in bytes, if known.
 #[must_use]
 pub fn all() -> Option<u64> {
     let of_machine = read_to_string("/proc/meminfo").ok();
     let of_machine = of_machine.as_deref().and_then(total);
-    // Of either version of control groups: a container sees its own at the root.
+    // For either version of control groups: a container sees its own at the root.
     let of_container = ["memory.max", "memory/memory.limit_in_bytes"]
         .iter()
         .filter_map(|name| number(&Path::new("/sys/fs/cgroup").join(name)));
     of_container.chain(of_machine).min()
 }
 
-/// How many areas of memory a process may have, if that is known.
+/// How many memory mappings a process may have, if known.
 #[must_use]
 pub fn areas() -> Option<u64> {
     number(Path::new("/proc/sys/vm/max_map_count"))
@@ -25,7 +25,7 @@ fn number(path: &Path) -> Option<u64> {
     read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// What the first line of `/proc/meminfo` says.
+/// The value in the first line of `/proc/meminfo`.
 fn total(info: &str) -> Option<u64> {
     let kibibytes = info.lines().next()?.strip_prefix("MemTotal:")?;
     let kibibytes: u64 = kibibytes.strip_suffix("kB")?.trim().parse().ok()?;

@@ -1,11 +1,11 @@
-//! Where other file systems begin. Only Linux tells, in `/proc`.
+//! Where other file systems are mounted. Only Linux tells, in `/proc`.
 
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// What the kernel makes up as it is read: processes with their memory, devices, its own settings.
+/// File systems that the kernel generates: processes with their memory, devices, its own settings.
 const MADE_UP: &[&str] = &[
     "binfmt_misc",
     "bpf",
@@ -27,24 +27,23 @@ const MADE_UP: &[&str] = &[
     "tracefs",
 ];
 
-/// A file system in its place.
+/// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Where it begins.
+    /// Where it is mounted.
     pub path: PathBuf,
     /// Its type, such as `ext4`.
     pub kind: String,
 }
 
 impl Mount {
-    /// Whether there are no files on it, but what the kernel shows as files.
+    /// Whether the kernel generates its files.
     pub fn is_made_up(&self) -> bool {
         MADE_UP.contains(&&*self.kind)
     }
 }
 
-/// The file systems that begin below a directory, and the one that it is on. The path is one without
-/// links.
+/// The file systems mounted below a directory, and the one that it is on. The path has no links.
 pub fn within(directory: &Path) -> (Option<Mount>, Vec<Mount>) {
     let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
     sort(&table, directory)
@@ -52,7 +51,7 @@ pub fn within(directory: &Path) -> (Option<Mount>, Vec<Mount>) {
 
 fn sort(table: &[u8], directory: &Path) -> (Option<Mount>, Vec<Mount>) {
     let mounts = table.split(|byte| *byte == b'\n').filter_map(mount);
-    // Of those in the same place the last is seen.
+    // Of several in the same place the last is visible.
     let (mut on, mut below) = (None::<Mount>, Vec::<Mount>::new());
     for mount in mounts {
         if directory.starts_with(&mount.path) {
@@ -70,7 +69,7 @@ fn sort(table: &[u8], directory: &Path) -> (Option<Mount>, Vec<Mount>) {
     (on, below)
 }
 
-/// A line of `/proc/PID/mountinfo`: the fifth field is the place, and the type comes after a `-`.
+/// A line of `/proc/PID/mountinfo`: the fifth field is the mount point, and the type comes after a `-`.
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|byte| *byte == b' ');
     let path = unescape(fields.nth(4)?);

@@ -1,13 +1,13 @@
-//! How much pipes hold.
+//! The capacity of pipes.
 
 use std::os::fd::AsFd;
 
-/// So much, in bytes. What is long then takes fewer turns of both sides; and some hundreds of pipes still
-/// stay far below what Linux lets all of a user's hold together (`pipe-user-pages-soft`).
+/// The capacity, in bytes. Long messages then take fewer switches between both sides, and some hundreds of pipes still
+/// stay far below Linux's limit for a user (`pipe-user-pages-soft`).
 #[cfg(target_os = "linux")]
 const SIZE: usize = 256 * 1024;
 
-/// Lets a pipe hold more than by default, where that can be had.
+/// Raises the capacity of a pipe, where possible.
 pub fn widen(pipe: impl AsFd) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(pipe, SIZE) {

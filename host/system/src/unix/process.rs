@@ -10,13 +10,13 @@ use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// This process. What is opened at first can be read when nothing else can be opened any more.
+/// This process. Files are opened at first, to be read when nothing else can be opened.
 #[derive(Debug)]
 pub struct Process {
-    /// What the system says of memory, in pages of so many bytes.
+    /// The system's memory statistics, and the size of its pages.
     memory: Option<File>,
     page: u64,
-    /// Whoever reads it goes through it.
+    /// Reading it iterates over it.
     descriptors: Option<Mutex<Dir>>,
     begun: Duration,
 }
@@ -26,7 +26,7 @@ impl Process {
     #[must_use]
     pub fn open() -> Self {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Asked for the first time, either looks into `/proc`.
+        // When first called, either reads `/proc`.
         let (page, _) = (page_size() as u64, clock_gettime(ClockId::ProcessCPUTime));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
@@ -60,7 +60,7 @@ impl Process {
             entry.ok()?;
             count += 1;
         }
-        // Itself, and the one above it.
+        // Itself, and its parent.
         Some(count.saturating_sub(2))
     }
 
@@ -70,7 +70,7 @@ impl Process {
         getrlimit(Resource::Nofile).current
     }
 
-    /// How long processors have worked for it.
+    /// Its processor time.
     #[must_use]
     pub fn cpu_time(&self) -> Option<Duration> {
         Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).ok()

@@ -1,8 +1,7 @@
 //! Our own standard input and output.
 //!
-//! All are read and written in place, for another thread would keep the rights that
-//! ours gives up (`rights`). Pipes and sockets do not block; terminals are asked first; files
-//! and devices like `/dev/null` are never waited for.
+//! They are read and written in place, since another thread would keep the rights that ours gives up (`rights`). Pipes
+//! and sockets do not block; terminals are polled first; files and devices like `/dev/null` are always ready.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -19,10 +18,10 @@ use tokio::net::unix::pipe;
 
 use super::pipes;
 
-/// So much is written to a terminal at once, in bytes. It takes that much when it takes anything.
+/// How much is written to a terminal at once, in bytes. If it is writable, it takes that much.
 const AT_ONCE: usize = 1024;
 
-/// What we are told.
+/// Our input.
 pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     let fd = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
@@ -35,7 +34,7 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     })
 }
 
-/// What we say.
+/// Our output.
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
@@ -58,11 +57,11 @@ fn socket(fd: OwnedFd) -> io::Result<tokio::net::UnixStream> {
     tokio::net::UnixStream::from_std(socket)
 }
 
-/// What others may have open too, and so has to stay as it is: it blocks.
+/// Others may have it open too, so its mode must stay: it blocks.
 enum Other {
-    /// The system tells when it would not.
+    /// The system tells when it would not block.
     Polled(AsyncFd<File>),
-    /// It never does for long.
+    /// It never blocks for long.
     Ready(File),
 }
 

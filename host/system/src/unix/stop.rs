@@ -34,7 +34,7 @@ async fn first<const N: usize>(kinds: [SignalKind; N]) {
 pub struct Interrupts(Signal);
 
 impl Interrupts {
-    /// Listens from now on. They no longer end us.
+    /// Listens from now on; these signals no longer end us.
     pub fn listen() -> io::Result<Self> {
         signal(SignalKind::interrupt()).map(Self)
     }

@@ -1,7 +1,6 @@
-//! A child process and all that it starts: a process group, which it leads, and which the supervisor
-//! holds.
+//! A child process and everything that it starts: a process group, which it leads, and which the supervisor holds.
 //!
-//! Only what leaves that group on purpose, as a daemon does, gets away.
+//! Only processes that leave that group on purpose, like daemons, escape.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,19 +14,19 @@ use tokio::net::UnixStream;
 
 use super::supervisor::link::Link;
 
-/// A process and all that it started. When it is dropped, and when we are gone, so are they.
+/// A process and everything that it started. They end when this is dropped, and when we are gone.
 #[derive(Debug)]
 pub struct Tree {
     process: u32,
-    /// Says how the process ended, and is closed when all of them are gone. Closed here, they end.
+    /// Says how the process ended, and closes when all of them are gone. Closing it here ends them.
     life: UnixStream,
     status: Vec<u8>,
-    /// The supervisor has to be there for as long as this is.
+    /// The supervisor must live as long as this.
     _link: Arc<Link>,
 }
 
 impl Tree {
-    /// Whether the system has a way to ask a process to end, which all programs know.
+    /// Whether the system has a way to ask a process to end that all programs know.
     pub const CAN_BE_ASKED: bool = true;
 
     /// A process that the supervisor has started.
@@ -52,7 +51,7 @@ impl Tree {
             if let Ok(status) = <[u8; 4]>::try_from(&*self.status) {
                 return Ok(ExitStatus::from_raw(i32::from_ne_bytes(status)));
             }
-            // By hand: whoever polled is woken also when the future that did is gone.
+            // By hand: the poller is woken even if its future is gone.
             poll_fn(|context| self.life.poll_read_ready(context)).await?;
             let mut bytes = [0; 4];
             match self.life.try_read(&mut bytes[self.status.len()..]) {
@@ -67,14 +66,14 @@ impl Tree {
         }
     }
 
-    /// Asks the process to end. It has a while to, and so has what it started; then they are killed.
+    /// Asks the process to end. It has some time, and so have its children; then they are killed.
     pub fn end(&mut self) {
-        // If the supervisor is gone there is nobody to do it.
+        // If the supervisor is gone, nobody can do it.
         let _ = rustix::net::shutdown(&self.life, Shutdown::Write);
     }
 }
 
-/// How the supervisor says it.
+/// The supervisor's form of it.
 pub(super) fn status_bytes(status: ExitStatus) -> [u8; 4] {
     status.into_raw().to_ne_bytes()
 }

@@ -1,4 +1,4 @@
-//! How many files, pipes and sockets may be open: as many as there is memory for.
+//! How many files, pipes and sockets may be open: limited only by memory.
 
 /// There is nothing to raise.
 #[must_use]

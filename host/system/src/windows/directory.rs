@@ -1,4 +1,4 @@
-//! A directory that was found once. Whoever opens it keeps it from being moved or removed.
+//! A directory that was found once. While it is open, it cannot be moved or removed.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// Finds a directory, but not through a link that stands at the end of its path.
+    /// Finds a directory, but not through a link at the end of its path.
     pub fn open(path: &Path) -> io::Result<Self> {
         if !fs::symlink_metadata(path)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());

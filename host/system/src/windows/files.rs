@@ -1,5 +1,5 @@
-//! Whose files are, and which names lead to the same one. A user's profile is for that user alone, so
-//! what is in it needs nothing said.
+//! Owners of files, and names of the same file. A user's profile is for that user alone, so files in it need no
+//! permissions.
 
 use std::convert::Infallible;
 use std::fs::{self, File, OpenOptions};
@@ -7,13 +7,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Opens a file to append to it. If it is not there, it is made for whom its folder is for.
+/// Opens a file for appending. If it does not exist, it is created with its folder's permissions.
 pub fn append_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path)
 }
 
-/// Opens a file to write to its end, to read it and to cut it, as others may too. Who has a right to append alone may
-/// not cut. If it is not there, it is made for whom its folder is for.
+/// Opens a file for appending, reading and truncating, as others may do too. The right to append alone does not allow
+/// truncating. If it does not exist, it is created with its folder's permissions.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -23,12 +23,12 @@ pub fn append_shared(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Makes a directory for whom the one above it is for, and those above it that are not there.
+/// Creates a directory with its parent's permissions, and its missing parents.
 pub fn make_private(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// An error if a file says that it is not to be written to. What a list of who may do what says, only a try tells.
+/// An error if a file is read-only. Access control lists are not checked; only trying tells.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     let about = fs::metadata(path)?;
     match about.is_file() && about.permissions().readonly() {
@@ -37,7 +37,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What tells files and directories apart: their one path without links.
+/// The identity of a file or directory: its path without links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity(PathBuf);
 
@@ -48,7 +48,7 @@ impl Identity {
     }
 }
 
-/// What a file was when it was looked at: another, or the same with other bytes, has another stamp.
+/// The state of a file: another file, or the same with other bytes, has another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     length: u64,
@@ -75,12 +75,12 @@ pub fn another_name(_: &Path, _: &Path, _: usize) -> Result<Option<PathBuf>, Too
     Ok(None)
 }
 
-/// Whether nobody but our user can change a file, or what is in a directory: this is not looked at.
+/// Whether only our user can change a file, or the contents of a directory: not checked.
 pub fn check_owner(_: &Path) -> Result<(), Infallible> {
     Ok(())
 }
 
-/// Whether nobody but our user can read a file: this is not looked at.
+/// Whether only our user can read a file: not checked.
 pub fn check_secret(_: &File, _: &Path) -> Result<(), Infallible> {
     Ok(())
 }

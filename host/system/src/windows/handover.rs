@@ -1,4 +1,4 @@
-//! Streams that are handed to another process: not done.
+//! Passing streams to another process: not implemented.
 
 use std::convert::Infallible;
 use std::io;
@@ -12,7 +12,7 @@ use crate::CommandLine;
 pub struct Taker(Infallible);
 
 impl Taker {
-    /// Streams cannot be handed over.
+    /// Streams cannot be passed.
     pub fn start(_: &CommandLine) -> io::Result<Option<Self>> {
         Ok(None)
     }
@@ -23,7 +23,7 @@ impl Taker {
     }
 }
 
-/// Nobody hands over anything.
+/// Nobody passes anything.
 pub fn take() -> io::Result<Option<(Empty, Sink)>> {
     Ok(None)
 }

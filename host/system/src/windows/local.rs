@@ -1,8 +1,8 @@
 //! Connections from programs of the same user: a named pipe.
 //!
-//! Nobody else can have made it, nor make more of it. By its default security other users can open
-//! it to read, but not to write, and other machines not at all; so whoever has to write something
-//! before they are told anything is told nothing. Nothing is left of it when its last end is closed.
+//! Nobody else can have created it, nor create more instances. By default other users can open it for reading, but not
+//! for writing, and other machines not at all; so they get nothing from a server that first requires them to write. It
+//! is gone when its last end is closed.
 
 use std::io;
 use std::mem;
@@ -21,42 +21,42 @@ use acp_chain_rpc::untrusted::Untrusted;
 /// Where pipes are.
 const PIPES: &str = r"\\.\pipe\acp-chain-";
 
-/// `ERROR_PIPE_BUSY`: it is there, and nobody waits at it just now.
+/// `ERROR_PIPE_BUSY`: it exists, but no instance is free.
 const BUSY: i32 = 231;
 
-/// How long somebody may be busy.
+/// How long it may be busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it is tried then.
+/// How often to retry then.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The side that waits for connections.
+/// The side that accepts connections.
 #[derive(Debug)]
 pub struct Listener {
     path: PathBuf,
-    /// There is always one that waits: without, clients would find no pipe.
+    /// One instance always waits: without it, clients would find no pipe.
     next: NamedPipeServer,
 }
 
-/// Where it waits.
+/// Its address.
 #[derive(Debug)]
 pub struct Address(PathBuf);
 
 impl Address {
-    /// What [`connect`] takes.
+    /// The argument of [`connect`].
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Removes what programs that are gone left behind: nothing.
+    /// Removes leftovers of dead programs: there are none.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
         std::future::ready(())
     }
 }
 
 impl Listener {
-    /// Waits for connections from now on, at an address that has this text in it: a short one, that
-    /// nobody has used before. Call it within a tokio runtime.
+    /// Listens from now on, at an address that contains this text: a short one that was never used before. Call it
+    /// within a tokio runtime.
     pub fn open(random: &str, _: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let path = PathBuf::from(format!("{PIPES}{random}"));
         let next = ServerOptions::new()
@@ -70,7 +70,7 @@ impl Listener {
         Ok((Address(path.clone()), Self { path, next }))
     }
 
-    /// The next connection; none if it is of another user. Cancel safe.
+    /// The next connection; none if it is from another user. Cancel safe.
     pub async fn accept(&mut self) -> io::Result<Option<NamedPipeServer>> {
         let connected = self.next.connect().await;
         let next = connected.and_then(|()| ServerOptions::new().create(&self.path));
@@ -82,7 +82,7 @@ impl Listener {
     }
 }
 
-/// A port of the loopback interface, of the system's choice.
+/// A port on the loopback interface, chosen by the system.
 pub fn port(_: Option<&Supervisor>) -> io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
 }

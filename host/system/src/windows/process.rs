@@ -1,4 +1,4 @@
-//! What this process uses: nothing of it is told here.
+//! What this process uses: nothing is known here.
 
 use std::time::{Duration, SystemTime};
 
@@ -36,7 +36,7 @@ impl Process {
         None
     }
 
-    /// How long processors have worked for it.
+    /// Its processor time.
     #[must_use]
     pub fn cpu_time(&self) -> Option<Duration> {
         None

@@ -6,12 +6,12 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// What we are told.
+/// Our input.
 pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     Ok(Box::new(tokio::io::stdin()))
 }
 
-/// What we say.
+/// Our output.
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     Ok(Box::new(tokio::io::stdout()))
 }

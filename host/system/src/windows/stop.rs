@@ -5,7 +5,7 @@ use std::io;
 
 use tokio::signal::windows::{CtrlC, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
 
-/// Done with the next of an event. One that cannot be listened for never comes.
+/// Done with the next event of this kind. One that cannot be listened for never comes.
 macro_rules! next {
     ($listen:ident) => {
         async {
@@ -42,7 +42,7 @@ pub async fn ordered() {
 pub struct Interrupts(CtrlC);
 
 impl Interrupts {
-    /// Listens from now on. They no longer end us.
+    /// Listens from now on; these events no longer end us.
     pub fn listen() -> io::Result<Self> {
         ctrl_c().map(Self)
     }

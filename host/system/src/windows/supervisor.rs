@@ -9,23 +9,23 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use super::tree::Tree;
 use crate::CommandLine;
 
-/// What a program that runs is written to.
+/// The input of a running program.
 pub type Input = ChildStdin;
-/// What a program that runs is read from.
+/// The output of a running program.
 pub type Output = ChildStdout;
 
 /// What starts programs.
 #[derive(Clone, Debug)]
 pub struct Supervisor(());
 
-/// A program that may be started, as often as it takes.
+/// A program that may be started, any number of times.
 #[derive(Clone, Debug)]
 pub struct Startable(CommandLine);
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub struct Started {
-    /// The process and all that it starts.
+    /// The process and everything that it starts.
     pub tree: Tree,
     /// Its standard input.
     pub stdin: Input,
@@ -48,7 +48,7 @@ impl Supervisor {
 }
 
 impl Startable {
-    /// What it is started by.
+    /// How it is started.
     pub fn command(&self) -> &CommandLine {
         &self.0
     }

@@ -1,9 +1,9 @@
-//! The console that we run in, for the agent to have in our place.
+//! Handing the console that we run in to the agent.
 
 use std::io;
 use std::process::{Command, ExitCode};
 
-/// Runs a program with all that is ours, and waits for it. The console asks both to stop.
+/// Runs a program with our console and streams, and waits for it. The console asks both to stop.
 pub fn hand_over(mut command: Command) -> io::Result<ExitCode> {
     let status = command.status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());

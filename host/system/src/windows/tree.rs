@@ -1,8 +1,8 @@
-//! A child process and all that it starts: a job object.
+//! A child process and everything that it starts: a job object.
 //!
-//! The process begins suspended and is in the job before it runs. Nothing breaks away from the job,
-//! and the only handle to it is ours: the system kills what is in it when that handle is closed, and
-//! so also when we are gone, however we went.
+//! The process starts suspended and is in the job before it runs. Nothing breaks away from the job, and only we have a
+//! handle to it: the system kills its processes when that handle is closed, and so also when we are gone, for whatever
+//! reason.
 
 use std::io;
 use std::process::ExitStatus;
@@ -11,22 +11,21 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, CreationFlags, JobObject, K
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
-/// A process and all that it started. When it is dropped, and when we are gone, so are they.
+/// A process and everything that it started. They end when this is dropped, and when we are gone.
 #[derive(Debug)]
 pub struct Tree(Box<dyn ChildWrapper>);
 
 impl Tree {
-    /// Whether the system has a way to ask a process to end, which all programs know.
+    /// Whether the system has a way to ask a process to end that all programs know.
     pub const CAN_BE_ASKED: bool = false;
 
     /// Starts a process.
     pub fn spawn(command: Command) -> io::Result<Self> {
         CommandWrap::from(command)
             .wrap(JobObject)
-            // Without it the job would only hold them together.
+            // Without it the job would only group them.
             .wrap(KillOnDrop)
-            // A console of its own, unseen: Ctrl+C in ours is for us to act on, and under an editor
-            // without a console no window opens.
+            // Its own hidden console: Ctrl+C in ours is for us, and under an editor without a console no window opens.
             .wrap(CreationFlags(CREATE_NO_WINDOW))
             .spawn()
             .map(Self)

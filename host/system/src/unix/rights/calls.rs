@@ -1,8 +1,8 @@
-//! seccomp: what can be asked of the kernel.
+//! seccomp: which system calls are allowed.
 //!
-//! Allowed is what reads, writes, waits, keeps memory and tells the time; and files, which Landlock
-//! holds. So no program can be started and no process made, nothing can be connected or listened to
-//! that is not already, memory never becomes code, and other processes cannot be reached.
+//! Reading, writing, waiting, memory and time are allowed; and files, which Landlock restricts. So no program or
+//! process can be started, no new socket can connect or listen, memory never becomes executable, and other processes
+//! cannot be reached.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use seccompiler::{
     TargetArch, apply_filter_all_threads,
 };
 
-/// What is allowed whatever its arguments are.
+/// Calls that are allowed with any arguments.
 const ALLOWED: &[libc::c_long] = &[
-    // Descriptors that are open.
+    // Open descriptors.
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_pread64,
@@ -39,7 +39,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_epoll_pwait2,
     libc::SYS_ppoll,
     libc::SYS_pselect6,
-    // Sockets that are open.
+    // Open sockets.
     libc::SYS_accept4,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,
@@ -50,7 +50,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_getpeername,
     libc::SYS_getsockopt,
     libc::SYS_setsockopt,
-    // Files, as far as Landlock lets.
+    // Files, as far as Landlock allows.
     libc::SYS_openat,
     libc::SYS_openat2,
     libc::SYS_newfstatat,
@@ -77,7 +77,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_fdatasync,
     libc::SYS_sync_file_range,
     libc::SYS_copy_file_range,
-    // Memory; what may be run of it is below.
+    // Memory; executable memory is below.
     libc::SYS_brk,
     libc::SYS_munmap,
     libc::SYS_mremap,
@@ -104,7 +104,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_exit_group,
     libc::SYS_wait4,
     libc::SYS_waitid,
-    // Time, chance, and who we are.
+    // Time, randomness, and who we are.
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,
     libc::SYS_clock_nanosleep,
@@ -123,7 +123,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_uname,
 ];
 
-/// Those that newer systems have newer names for.
+/// Older names of such calls.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[libc::c_long] = &[
     libc::SYS_poll,
@@ -144,9 +144,8 @@ const ALLOWED_HERE: &[libc::c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[libc::c_long] = &[];
 
-/// What is allowed where an argument, counted from 0, is this. Others of the same calls send keys to a
-/// terminal (`TIOCSTI`), send signals to whom they like (`F_SETOWN`), or have the log written over
-/// (`F_SETFL`).
+/// Calls that are allowed if an argument, counted from 0, is this. Other arguments send keys to a terminal (`TIOCSTI`),
+/// send signals to any process (`F_SETOWN`), or let the log be overwritten (`F_SETFL`).
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -168,7 +167,7 @@ const NAMED: &[(libc::c_long, u8, u32)] = &[
     (libc::SYS_prctl, 0, libc::PR_SET_VMA as u32),
 ];
 
-/// What looks as if the kernel did not know it.
+/// Calls that look as if the kernel did not know them.
 const UNKNOWN: libc::c_long = libc::SYS_clone3;
 
 pub fn give_up() -> Result<(), String> {
@@ -193,7 +192,7 @@ fn why(error: &Error) -> String {
     }
 }
 
-/// What is allowed; all else is not permitted, which programs are prepared for.
+/// The allowed calls; all others fail with "not permitted", which programs handle.
 fn filter(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     let all = ALLOWED.iter().chain(ALLOWED_HERE).chain([&UNKNOWN]);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = all.map(|call| (*call, Vec::new())).collect();
@@ -218,18 +217,18 @@ fn filter(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     // Signals to ourselves, as an abort sends one.
     let is_ours = SeccompCondition::new(0, Dword, Eq, std::process::id().into())?;
     allow(libc::SYS_tgkill, vec![is_ours])?;
-    // Times are set of what is open, not by any path.
+    // Times may be set on open files, not by path.
     let is_open = SeccompCondition::new(1, Qword, Eq, 0)?;
     allow(libc::SYS_utimensat, vec![is_open])?;
-    // Limits are read: nothing new is set.
+    // Limits may be read, not set.
     let is_read = SeccompCondition::new(2, Qword, Eq, 0)?;
     allow(libc::SYS_prlimit64, vec![is_read])?;
     let refused = SeccompAction::Errno(libc::EPERM.cast_unsigned());
     SeccompFilter::new(rules, refused, SeccompAction::Allow, arch)?.try_into()
 }
 
-/// What newer libraries try first, with arguments that no filter can see. They take what is older when
-/// the kernel does not know it. Of two filters, the one that refuses counts.
+/// Calls that newer libraries try first, with arguments that no filter can see. They fall back to older ones if the
+/// kernel does not know them. Of two filters, the stricter one counts.
 fn unknown(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     let rules = BTreeMap::from([(UNKNOWN, Vec::new())]);
     let unknown = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());

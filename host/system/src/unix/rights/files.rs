@@ -14,17 +14,17 @@ use landlock::{
 
 use super::super::directory::Directory;
 
-/// What is refused where the kernel knows it: all that this version of Landlock has names for.
+/// What is refused, if the kernel knows it: everything in this version of Landlock.
 const NEWEST: ABI = ABI::V7;
 
-/// What a proxy may do in a directory that it is given.
+/// What a proxy may do in a granted directory.
 const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | ReadDir});
 const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     WriteFile | Truncate | MakeReg | MakeDir | MakeSym | RemoveFile | RemoveDir | Refer
 });
 
-/// How often, and with what pauses, it is looked whether other threads have ended. One that was joined
-/// does nothing any more, but the kernel may take a moment to forget it.
+/// How often, and with what pauses, to check whether other threads have ended. A joined thread does nothing, but the
+/// kernel may take a moment to forget it.
 const LOOKS: u32 = 5000;
 const PAUSE: Duration = Duration::from_micros(200);
 
@@ -48,7 +48,7 @@ pub fn give_up(
     }
 }
 
-/// How many other threads we have.
+/// The number of our other threads.
 fn others() -> io::Result<usize> {
     let count = || Ok(fs::read_dir("/proc/self/task")?.count().saturating_sub(1));
     for _ in 0..LOOKS {

@@ -1,7 +1,7 @@
-//! Giving up our own rights, for good: a bug in the engine is then one in a process that can do little.
+//! Giving up our own rights, for good: a bug in the engine is then in a process that can do little.
 //!
-//! What is left is what a chain that runs needs: the descriptors that it has, and the directories that
-//! its proxies are given. Linux has the means, Landlock for files and seccomp for everything else.
+//! What a running chain needs is left: its open descriptors, and the directories granted to its proxies. Linux has the
+//! means, Landlock for files and seccomp for everything else.
 
 #[cfg(target_os = "linux")]
 mod calls;
@@ -13,13 +13,13 @@ mod tests;
 use super::directory::Directory;
 use crate::Rights;
 
-/// Gives up all rights but those to open what is in these directories, and to write there if so said; and to remove
-/// files from one more.
+/// Gives up all rights except opening files in these directories, writing there if granted, and removing files from one
+/// more.
 ///
-/// Threads that run already keep theirs to files, so there are to be none.
+/// Running threads keep their rights to files, so there should be none.
 #[cfg(target_os = "linux")]
 pub fn give_up(directories: &[(&Directory, bool)], cleared: Option<&Directory>) -> Rights {
-    // Files first: how that is done is itself among what is given up then.
+    // Files first: the calls for that are given up afterwards.
     Rights {
         files: files::give_up(directories, cleared),
         calls: calls::give_up(),

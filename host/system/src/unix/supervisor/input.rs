@@ -11,14 +11,14 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncWrite, Interest};
 use tokio::net::unix::pipe;
 
-/// What a program is told.
+/// The input of a program.
 ///
-/// What lies in a pipe whose reader is gone is lost, and who wrote it hears of that at the next write, if there is
-/// one. Flushing this hears of it as well, and whoever has flushed is woken when it comes to that.
+/// Data in a pipe whose reader is gone is lost, and the writer learns that at the next write, if there is one. Flushing
+/// this learns it too, and wakes the flusher when it happens.
 #[derive(Debug)]
 pub struct Input {
     pipe: pipe::Sender,
-    /// The same pipe, of which nothing is waited for but that its reader goes.
+    /// The same pipe, only to wait for the end of its reader.
     reader: AsyncFd<File>,
 }
 
@@ -66,7 +66,7 @@ impl AsyncWrite for Input {
                 readiness.clear_ready();
                 continue;
             }
-            // What it has read, it may still answer.
+            // It may still answer what it has read.
             let unread = ioctl_fionread(self.reader.as_fd()).unwrap_or(0);
             return Poll::Ready(match unread {
                 0 => Ok(()),

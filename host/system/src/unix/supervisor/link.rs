@@ -1,4 +1,4 @@
-//! The process, and the way to it.
+//! The process, and the connection to it.
 
 use std::io::{self, Read};
 use std::net::Shutdown;
@@ -15,11 +15,11 @@ use super::wire::{self, Received, Request};
 /// The subcommand that is the process.
 const SUBCOMMAND: &str = "supervise";
 
-/// How long it may take to answer, or to end all that it holds. It does both at once; but nobody
-/// is to wait for ever for one that was stopped.
+/// How long it may take to answer, or to end its programs. It does both at once; but nobody should wait forever for a
+/// stopped process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The process. It ends when this is dropped, with all that it holds.
+/// The process. It ends when this is dropped, with all its programs.
 #[derive(Debug)]
 pub struct Link {
     socket: Mutex<UnixStream>,
@@ -32,7 +32,7 @@ impl Link {
         let (socket, theirs) = UnixStream::pair()?;
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.set_write_timeout(Some(PATIENCE))?;
-        // Editors kill our process group as a whole; then somebody has to be left to end the others.
+        // Editors kill our process group as a whole; somebody must be left to end the others.
         let process = Command::new(program)
             .arg(SUBCOMMAND)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -55,7 +55,7 @@ impl Drop for Link {
     fn drop(&mut self) {
         let socket = self.socket.get_mut();
         let socket = socket.unwrap_or_else(PoisonError::into_inner);
-        // It says nothing more, and is at its end when all that it held is.
+        // It sends nothing more, and ends when all its programs have.
         let _ = socket.shutdown(Shutdown::Write);
         let ended = socket.read(&mut [0]);
         if matches!(ended, Ok(0)) {

@@ -1,13 +1,12 @@
-//! A process of our own that starts programs and opens sockets in our place, when we have given up
-//! the right to.
+//! A process of our own that starts programs and opens sockets for us after we have given up the right to.
 //!
-//! It starts only what it was told of at the beginning, and holds each as a process group. What it
-//! has started or opened comes to us as descriptors, one of which is that thing's life: when it is
-//! closed the thing is ended, and so it is when we are gone, however we went.
+//! It starts only programs that it was told of at the beginning, each as a process group. We get the result as
+//! descriptors, one of which is its lifeline: when that is closed, the program or socket ends, and so it does when we
+//! are gone, for whatever reason.
 //!
-//! Ending is gentle first: a program is asked alone, so that it can end what it started as it would
-//! without us; then the others of its group have a while, also those of whom the program itself, as
-//! under npm, was but a launcher; then all of them are killed.
+//! Ending is gentle first: only the program itself is asked, so that it can end its children as it would without us;
+//! then the rest of its group has a while, also where the program was only a launcher, like npm; then all of them are
+//! killed.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -41,15 +40,14 @@ use self::wire::{Reply, Request};
 use super::tree::Tree;
 use crate::CommandLine;
 
-/// What a program that runs is read from.
+/// The output of a running program.
 pub type Output = pipe::Receiver;
 
-/// The process. It ends, with all that it holds, when the last clone of this and the last thing that
-/// it started are dropped.
+/// The process. It ends, with its programs, when the last clone of this and of what it started is dropped.
 #[derive(Clone, Debug)]
 pub struct Supervisor(Arc<Link>);
 
-/// A program that it may start, as often as it takes.
+/// A program that it may start, any number of times.
 #[derive(Clone, Debug)]
 pub struct Startable {
     supervisor: Supervisor,
@@ -57,10 +55,10 @@ pub struct Startable {
     command: CommandLine,
 }
 
-/// A program that runs.
+/// A running program.
 #[derive(Debug)]
 pub struct Started {
-    /// The process and all that it starts.
+    /// The process and everything that it starts.
     pub tree: Tree,
     /// Its standard input.
     pub stdin: Input,
@@ -76,7 +74,7 @@ impl Supervisor {
         Ok(Self(Arc::new(Link::start(program)?)))
     }
 
-    /// Says which programs it may start. That is said once; a second time is an error.
+    /// Says which programs it may start, once; a second time is an error.
     pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
         self.0.ask(&Request::Allow(programs.clone()))?;
         let startable = |(number, command)| Startable {
@@ -87,8 +85,8 @@ impl Supervisor {
         Ok(programs.into_iter().enumerate().map(startable).collect())
     }
 
-    /// Opens a socket for programs of our user, at an address that has this text in it. Gives its
-    /// path; the socket, and its life.
+    /// Opens a socket for programs of our user, at an address that contains this text. Returns its path; the socket,
+    /// and its lifeline.
     pub(super) fn socket(&self, random: &str) -> io::Result<(PathBuf, UnixListener, UnixStream)> {
         let asked = self.0.ask(&Request::Socket(random.to_owned()))?;
         let (Reply::Socket(path), [socket, life]) = asked.parts()? else {
@@ -97,7 +95,7 @@ impl Supervisor {
         Ok((path.into(), socket.into(), life.into()))
     }
 
-    /// Opens a port of the loopback interface.
+    /// Opens a port on the loopback interface.
     pub(super) fn port(&self) -> io::Result<TcpListener> {
         let (Reply::Port, [port]) = self.0.ask(&Request::Port)?.parts()? else {
             return Err(wire::misunderstood());
@@ -107,7 +105,7 @@ impl Supervisor {
 }
 
 impl Startable {
-    /// What it is started by.
+    /// How it is started.
     pub fn command(&self) -> &CommandLine {
         &self.command
     }
@@ -119,7 +117,7 @@ impl Startable {
             return Err(wire::misunderstood());
         };
         for stream in [&stdin, &stdout, &stderr] {
-            // By other means no right to it is left.
+            // We have no right to start it otherwise.
             ioctl_fionbio(stream, true)?;
         }
         Ok(Started {

@@ -1,5 +1,4 @@
-//! The process itself. It has all of the user's rights, and does nothing but what it was told of before
-//! any proxy ran.
+//! The process itself. It has all of the user's rights, and does only what it was told before any proxy ran.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,19 +22,19 @@ use super::super::tree::status_bytes;
 use super::wire::{Reply, Request, answer};
 use crate::CommandLine;
 
-/// How long a program that was asked to end may take, for it may have to end others.
+/// How long a program may take to end when asked, since it may have to end others.
 const TIDY: Duration = Duration::from_secs(2);
 
-/// How long what is left of its group then has, first to go by itself, then when it was asked to.
+/// How long the rest of its group then has, first to end by itself, then when asked.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often is looked whether somebody is left.
+/// How often to check whether anyone is left.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// How long all of it takes at most, and a little more.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Serves the host that is at the other end of our standard input, until it is gone.
+/// Serves the host at the other end of our standard input, until it is gone.
 pub fn main() -> ExitCode {
     let socket = io::stdin().as_fd().try_clone_to_owned();
     match socket.and_then(run) {
@@ -56,7 +55,7 @@ pub fn run(socket: OwnedFd) -> io::Result<()> {
 }
 
 async fn serve(socket: OwnedFd) -> io::Result<()> {
-    // Whoever tells all of acp-chain to end means the host, which ends us. What it holds would live on.
+    // A signal to all of acp-chain is meant for the host, which ends us. Otherwise its programs would live on.
     let _unheard = [
         SignalKind::terminate(),
         SignalKind::interrupt(),
@@ -67,7 +66,7 @@ async fn serve(socket: OwnedFd) -> io::Result<()> {
     let mut socket = BufReader::new(stream(socket)?);
     let mut service = Service::default();
     let mut line = Vec::new();
-    // Half a line is of a host that is gone.
+    // A partial line means that the host is gone.
     while matches!(socket.read_until(b'\n', &mut line).await, Ok(1..)) && line.ends_with(b"\n") {
         let request = serde_json::from_slice(&line)?;
         line.clear();
@@ -86,11 +85,11 @@ async fn serve(socket: OwnedFd) -> io::Result<()> {
 /// What it holds.
 struct Service {
     allowed: Option<Vec<CommandLine>>,
-    /// Of each it opens one.
+    /// It opens one of each.
     has_socket: bool,
     has_port: bool,
     held: JoinSet<()>,
-    /// Dropped when all that is held is to end.
+    /// Dropped when everything must end.
     host: watch::Sender<()>,
 }
 
@@ -138,7 +137,7 @@ impl Service {
                 self.held.spawn(async move {
                     let (mut wish, _told) = life.into_split();
                     tokio::join!(clear, ended(&mut wish, gone));
-                    // The host sees the end of its life when it is away.
+                    // The host sees the end of its lifeline when it is gone.
                     drop(address);
                 });
                 Ok((Reply::Socket(path), vec![listener.into(), theirs.into()]))
@@ -165,7 +164,7 @@ impl Service {
         Ok((Reply::Started(id), descriptors))
     }
 
-    /// Ends all that is held.
+    /// Ends everything.
     async fn end(mut self) {
         drop(self.host);
         let all = async { while self.held.join_next().await.is_some() {} };
@@ -181,8 +180,8 @@ fn once(done: &mut bool) -> io::Result<()> {
     }
 }
 
-/// Holds a program until it and what it started are gone. The host closes its half of the life when
-/// the program is to end, and so does the system when the host is gone.
+/// Watches a program until it and its children are gone. The host closes its half of the lifeline to end the program,
+/// and so does the system when the host is gone.
 async fn hold(mut child: Child, group: Pid, life: Stream, gone: watch::Receiver<()>) {
     let (mut wish, mut told) = life.into_split();
     let early = tokio::select! {
@@ -197,7 +196,7 @@ async fn hold(mut child: Child, group: Pid, life: Stream, gone: watch::Receiver<
         // The host may be gone.
         let _ = told.write_all(&status_bytes(status)).await;
     }
-    // It may have been but what starts the others, as npm is. They have heard what it has.
+    // It may have been only a launcher, like npm. The others have seen what it has.
     for last in [Signal::TERM, Signal::KILL] {
         if timeout(GRACE, left(group)).await.is_ok() {
             break;
@@ -206,7 +205,7 @@ async fn hold(mut child: Child, group: Pid, life: Stream, gone: watch::Receiver<
     }
 }
 
-/// Asks a program to end, which may want to end what it started. If it does not, all of them are killed.
+/// Asks a program to end, which may want to end its children. If it does not, all of them are killed.
 async fn ask(child: &mut Child, group: Pid) -> io::Result<ExitStatus> {
     let _ = kill_process(group, Signal::TERM);
     if let Ok(status) = timeout(TIDY, child.wait()).await {
@@ -216,14 +215,14 @@ async fn ask(child: &mut Child, group: Pid) -> io::Result<ExitStatus> {
     child.wait().await
 }
 
-/// Waits until nobody is left in a group the first of which has ended. The system does not tell.
+/// Waits until a group whose leader has ended is empty, by polling: the system does not notify.
 async fn left(group: Pid) {
     while test_kill_process_group(group).is_ok() {
         sleep(LOOK).await;
     }
 }
 
-/// Waits until the host has closed its half of a life, or is gone.
+/// Waits until the host has closed its half of a lifeline, or is gone.
 async fn ended(wish: &mut OwnedReadHalf, mut gone: watch::Receiver<()>) {
     let mut nothing = [0];
     tokio::select! {
@@ -232,7 +231,7 @@ async fn ended(wish: &mut OwnedReadHalf, mut gone: watch::Receiver<()>) {
     }
 }
 
-/// Both ends of a life: the host's and ours.
+/// Both ends of a lifeline: the host's and ours.
 fn life() -> io::Result<(UnixStream, Stream)> {
     let (theirs, ours) = UnixStream::pair()?;
     Ok((theirs, stream(ours.into())?))

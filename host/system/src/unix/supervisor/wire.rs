@@ -1,5 +1,5 @@
-//! What is said between the host and its supervisor: a request a line, and an answer to each, which may
-//! bring descriptors.
+//! The protocol between the host and its supervisor: a request per line, and an answer to each, which may carry
+//! descriptors.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::CommandLine;
 
-/// So many descriptors come with an answer at most.
+/// The most descriptors in an answer.
 const DESCRIPTORS: usize = 4;
 
 /// The longest answer, in bytes.
 const ANSWER: usize = 16 * 1024;
 
-/// What the host asks for.
+/// A request of the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
     /// These may be started. Once.
@@ -36,13 +36,13 @@ pub enum Request {
     Port,
 }
 
-/// What it gets.
+/// A result.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     Allowed,
-    /// The number of the process; its standard streams and its life.
+    /// The number of the process; its standard streams and its lifeline.
     Started(u32),
-    /// The path; the socket and its life.
+    /// The path; the socket and its lifeline.
     Socket(OsString),
     /// The port.
     Port,
@@ -70,14 +70,14 @@ pub struct Received {
 }
 
 impl Received {
-    /// The answer, and the descriptors that come with one of its kind.
+    /// The answer, and the descriptors for its kind.
     pub fn parts<const N: usize>(self) -> io::Result<(Reply, [OwnedFd; N])> {
         let descriptors = self.descriptors.try_into();
         Ok((self.reply, descriptors.map_err(|_| misunderstood())?))
     }
 }
 
-/// An answer that belongs to no question.
+/// An answer that does not match its request.
 pub fn misunderstood() -> io::Error {
     io::Error::other("the supervisor answered something else")
 }
