@@ -1,5 +1,5 @@
-//! Unpacking archives, which may be hostile: nothing of one gets outside of its folder, no link in it leads out, and it
-//! is so large and has so many files at most.
+//! Unpacks archives, which may be hostile: nothing escapes the target folder, no link leads out of it, and the size and
+//! the number of files are limited.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
@@ -69,7 +69,7 @@ pub fn unpack(file: File, from: &Location, program: &Path, into: &Path) -> Resul
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// A path that leads to something in a folder, without what leads nowhere.
+/// A normalized path within a folder.
 pub fn inside(path: &Path) -> Option<PathBuf> {
     let mut inside = PathBuf::new();
     for part in path.components() {
@@ -82,7 +82,7 @@ pub fn inside(path: &Path) -> Option<PathBuf> {
     Some(inside)
 }
 
-/// What is unpacked so far. There is no link in it before all else is there, so that nothing goes by way of one.
+/// What is unpacked so far. Links are made last, so nothing is written through one.
 struct Unpacked<'r> {
     root: &'r Path,
     /// How much more there may be.
@@ -184,7 +184,7 @@ impl Unpacked<'_> {
         Ok(())
     }
 
-    /// Makes the links. One may lead on by way of another, so where each leads is looked at when all are there.
+    /// Makes the links. One may lead through another, so their targets are checked when all exist.
     fn link(&self) -> io::Result<()> {
         let root = self.root.canonicalize()?;
         for (place, to) in &self.links {

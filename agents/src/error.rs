@@ -17,15 +17,15 @@ pub enum Error {
         /// What it says.
         error: io::Error,
     },
-    /// Something did not come from a web server, in the words of who fetched it.
+    /// Something could not be fetched from a web server, in the fetcher's words.
     #[error("{0}")]
     Web(String),
-    /// Something is nowhere that anybody could look.
+    /// Something is at an unknown kind of location.
     #[error(
         "`{0}` is not a location that acp-chain knows: give an `https:` URL, or the path of a file"
     )]
     Location(String),
-    /// A file is larger than anybody wants.
+    /// A file is too large.
     #[error("{what}: it is larger than {} MiB", most >> 20)]
     TooLarge {
         /// The file.
@@ -33,7 +33,7 @@ pub enum Error {
         /// How much it may have, in bytes.
         most: u64,
     },
-    /// What should be a registry is none.
+    /// It is not a registry.
     #[error("{from}: this is not a registry of agents: {wrong}")]
     NoRegistry {
         /// Where it is from.
@@ -80,7 +80,7 @@ pub enum Error {
         "an agent `{0}` is installed already: `acp-chain agent update {0}` looks for a newer version, and `acp-chain agent remove {0}` makes room for another"
     )]
     Taken(String),
-    /// It can be no agent's name.
+    /// It cannot be an agent's name.
     #[error(
         "`{0}` cannot be an agent's name: expected 1 to 64 letters, digits, `-`, `_` or `.`, a letter or a digit first"
     )]
@@ -95,7 +95,7 @@ pub enum Error {
         /// What is wrong.
         wrong: String,
     },
-    /// What was installed is gone.
+    /// Installed files are gone.
     #[error("the agent `{name}` is broken: {} is gone; {}", path.display(), kind.repair(name))]
     Broken {
         /// The agent.
@@ -105,10 +105,10 @@ pub enum Error {
         /// What made it.
         kind: Kind,
     },
-    /// Somebody else is at it.
+    /// Another process is changing the store.
     #[error("another `acp-chain agent` is at work in {}; wait until it has finished", .0.display())]
     Busy(PathBuf),
-    /// Something else came.
+    /// The download differs.
     #[error(
         "{what}: expected {expected}, but got {actual}: it was changed or truncated; nothing was installed"
     )]
@@ -120,7 +120,7 @@ pub enum Error {
         /// What it has.
         actual: String,
     },
-    /// A version is not what it was.
+    /// A version has other content than before.
     #[error(
         "{what} claims to be version {version}, like yours, but differs: {actual} was {before}. Its publisher has put something else under the same version; nothing was changed. Ask them why; `acp-chain agent remove {name}` and `acp-chain agent add {name}` take it all the same"
     )]
@@ -163,7 +163,7 @@ pub enum Error {
     /// A command of the user's is not a program.
     #[error("`{0}` cannot be found: give the path of a program, or one that is in PATH")]
     NoCommand(String),
-    /// A program that installs others did not.
+    /// An installer failed.
     #[error("`{command}` {how}; nothing was installed{}", if said.is_empty() { "" } else { ". It said:" })]
     Tool {
         /// The whole command.

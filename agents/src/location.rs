@@ -15,8 +15,7 @@ pub enum Location {
 }
 
 impl Location {
-    /// What a text means: an `https:` URL, an `http:` URL of this machine, a `file:` URL, or a path, which begins at
-    /// `folder`.
+    /// Parses a text: an `https:` URL, an `http:` URL of this machine, a `file:` URL, or a path relative to `folder`.
     ///
     /// # Errors
     /// If it is a URL of another kind.

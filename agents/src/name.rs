@@ -1,4 +1,4 @@
-//! What agents are called.
+//! Names of agents.
 
 /// Whether an agent can have this name, which is that of a folder too: 1 to 64 letters, digits, `-`, `_` or `.`, of
 /// which the first is a letter or a digit.
@@ -10,7 +10,7 @@ pub fn is_name(name: &str) -> bool {
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// The one of these names that is most like another, if any is like it.
+/// The most similar of these names, if any is similar.
 pub(crate) fn nearest<'n>(name: &str, all: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let like = |other: &str| strsim::jaro_winkler(&other.to_lowercase(), &name.to_lowercase());
     let near = all

@@ -1,4 +1,4 @@
-//! What is installed under a name, as it is written down: a file that its user can read.
+//! The record of an installed agent: a file that its user can read.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::name::is_name;
 
-/// What an agent is made of.
+/// The kind of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -24,7 +24,7 @@ pub enum Kind {
     Command,
 }
 
-/// An agent that is installed.
+/// An installed agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// What it is called.
@@ -51,13 +51,13 @@ pub struct Record {
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// What its environment has beside ours.
+    /// Variables added to our environment.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
 
 impl Record {
-    /// An error if something is gone of what is launched.
+    /// An error if a file needed for launching is gone.
     ///
     /// # Errors
     /// As it says.
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// What mends a broken one.
+    /// How to repair a broken one.
     pub(crate) fn repair(self, name: &str) -> String {
         match self {
             Self::Command => format!(

@@ -1,5 +1,5 @@
-//! The document that names agents: `registry.json` of the ACP registry. What is not known in it is passed over; an
-//! entry that is wrong spoils no other.
+//! The document that lists agents: `registry.json` of the ACP registry. Unknown parts are ignored; a wrong entry does
+//! not affect others.
 
 use std::collections::BTreeMap;
 use std::env::consts;
@@ -35,7 +35,7 @@ struct Document {
     agents: Vec<Value>,
 }
 
-/// What a registry says of an agent.
+/// A registry's entry for an agent.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Entry {
     /// What it is called on the command line.
@@ -56,11 +56,11 @@ pub struct Entry {
     pub authors: Vec<String>,
     /// An SPDX identifier, or `proprietary`.
     pub license: Option<String>,
-    /// How it is had.
+    /// How it is distributed.
     pub distribution: Distribution,
 }
 
-/// How an agent is had, in one way or in several.
+/// How an agent is distributed, in one or several ways.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Distribution {
     /// An archive for each platform.
@@ -105,7 +105,7 @@ pub struct Package {
     pub env: BTreeMap<String, String>,
 }
 
-/// One way to have an agent on this machine.
+/// One distribution for this machine.
 #[derive(Clone, Copy, Debug)]
 pub enum Offer<'e> {
     /// An archive.
@@ -199,8 +199,8 @@ impl Registry {
         }
     }
 
-    /// The way in which an agent is best had here, or in which its user wants it. An archive needs nothing else on the
-    /// machine, so it is the first choice.
+    /// The best distribution for this machine, or the one that the user wants. An archive needs nothing else, so it is
+    /// the first choice.
     ///
     /// # Errors
     /// If there is no such way.
@@ -275,7 +275,7 @@ fn id(agent: &Value) -> Option<&str> {
     agent.get("id")?.as_str()
 }
 
-/// Opens a file that is one: to open a pipe would wait for somebody to write to it.
+/// Opens a regular file: opening a pipe would wait for a writer.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
     let about = std::fs::metadata(path).map_err(Error::disk(path))?;
     match about.is_file() {

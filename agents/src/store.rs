@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::name::{is_name, nearest};
 use crate::record::Record;
 
-/// Puts a file into its place whole or not at all.
+/// Replaces a file completely or not at all.
 pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
 
 /// The record of an agent, in the folder of its name.
@@ -125,7 +125,8 @@ impl Store {
 }
 
 impl Changing<'_> {
-    /// A new folder for a version of an agent, which goes again unless a record that names it is [put](Self::put).
+    /// A new folder for a version of an agent, which is removed again unless a record that names it is
+    /// [put](Self::put).
     pub(crate) fn room(&self, name: &str, version: &str) -> Result<TempDir, Error> {
         let folder = self.folder(name)?;
         tempfile::Builder::new()
@@ -173,7 +174,7 @@ impl Changing<'_> {
         Ok(folder)
     }
 
-    /// Removes what whoever was killed has left.
+    /// Removes leftovers of killed processes.
     fn sweep(&self) {
         let entries = fs::read_dir(&self.store.folder).into_iter().flatten();
         for entry in entries.flatten() {

@@ -1,4 +1,4 @@
-//! Programs that install packages. Each has so much time, and is heard only if it fails.
+//! Programs that install packages. Each has a time limit, and its output is shown only if it fails.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

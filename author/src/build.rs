@@ -1,4 +1,4 @@
-//! Makes the extension of a project.
+//! Builds the extension of a project.
 
 use std::fs;
 use std::io::Cursor;
@@ -9,7 +9,7 @@ use acp_chain_package::{Package, Project, ProjectError};
 use crate::languages::{Language, Site};
 use crate::{Error, Toolchains};
 
-/// The folder of a project in which everything is that is made, and `NAME.wasm` in the end.
+/// The folder of a project for build results, finally `NAME.wasm`.
 pub const BUILD: &str = "build";
 
 /// An extension that was built, and is not written yet.
@@ -19,7 +19,7 @@ pub struct Built {
     pub file: PathBuf,
     /// The extension.
     pub component: Vec<u8>,
-    /// What it says of itself.
+    /// Its metadata.
     pub package: Package,
     /// The language that it is written in.
     pub language: &'static str,
@@ -30,7 +30,7 @@ pub struct Built {
 pub enum Purpose {
     /// To be published.
     Use,
-    /// To be there soon. In languages that have a way to that, it is slower at work, and says that it is a draft.
+    /// For trying out: built faster. In languages that support that, the result is slower, and marked as a draft.
     Draft,
 }
 
@@ -84,7 +84,7 @@ pub fn output(project: &Project) -> PathBuf {
 }
 
 impl Built {
-    /// Puts it where it goes. Whoever reads it there meanwhile gets the one before or this one.
+    /// Moves it into place. Concurrent readers get the old one or this one.
     pub fn write(&self) -> Result<(), Error> {
         let beside = self.file.with_added_extension("new");
         let written = fs::write(&beside, &self.component);

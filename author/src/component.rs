@@ -1,4 +1,4 @@
-//! Core modules into components, and what every component has to look like.
+//! Turns core modules into components, and checks what every component must look like.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ const HANDLER: &str = "acp-chain:proxy/handler@";
 pub enum Imports {
     /// Nothing.
     Channel,
-    /// WASI, which gives an interpreter its clock and its output: nothing is to be had by it.
+    /// WASI, which gives an interpreter its clock and its output, and grants nothing.
     Wasi,
 }
 

@@ -1,4 +1,4 @@
-//! Why a project cannot be begun or built. Each message says what to do next.
+//! Why a project cannot be created or built. Each message says what to do next.
 
 use std::fmt::Display;
 use std::io;
@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 
 use acp_chain_package::{ProjectError, WriteError};
 
-/// Why a project cannot be begun or built.
+/// Why a project cannot be created or built.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Nothing can be called so.
@@ -20,10 +20,10 @@ pub enum Error {
         /// What is wrong with it.
         wrong: String,
     },
-    /// There is something where a project was to begin.
+    /// The folder for the project is not empty.
     #[error("{} is there already, and is not empty; name another, or empty it", .0.display())]
     Taken(PathBuf),
-    /// What is where the SDK goes is not ours to replace.
+    /// Something else is in the SDK's place.
     #[error("{} {}, and the SDK of acp-chain goes there; rename it", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
     /// The system says no.
@@ -34,7 +34,7 @@ pub enum Error {
         /// What it says.
         error: io::Error,
     },
-    /// What the project says of itself cannot be.
+    /// The project's metadata is invalid.
     #[error(transparent)]
     Project(#[from] ProjectError),
     /// There is no project.
@@ -73,7 +73,7 @@ pub enum Error {
         /// How it ended.
         status: ExitStatus,
     },
-    /// What cargo knows of a project is not what it takes.
+    /// Cargo's metadata of a project is unusable.
     #[error("cargo metadata: {0}")]
     Cargo(String),
     /// The interface of a project cannot be read.
@@ -92,10 +92,10 @@ pub enum Error {
         /// What is wrong, and what to do.
         wrong: String,
     },
-    /// What was built is not a proxy.
+    /// The result is not a proxy.
     #[error("the result is not a proxy: {0}")]
     Component(String),
-    /// What the project says cannot be written into its component.
+    /// The project's metadata cannot be written into its component.
     #[error("{}: {error}", path.display())]
     Package {
         /// The file that says it.

@@ -1,10 +1,9 @@
-//! Projects of extensions, for their authors: [`new`](fn@new) begins one, [`build`](fn@build) makes its
-//! component, and [`sdk`](fn@sdk) puts our SDK into one that has none, or an older one.
+//! Extension projects, for their authors: [`new`](fn@new) creates one, [`build`](fn@build) makes its component, and
+//! [`sdk`](fn@sdk) adds or updates our SDK.
 //!
-//! What always holds: a project that was begun here needs no checkout of acp-chain, and nothing of ours from
-//! a registry. What a build makes is in the project's folder `build`; what else the toolchain leaves, git is
-//! told to ignore. The author's own toolchain compiles; whatever comes behind that is done here, for all
-//! languages alike.
+//! What always holds: a project created here needs no checkout of acp-chain, and nothing of ours from a registry. Build
+//! results are in the project's folder `build`; other files of the toolchain are in `.gitignore`. The author's own
+//! toolchain compiles; all later steps happen here, the same for all languages.
 
 #![forbid(unsafe_code)]
 

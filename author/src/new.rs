@@ -1,4 +1,4 @@
-//! Begins a project, and renews what of it is ours.
+//! Creates a project, and updates our parts of one.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -27,7 +27,7 @@ const NAME: &str = "my-proxy";
 /// What a project tells its reader: first what it does, then how it is built and used.
 const README: &str = "README.md";
 
-/// Writes a project of this name into a folder that is not there yet, or empty.
+/// Writes a project of this name into a new or empty folder.
 pub fn new(language: &Language, template: &str, name: &str, folder: &Path) -> Result<(), Error> {
     language.check_name(name)?;
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
@@ -42,7 +42,7 @@ pub fn new(language: &Language, template: &str, name: &str, folder: &Path) -> Re
     write(files(language, template, name), folder)
 }
 
-/// Puts our SDK and the interface into a project, in place of those that it has; says in which language it is.
+/// Replaces the SDK and the interface in a project with ours; returns its language.
 pub fn sdk(project: &Path) -> Result<&'static str, Error> {
     let (_, folder, language) = find(project)?;
     OURS.iter().try_for_each(|ours| remove(&folder, ours))?;
@@ -50,8 +50,8 @@ pub fn sdk(project: &Path) -> Result<&'static str, Error> {
     Ok(language.title)
 }
 
-/// Removes a folder of ours from a project, with all that an older version had in it. Only such a folder goes, and
-/// never what a link leads to.
+/// Removes a folder of ours from a project, with everything from an older version. Removes only such a folder, and
+/// never the target of a link.
 fn remove(project: &Path, ours: &str) -> Result<(), Error> {
     let folder = project.join(ours);
     if fs::symlink_metadata(&folder).is_err() {
@@ -104,7 +104,7 @@ fn files(language: &Language, template: &str, name: &str) -> Files {
     files
 }
 
-/// What of a project is ours.
+/// Our parts of a project.
 fn sdk_files(language: &Language) -> Files {
     let mut files = Files::new();
     (language.sdk)(&mut files);

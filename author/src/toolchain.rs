@@ -1,8 +1,8 @@
-//! The programs that languages need. Each is looked for in the project, in `PATH` and in a folder of ours, in
-//! this order, and the first one that is new enough is taken.
+//! The programs that languages need. Each is looked for in the project, in `PATH` and in a folder of ours, in this
+//! order, and the first one that is new enough is used.
 //!
-//! Nothing is installed unasked. What is, goes into that folder, in a version that is known to work, under a
-//! name of its own: another version takes nothing away from it.
+//! Nothing is installed unasked. Programs are installed into that folder, in a version that is known to work, under a
+//! name of their own, so versions do not affect each other.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -262,7 +262,7 @@ pub(crate) fn unasked(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Runs a program to its end. What it says goes to our standard error as it comes, all of it.
+/// Runs a program to its end. All its output goes to our standard error as it comes.
 pub fn run(command: &mut Command) -> Result<(), Error> {
     let program = command.get_program().to_owned();
     let status = command

@@ -13,10 +13,10 @@ use super::key::{Key, NAME};
 
 const EXTENSION: &str = "compiled";
 
-/// How old a file without a name of ours has to be to belong to nobody.
+/// How old a file with a foreign name must be to count as abandoned.
 const STALE: Duration = Duration::from_hours(1);
 
-/// What compiled code is of.
+/// The identity of compiled code.
 pub struct Digest(String);
 
 impl Digest {
@@ -37,7 +37,7 @@ impl Digest {
     }
 }
 
-/// Settings of an engine, on their way into a hash.
+/// An engine's settings, fed into a hash.
 struct Settings(blake3::Hasher);
 
 impl Hasher for Settings {
@@ -72,20 +72,20 @@ impl Entry {
     /// Whether it has the content that was written under its name.
     pub fn is_whole(&self, key: &Key, digest: &Digest) -> io::Result<bool> {
         let mut hasher = digest.hash(key);
-        // Nobody shortens it, for it is never changed.
+        // It is never changed, so nobody truncates it.
         hasher.update_mmap(&self.path)?;
         let hash = blake3::Hash::from_hex(&self.hash);
         Ok(hash.is_ok_and(|hash| hash == hasher.finalize()))
     }
 }
 
-/// The files of a folder that have names of ours.
+/// The files in a folder with names of ours.
 pub fn entries(folder: &Path) -> io::Result<impl Iterator<Item = Entry>> {
     let files = fs::read_dir(folder)?;
     Ok(files.filter_map(|file| Entry::named(file.ok()?.path())))
 }
 
-/// Writes a file. Of two that write the same, either may be the last.
+/// Writes a file. If two write the same one, either may win.
 pub fn write(folder: &Path, key: &Key, digest: &Digest, code: &[u8]) -> io::Result<()> {
     let mut hasher = digest.hash(key);
     hasher.update(code);
@@ -98,8 +98,7 @@ pub fn write(folder: &Path, key: &Key, digest: &Digest, code: &[u8]) -> io::Resu
     Ok(())
 }
 
-/// Removes what was not used for longest until no more than this is left, and what writers left that
-/// were killed.
+/// Evicts the least recently used until no more than this is left, and removes leftovers of killed writers.
 pub fn make_room(folder: &Path, room: u64) -> io::Result<()> {
     let now = SystemTime::now();
     let mut used = Vec::new();
@@ -123,7 +122,7 @@ pub fn make_room(folder: &Path, room: u64) -> io::Result<()> {
     for (_, len, path) in used {
         sum += len;
         if sum > room {
-            // Whoever runs it has it open.
+            // Processes that run it have it open.
             let _ = fs::remove_file(path);
         }
     }

@@ -8,18 +8,18 @@ use std::path::Path;
 /// The file's name.
 pub const NAME: &str = "key";
 
-/// What hashes are made with.
+/// The key of hashes.
 #[derive(Clone)]
 pub struct Key([u8; blake3::KEY_LEN]);
 
 impl Key {
-    /// The key of a folder. The first who wants one makes it.
+    /// The key of a folder. The first user creates it.
     pub fn of(folder: &Path) -> io::Result<Self> {
         let path = folder.join(NAME);
         if let Some(key) = read(&path)? {
             return Ok(key);
         }
-        // There is none, or half of one.
+        // It is missing, or incomplete.
         let mut bytes = [0; blake3::KEY_LEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;

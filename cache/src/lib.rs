@@ -1,10 +1,9 @@
 //! Compiled components, kept on disk between runs.
 //!
 //! What always holds:
-//! - A file's name has a hash of its content, under a key that only this folder knows; what is not
-//!   whole, not ours, or not of this engine is never loaded. So nobody has to wait for anybody:
-//!   files are written beside their place and moved there, and a writer that is killed leaves
-//!   nothing that counts.
+//! - A file's name has a hash of its content, under a key that only this folder knows; what is incomplete, not ours, or
+//!   not of this engine is never loaded. So nobody has to wait for anybody: files are written beside their place and
+//!   moved there, and a writer that is killed leaves nothing that counts.
 //! - A file is never changed once it has its name, since others may be running its code; it is only
 //!   removed.
 //! - A cache that cannot be read or written costs time, and nothing else.
@@ -41,13 +40,12 @@ pub struct CodeCache {
 pub struct Loaded {
     /// The component.
     pub component: Component,
-    /// Whether it was compiled just now.
+    /// Whether it was compiled just now, not loaded.
     pub is_new: bool,
 }
 
 impl CodeCache {
-    /// The cache in a folder, which is made. It keeps that many bytes; what was not used for longest
-    /// goes first.
+    /// The cache in a folder, which is created. It keeps that many bytes; the least recently used is evicted first.
     ///
     /// # Errors
     /// If the folder, or the key in it, can be neither read nor written.
@@ -60,7 +58,7 @@ impl CodeCache {
         })
     }
 
-    /// Finds a component that was compiled before, by what its file holds, or by the name that it was given.
+    /// Finds a component that was compiled before, by the content of its file, or by its given name.
     ///
     /// # Errors
     /// If that cannot be read.
@@ -77,8 +75,7 @@ impl CodeCache {
         self.load_named(engine, wasm, wasm)
     }
 
-    /// The same, for a component that is found by a name: that of nothing else, for instance a digest of its
-    /// file, which whoever gives it has checked.
+    /// The same, for a component with a unique name, such as a digest of its file, which the caller has checked.
     ///
     /// # Errors
     /// If it is not a component that the engine can compile.
@@ -102,7 +99,7 @@ impl CodeCache {
             tracing::warn!("compiled code cannot be kept in {folder}: {error}");
         }
         Ok(Loaded {
-            // Pages of a file can be had again, and are shared with others that run it.
+            // Pages of a file can be reloaded, and are shared with other processes that run it.
             component: self.lookup(engine, &digest).unwrap_or(compiled),
             is_new: true,
         })
@@ -122,12 +119,12 @@ impl CodeCache {
         })
     }
 
-    /// The component in a file, if that is whole and ours.
+    /// The component in a file, if that is complete and ours.
     fn take(&self, engine: &Engine, digest: &Digest, entry: &Entry) -> wasmtime::Result<Component> {
         if !entry.is_whole(&self.key, digest)? {
             return Err(wasmtime::Error::msg("its content is not what was written"));
         }
-        // Used just now. One that cannot be marked so goes sooner than it might.
+        // Used just now. If that cannot be recorded, it is evicted earlier.
         let file = fs::File::options().append(true).open(&entry.path);
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
         load(engine, &entry.path)
@@ -142,8 +139,8 @@ impl CodeCache {
     }
 }
 
-/// The component in code that this program carries in its own file, there, if an engine of the same settings
-/// made it and this machine can run it.
+/// The component from code at this place in the program's own file, if an engine with the same settings made it and
+/// this machine can run it.
 ///
 /// # Errors
 /// If it is of another engine, for another machine, or cannot be read.

@@ -1,5 +1,5 @@
-//! Chains that run, for others of the same user to watch: each process offers a socket, and who connects gets the lines
-//! of its trace. First comes how things stand on each connection: its heading, and the states of its proxies.
+//! Watching running chains, for programs of the same user: each process offers a socket, and listeners get the lines of
+//! its trace. First comes the state of each connection: its heading, and the states of its proxies.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `unix/find` | the other side: the chains that run |
 //! | `elsewhere` | systems on which chains cannot be watched yet |
 //!
-//! What always holds: only processes of the user who runs a chain hear of it. Who listens delays nobody: what does not
-//! fit into its queue is counted, and the count is sent in its place. What the lines say is text from outside.
+//! What always holds: only processes of the user who runs a chain can watch it. Listeners delay nobody: lines that do
+//! not fit into a listener's queue are counted, and the count is sent instead. The lines contain text from outside.
 
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// The longest reason, in bytes: a sentence.
 const REASON: usize = 300;
 
-/// What an extension asks for, as it stands in its section and in its author's files.
+/// What an extension asks for, as written in its section and in its author's files.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Asks {
@@ -21,7 +21,7 @@ pub struct Asks {
     /// The powers, in the order of the table of all powers.
     #[serde(default, with = "powers", skip_serializing_if = "Vec::is_empty")]
     pub powers: Vec<Asked>,
-    /// Methods that no power covers, by their names.
+    /// Methods that no power covers, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, AskedMethods>,
     /// The JSON Schema of its configuration; without one, it takes none.
@@ -30,12 +30,12 @@ pub struct Asks {
     /// Limits that it needs above the defaults, as a manifest writes them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, Value>,
-    /// What is to become of the chain when it breaks, where its user does not say.
+    /// What should happen when it breaks, unless its user chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
 }
 
-/// A power that is asked for.
+/// A requested power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// Its key.
@@ -44,33 +44,33 @@ pub struct Asked {
     pub reason: String,
 }
 
-/// What is asked for of the methods of a name.
+/// What is requested for methods by name.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedMethods {
-    /// What is to be done with them.
+    /// What it does with them.
     pub actions: Vec<String>,
     /// What for, in its author's words.
     pub reason: String,
 }
 
-/// What becomes of the chain when a proxy breaks.
+/// What happens when a proxy breaks.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// It is started again, and in the end all that it would see is refused.
+    /// It is restarted, and when given up, its messages are refused.
     Restart,
-    /// It is started again, and in the end passed by.
+    /// It is restarted, and when given up, bypassed.
     RestartThenBypass,
-    /// It is passed by.
+    /// It is bypassed.
     Bypass,
-    /// All that it would see is refused.
+    /// Its messages are refused.
     Refuse,
 }
 
 impl Asks {
-    /// What is wrong with it, if anything is. Whether there are such limits, and whether the schema of the
-    /// configuration can be used, is for the host to say.
+    /// What is wrong with it, if anything. The host checks whether such limits exist, and whether the schema of the
+    /// configuration is usable.
     pub(crate) fn check(&self) -> Result<(), String> {
         for asked in &self.powers {
             let key = &asked.power;

@@ -1,14 +1,13 @@
-//! What a component says of itself, in custom sections: an *extension* is a component with them, and
-//! nothing beside it.
+//! A component's metadata, in custom sections: an *extension* is a component with them, in a single file.
 //!
-//! What is known of every component (name, version, description, licences, authors, source, homepage,
-//! revision) is where `wasm-tools metadata` writes and reads it. What only acp-chain knows is in one section
-//! of its own, [`SECTION`], as JSON of the shape in `extension.schema.json`: the powers that it asks for,
-//! each with a reason, its configuration, and the terms that it needs.
+//! Metadata common to all components (name, version, description, licences, authors, source, homepage, revision) is
+//! where `wasm-tools metadata` writes and reads it. Metadata specific to acp-chain is in one section, [`SECTION`], as
+//! JSON that follows `extension.schema.json`: the powers that it asks for, each with a reason, its configuration, and
+//! the terms that it needs.
 //!
-//! All of this is text of whoever made the component, and proves nothing: it is bounded, and checked for its
-//! form, before anybody sees it. Reading runs and compiles nothing. Only the outermost sections count, and
-//! one that is there twice is an error, since others might show the one that we do not.
+//! All of this is the author's text, and proves nothing: its size and form are checked before anybody sees it. Reading
+//! runs and compiles nothing. Only the outermost sections count, and a duplicate is an error, since other tools might
+//! show the one that we do not.
 
 #![forbid(unsafe_code)]
 
@@ -29,20 +28,20 @@ pub use write::WriteError;
 /// The name of the section in which a component asks for what it needs.
 pub const SECTION: &str = "acp-chain:extension";
 
-/// The name of the section, an empty one, of a draft.
+/// The name of the empty section that marks a draft.
 pub const DRAFT: &str = "acp-chain:draft";
 
 /// The JSON Schema of what is in it.
 pub const SCHEMA: &str = include_str!("../extension.schema.json");
 
-/// An extension, as it says of itself.
+/// An extension, by its metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
     /// 1 to 64 lower-case letters, digits, `-`, `_` or `.`, the first a letter or a digit.
     pub name: String,
     /// By Semantic Versioning.
     pub version: Version,
-    /// Who made it, and for what.
+    /// Its author and purpose.
     pub about: About,
     /// What it asks for.
     pub asks: Asks,
@@ -50,11 +49,11 @@ pub struct Package {
     pub imports: Vec<String>,
     /// The names of what it exports.
     pub exports: Vec<String>,
-    /// Whether it was built to be there soon, and is slower at work than one that is published.
+    /// Whether it is a draft: built faster, but slower at run time than a published one.
     pub draft: bool,
 }
 
-/// Who made an extension, and for what. What is not said is not there.
+/// The author and purpose of an extension. Missing fields are not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// What it does, in a sentence.
@@ -72,7 +71,7 @@ pub struct About {
 }
 
 impl About {
-    /// All of it that is said, by the names of the sections that have it.
+    /// All fields that are given, by the names of their sections.
     pub fn said(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
             ("description", &self.description),
@@ -108,7 +107,7 @@ pub fn is_name(name: &str) -> bool {
         && !matches!(name, "client" | "agent")
 }
 
-/// What is said of a name that no extension may have.
+/// The complaint about a name that no extension may have.
 fn no_name(name: &str) -> String {
     format!(
         "{name:?} is not the name of an extension: that is 1 to 64 lower-case letters, digits, `-`, `_` or `.`, and \

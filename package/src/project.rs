@@ -1,6 +1,6 @@
-//! What an author's own files say of an extension, so that nothing has to be written twice: `Cargo.toml`
-//! (`[package.metadata.acp-chain]`), `package.json` (`"acpChain"`), `pyproject.toml` (`[tool.acp-chain]`), and
-//! for all other languages `extension.toml`.
+//! An extension's metadata in its author's own files, so that nothing has to be written twice: `Cargo.toml`
+//! (`[package.metadata.acp-chain]`), `package.json` (`"acpChain"`), `pyproject.toml` (`[tool.acp-chain]`), and for all
+//! other languages `extension.toml`.
 
 mod formats;
 
@@ -17,7 +17,7 @@ use crate::{About, Package, is_name, no_name};
 
 use formats::Format;
 
-/// What an author says of an extension.
+/// An author's metadata for an extension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Project {
     /// The file that says it.
@@ -26,8 +26,7 @@ pub struct Project {
     pub package: Package,
 }
 
-/// Why an author's files say nothing that can be used. The message names the file, and the line where there
-/// is one.
+/// Why an author's files give no usable metadata. The message names the file, and the line if known.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
     /// There is none.
@@ -49,7 +48,7 @@ pub enum ProjectError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// What it says cannot be.
+    /// Its content is invalid.
     #[error("{}{place}: {wrong}", path.display())]
     Wrong {
         /// The file.
@@ -74,7 +73,7 @@ struct Fields {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
-    /// In place of the name of the project.
+    /// Instead of the name of the project.
     name: Option<String>,
     host: Option<Version>,
     #[serde(default)]
@@ -85,12 +84,12 @@ struct Table {
     #[serde(default)]
     limits: BTreeMap<String, Value>,
     on_failure: Option<OnFailure>,
-    /// What it is compiled for, which is for those who build it.
+    /// What it is compiled for, for the build.
     #[serde(rename = "target")]
     _target: Option<String>,
 }
 
-/// The schema of a configuration, or the file that has it.
+/// The schema of a configuration, or a file with it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Config {
@@ -99,7 +98,7 @@ enum Config {
 }
 
 impl Project {
-    /// Reads what is said in a folder, or in a file.
+    /// Reads the metadata in a folder, or in a file.
     ///
     /// # Errors
     /// If nothing, or something else than an extension, is described there.

@@ -1,4 +1,4 @@
-//! What a component says of itself, read from its outermost sections. What lies in them is not looked at.
+//! A component's metadata, read from its outermost sections. Nested ones are not looked at.
 
 use std::io::{self, Read, Seek};
 
@@ -30,16 +30,16 @@ pub enum PackageError {
     /// It is something else.
     #[error("the file is not a WebAssembly component")]
     NoComponent,
-    /// Its sections are not what they have to be.
+    /// Its sections are malformed.
     #[error("the component is damaged: {0}")]
     Damaged(String),
-    /// It is a component, and says nothing of itself.
+    /// It is a component without metadata.
     #[error(
         "the component is not an extension: it has no section `{SECTION}`; its author adds that with \
          `acp-chain package`"
     )]
     NoSection,
-    /// Something that it says cannot be.
+    /// Some of its metadata is invalid.
     #[error("in its section `{section}`: {wrong}")]
     Wrong {
         /// The section.
@@ -65,7 +65,7 @@ struct Texts {
 }
 
 impl Package {
-    /// Reads what a component says of itself.
+    /// Reads a component's metadata.
     ///
     /// # Errors
     /// If it is not a component, no extension, or says something that cannot be.
@@ -100,7 +100,7 @@ impl Package {
 /// What an extension asks for, from its text.
 fn read_asks(text: &str) -> Result<Asks, PackageError> {
     let malformed = |error: serde_json::Error| wrong(SECTION, error.to_string());
-    // First: what is newer may have keys of which nothing is known here.
+    // First: a newer one may have keys that are unknown here.
     let any: Value = serde_json::from_str(text).map_err(malformed)?;
     let host = any["host"]
         .as_str()
@@ -179,7 +179,7 @@ impl Texts {
     }
 }
 
-/// A text that may be said once.
+/// A text that may occur once.
 fn set(text: &mut Option<String>, name: &str, read: Option<String>) -> Result<(), PackageError> {
     if text.is_some() {
         return Err(wrong(name, "it is there twice".into()));

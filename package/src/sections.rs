@@ -8,16 +8,16 @@ use crate::PackageError;
 /// The magic number, and the version and layer of components.
 const PREAMBLE: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
 
-/// So many are looked at.
+/// The most that are read.
 const MOST: usize = 100_000;
 
-/// The longest name of one, in bytes; there are no longer ones that matter.
+/// The longest name of one, in bytes; longer ones do not matter.
 const NAME: u64 = 64;
 
 /// The id of a custom section.
 pub const CUSTOM: u8 = 0;
 
-/// Reads them. What is not asked for is skipped.
+/// Reads them. Sections that are not asked for are skipped.
 pub struct Sections<R> {
     from: R,
     at: u64,
@@ -46,7 +46,7 @@ impl<R: Read + Seek> Sections<R> {
         })
     }
 
-    /// Goes to the next one, and gives its id; none at the end.
+    /// Goes to the next one, and returns its id; none at the end.
     pub fn next(&mut self) -> Result<Option<u8>, PackageError> {
         let rest = self.current.end - self.at;
         self.from.seek_relative(rest.cast_signed())?;
@@ -60,7 +60,7 @@ impl<R: Read + Seek> Sections<R> {
             return Err(PackageError::Damaged(wrong));
         }
         let begin = self.at;
-        // Its head may be as long as all that is left.
+        // Its header may be as long as the rest.
         self.current = begin..self.end;
         let id = self.byte()?;
         let size = self.number()?;
@@ -72,7 +72,7 @@ impl<R: Read + Seek> Sections<R> {
         Ok(Some(id))
     }
 
-    /// Where the current one lies, from its id to its end.
+    /// The range of the current one, from its id to its end.
     pub fn range(&self) -> Range<u64> {
         self.current.clone()
     }
@@ -87,7 +87,7 @@ impl<R: Read + Seek> Sections<R> {
         Ok(String::from_utf8_lossy(&name).into_owned())
     }
 
-    /// All that is left of the current one, if it is not more than that many bytes.
+    /// The rest of the current one, if it is not more than that many bytes.
     pub fn rest(&mut self, most: u64) -> Result<Vec<u8>, PackageError> {
         let size = self.current.end - self.at;
         match size > most {

@@ -1,4 +1,4 @@
-//! Writes into a component what it is to say of itself. The same words always give the same bytes.
+//! Writes metadata into a component. The same metadata always gives the same bytes.
 
 use std::io::Cursor;
 
@@ -11,15 +11,15 @@ use crate::{DRAFT, Package, PackageError, SECTION};
 /// Why something could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A text is not of the form that its section takes.
+    /// A text does not have the form of its section.
     #[error("{0}")]
     Text(String),
-    /// What came out would not be read again.
+    /// The result could not be read back.
     #[error(transparent)]
     Unreadable(#[from] PackageError),
 }
 
-/// The sections that are written anew.
+/// The sections that are rewritten.
 const OURS: [&str; 8] = [
     "version",
     "description",
@@ -32,7 +32,7 @@ const OURS: [&str; 8] = [
 ];
 
 impl Package {
-    /// A component that says this of itself, in place of whatever it said. Imports and exports are its own.
+    /// A component with this metadata instead of its own. Its imports and exports stay.
     ///
     /// # Errors
     /// If it is not a component, or could not be read again.
@@ -71,7 +71,7 @@ impl Package {
             section.append_to_component(&mut written);
         };
         add(SECTION, asks);
-        // What is a draft stays one, whoever writes into it.
+        // A draft stays a draft, whoever writes into it.
         if self.draft && !was_draft {
             add(DRAFT, Vec::new());
         }
@@ -90,7 +90,7 @@ fn is_draft(component: &[u8]) -> Result<bool, PackageError> {
     Ok(false)
 }
 
-/// A component without what it said of itself, but for its name, which is overwritten.
+/// A component without its metadata, except for its name, which is overwritten.
 pub(crate) fn without_sections(component: &[u8]) -> Result<Vec<u8>, PackageError> {
     let mut left = Vec::with_capacity(component.len());
     let mut sections = Sections::begin(Cursor::new(component))?;

@@ -7,24 +7,23 @@ pub struct Actions(u8);
 impl Actions {
     /// To read its body.
     pub const READ: Self = Self(1);
-    /// To let it go on with something else at the places that may change.
+    /// To change it at the places that may change.
     pub const CHANGE: Self = Self(2);
     /// To keep it from going on, or to hold it for a while: a request is refused, a notification
     /// dropped, a response turned into an error.
     pub const REFUSE: Self = Self(4);
-    /// To answer a request in place of whoever was asked.
+    /// To answer a request instead of its receiver.
     pub const ANSWER: Self = Self(8);
-    /// To send one of the proxy's own.
+    /// To send the proxy's own.
     pub const SEND: Self = Self(16);
-    /// All but to read, and to send: what lets a proxy decide what becomes of a message.
+    /// All but reading and sending: the actions that decide about a message.
     pub const DECIDE: Self = Self(2 | 4 | 8);
-    /// Whatever can be done with a message of somebody else's.
+    /// Everything that can be done with somebody else's message.
     pub const TOUCH: Self = Self(1 | 2 | 4 | 8);
     /// All of them.
     pub const ALL: Self = Self(1 | 2 | 4 | 8 | 16);
 
-    /// The names by which a method is granted (`[proxy.methods]`). Who may answer may also refuse,
-    /// and so may who may change.
+    /// The names by which a method is granted (`[proxy.methods]`). Answering and changing include refusing.
     pub const NAMES: &[(&str, Self)] = &[
         ("read", Self::READ),
         ("change", Self(2 | 4)),
@@ -45,11 +44,11 @@ impl Actions {
         Self(self.0 | other.0)
     }
 
-    /// The names of what is in this set, the fewest that say it.
+    /// The fewest names for this set.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
         let shown = Self::NAMES.iter().filter(|(name, actions)| match *name {
-            // `change` and `answer` say it already.
+            // `change` and `answer` include it.
             "refuse" => self.meets(Self::REFUSE) && !self.meets(Self::CHANGE.and(Self::ANSWER)),
             _ => self.0 & actions.0 & !Self::REFUSE.0 != 0,
         });

@@ -1,4 +1,4 @@
-//! What a user lets one proxy do.
+//! What a user allows one proxy to do.
 
 use foldhash::HashMap;
 
@@ -10,14 +10,14 @@ use crate::{
 /// Powers, and methods by name.
 #[derive(Clone, Debug, Default)]
 pub struct Grant {
-    /// For what the host's own tests and programs without a sandbox do.
+    /// For the host's own tests, and programs without a sandbox.
     unlimited: bool,
     powers: Vec<&'static Power>,
     methods: Vec<NamedMethods>,
     covers: HashMap<&'static str, Vec<&'static Cover>>,
-    /// Methods of which something stays hidden from who may read them.
+    /// Methods with places that stay hidden from readers.
     hides: Vec<&'static str>,
-    /// Whether every `session/update` may be touched, so that none has to be looked into.
+    /// Whether every `session/update` is covered, so that none has to be inspected.
     all_updates: bool,
     own: String,
 }
@@ -40,13 +40,13 @@ pub enum GrantError {
          newer than this version needs a newer acp-chain"
     )]
     Unknown(String, &'static str),
-    /// It is there already.
+    /// It is named twice.
     #[error("the power `{0}` is named twice")]
     Twice(&'static str),
     /// It makes no sense alone.
     #[error("the power `{0}` makes no sense without `{1}`; name both, or neither")]
     Lacks(&'static str, &'static str),
-    /// What powers are for is not granted by name.
+    /// Methods with powers are not granted by name.
     #[error("`{0}` belongs to the protocol, and is granted by powers: {1}")]
     Covered(String, String),
     /// Nobody may have it.
@@ -107,7 +107,7 @@ impl Grant {
             .all(|subject| self.covers(Actions::READ, &subject));
     }
 
-    /// All powers that there are, for the proxy with this id.
+    /// All powers, for the proxy with this id.
     #[must_use]
     pub fn all_powers(id: &str) -> Self {
         let mut grant = Self {
@@ -118,7 +118,7 @@ impl Grant {
         grant
     }
 
-    /// Everything there is, with every method.
+    /// Everything, with every method.
     #[must_use]
     pub fn unlimited() -> Self {
         Self {
@@ -146,13 +146,13 @@ impl Grant {
         &self.methods
     }
 
-    /// Whether it lets some updates be seen and others not, so that it takes their kind to know.
+    /// Whether it covers some updates and not others, so that their kind must be known.
     #[must_use]
     pub fn tells_updates_apart(&self) -> bool {
         !self.unlimited && !self.all_updates
     }
 
-    /// Whether it has no bounds at all.
+    /// Whether it is unlimited.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.unlimited
@@ -183,7 +183,7 @@ impl Grant {
         Places::new(places.chain(everything.then_some("")), &self.own)
     }
 
-    /// The places of a message that stay hidden from who may read it.
+    /// The places of a message that stay hidden from its readers.
     #[must_use]
     pub fn hidden(&self, subject: &Subject) -> Places<'_> {
         if !self.hides.contains(&subject.method) {
@@ -223,7 +223,7 @@ fn is_update(subject: &Subject) -> bool {
         && subject.method == "session/update"
 }
 
-/// An error if methods of that name are for powers to grant, or for nobody.
+/// An error if powers grant methods of that name, or nobody may have them.
 fn check_name(methods: &Pattern) -> Result<(), GrantError> {
     for fixed in FIXED {
         let fixed_methods = fixed.methods.iter().filter(|_| fixed.places.is_empty());
@@ -241,7 +241,7 @@ fn check_name(methods: &Pattern) -> Result<(), GrantError> {
     }
 }
 
-/// What would let a proxy do one of these things with such a message.
+/// The powers for one of these actions on such a message.
 #[must_use]
 pub fn lacking(actions: Actions, subject: &Subject) -> String {
     let Subject { sender, method, .. } = subject;
@@ -289,7 +289,7 @@ impl Power {
         Self::all().find(|power| power.key == key)
     }
 
-    /// The key that is most like this one.
+    /// The most similar key.
     #[must_use]
     pub fn nearest(key: &str) -> &'static str {
         let like = |power: &Power| strsim::jaro_winkler(power.key, key);
@@ -297,12 +297,12 @@ impl Power {
         nearest.map_or("", |power| power.key)
     }
 
-    /// The methods that it is about; some more than once.
+    /// The methods that it covers; some more than once.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
         self.covers.iter().flat_map(|cover| cover.methods).copied()
     }
 
-    /// What it lets a proxy do, of all messages taken together.
+    /// What it allows, over all its messages.
     #[must_use]
     pub fn actions(&self) -> Actions {
         let actions = self.covers.iter().map(|cover| cover.actions);
@@ -311,8 +311,7 @@ impl Power {
 }
 
 impl Cover {
-    /// Whether there are messages of these methods, from this side if it is named, and of these kinds
-    /// that it is about.
+    /// Whether it covers messages of these methods and kinds, from this side if it is named.
     #[must_use]
     pub fn meets(&self, methods: &Pattern, sender: Option<Peer>, kinds: Kinds) -> bool {
         self.kinds.meets(kinds)

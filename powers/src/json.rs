@@ -1,4 +1,4 @@
-//! What a JSON text holds, one level of it.
+//! One level of a JSON text.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ pub(crate) enum Container<'t> {
     Array(Vec<&'t RawValue>),
     /// A text, a number and the like.
     Neither,
-    /// Two members of one name, or a name with half of a surrogate pair: readers differ.
+    /// Duplicate names, or a name with a lone surrogate: parsers differ.
     Ambiguous,
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn container(value: &RawValue) -> Container<'_> {
         return Container::Neither;
     }
     let mut reader = serde_json::Deserializer::from_str(value.get());
-    // It is JSON already; what fails is a name that cannot be read.
+    // It is known to be JSON; only undecodable names fail.
     reader
         .deserialize_any(Level)
         .unwrap_or(Container::Ambiguous)

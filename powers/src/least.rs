@@ -1,8 +1,8 @@
-//! Which powers a proxy needs for what it asks to see.
+//! Which powers a proxy needs for its subscriptions.
 
 use crate::{Actions, Grant, Kinds, Pattern, Peer, Power};
 
-/// A subscription, as far as powers are concerned.
+/// A subscription, as powers see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The methods.
@@ -11,20 +11,20 @@ pub struct Asked<'a> {
     pub sender: Option<Peer>,
     /// Which kinds.
     pub kinds: Kinds,
-    /// Whether the bodies are to come with them.
+    /// Whether it wants their bodies.
     pub with_body: bool,
 }
 
 impl Asked<'_> {
-    /// Whether a power lets it see something of this as it wants it: with the body, which takes a
-    /// power to read it, or without.
+    /// Whether a power shows it any of this in the wanted form: with the body, which takes a power to read it, or
+    /// without.
     #[must_use]
     pub fn is_met_by(&self, power: &Power) -> bool {
         let actions = match self.with_body {
             true => Actions::READ,
             false => Actions::TOUCH,
         };
-        // What is only about errors is not an answer to who wants responses.
+        // A power for errors only does not cover responses.
         let covers = power
             .covers
             .iter()
@@ -33,7 +33,7 @@ impl Asked<'_> {
         covers.any(|cover| cover.meets(self.methods, self.sender, self.kinds))
     }
 
-    /// Whether a power is about anything of this, whatever it may do with it.
+    /// Whether a power covers any of this, with any action.
     #[must_use]
     pub fn is_touched_by(&self, power: &Power) -> bool {
         Asked {
@@ -43,7 +43,7 @@ impl Asked<'_> {
         .is_met_by(power)
     }
 
-    /// Whether a grant lets it see anything of this.
+    /// Whether a grant shows it any of this.
     #[must_use]
     pub fn is_met(&self, grant: &Grant) -> bool {
         let named = grant.methods().iter();
@@ -52,13 +52,13 @@ impl Asked<'_> {
             || named.any(|named| named.methods.meets(self.methods))
     }
 
-    /// Whether there is any power that is about such messages.
+    /// Whether any power covers such messages.
     #[must_use]
     pub fn is_known(&self) -> bool {
         Power::all().any(|power| self.is_touched_by(power))
     }
 
-    /// The method of the protocol that is most like this one, if this one is none of them.
+    /// The most similar method of the protocol, if this one does not belong to it.
     #[must_use]
     pub fn nearest_method(&self) -> Option<&'static str> {
         let name = self.methods.name();
@@ -72,9 +72,8 @@ impl Asked<'_> {
     }
 }
 
-/// The least powers by which a proxy sees what it asks for: of those granted, all that it can use, for
-/// what a proxy does with what it sees its subscriptions do not tell; and for what none of them lets it
-/// see, those that do.
+/// The fewest powers with which a proxy sees its subscriptions: all granted ones that it can use, since subscriptions
+/// do not tell what it does with the messages; and for subscriptions that none of them covers, powers that do.
 #[must_use]
 pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Power> {
     let unmet: Vec<_> = asked

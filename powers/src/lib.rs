@@ -1,9 +1,8 @@
-//! What proxies may do: one table of powers, in words that users understand, and grants made of them.
+//! What proxies may do: one table of powers, described for users, and grants made of them.
 //!
-//! A [`Power`] covers messages by direction, kind and method, and says what may be done to them, down
-//! to the places of their bodies that may change. What no power covers, no proxy sees. A method that
-//! the table does not know can be granted by its name ([`Grant::new`]). The documentation, `acp-chain
-//! check` and the host's checks are made from this one table.
+//! A [`Power`] covers messages by direction, kind and method, and says what may be done to them, down to the places in
+//! their bodies that may change. A proxy sees only messages that a power covers. Methods outside the table can be
+//! granted by name ([`Grant::new`]). The documentation, `acp-chain check` and the host's checks all use this one table.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What there is to know of a message before its body is looked at.
+//! What is known about a message without its body.
 
 /// A neighbour in the chain, and so a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +29,7 @@ impl Peer {
     }
 }
 
-/// What a message is, by the fields that it has (JSON-RPC 2.0 §4 and §5).
+/// The kind of a message, by its fields (JSON-RPC 2.0 §4 and §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `method` and `id`: wants one answer.
@@ -93,15 +93,15 @@ impl Kinds {
     }
 }
 
-/// What powers tell messages apart by.
+/// What powers distinguish messages by.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Who sent it, or in whose place it is sent.
+    /// Who sent it, or on whose behalf it is sent.
     pub sender: Peer,
     /// What it is.
     pub kind: Kind,
-    /// Its method; of a response, that of the request.
+    /// Its method; for a response, that of the request.
     pub method: &'a str,
-    /// Of a `session/update`: what it is an update of, as far as that can be read.
+    /// The kind of a `session/update`, if it can be read.
     pub update: Option<&'a str>,
 }

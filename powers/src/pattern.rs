@@ -61,7 +61,7 @@ impl Pattern {
         &self.name
     }
 
-    /// Whether it stands for any rest.
+    /// Whether it is a prefix.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.prefix
@@ -83,7 +83,7 @@ impl Pattern {
     #[must_use]
     pub fn covers(&self, method: &str) -> bool {
         match self.prefix {
-            // As most are.
+            // The common case.
             true if self.name.is_empty() => true,
             true => method.starts_with(&self.name),
             false => method == self.name,

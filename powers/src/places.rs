@@ -1,9 +1,9 @@
 //! Places of a body: which of them may change, and which are hidden.
 //!
-//! A place is a JSON Pointer (RFC 6901), and stands for all that is beneath it. In the patterns of the
-//! table, `*` stands for any one part, `**` for any number of parts, and `{own}` for the name under
-//! which a proxy may leave marks in `_meta`. The empty pattern is the whole body. Of what is hidden, `**` at
-//! the end stands for everything there that is not an object or array, however deep.
+//! A place is a JSON Pointer (RFC 6901), and includes everything beneath it. In the patterns of the table, `*` matches
+//! any one part, `**` any number of parts, and `{own}` the name under which a proxy may leave marks in `_meta`. The
+//! empty pattern is the whole body. For hidden places, `**` at the end matches everything there that is not an object
+//! or array, at any depth.
 
 use std::borrow::Cow;
 
@@ -13,21 +13,21 @@ use serde_json::value::RawValue;
 use crate::json::{Container, container};
 use crate::protocol::fold;
 
-/// How deep bodies are compared; what is nested deeper may not change.
+/// How deep bodies are compared; anything deeper may not change.
 const DEEPEST: usize = 64;
 
-/// What stands in the place of a text that is hidden.
+/// The replacement for a hidden text.
 pub const MASK: &str = "\"[hidden]\"";
 
-/// A change of one place: its pointer, and what is there now, if anything.
+/// A change at one place: its pointer, and the new value, if any.
 pub type Change<'a> = (String, Option<&'a RawValue>);
 
-/// Why one body does not become another by changes of some places only.
+/// Why two bodies differ in more than some places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// They differ at this other place.
     Differs(String),
-    /// It takes too much reading to tell.
+    /// Comparing them takes too much reading.
     TooMuch,
 }
 
@@ -42,7 +42,7 @@ enum Part<'a> {
     Deep,
 }
 
-/// What is left of a pattern.
+/// The rest of a pattern.
 type Rest<'p, 'a> = &'p [Part<'a>];
 
 impl<'a> Places<'a> {
@@ -81,9 +81,8 @@ impl<'a> Places<'a> {
         done(&rests)
     }
 
-    /// The changes that turn one body into another, where only these places differ. What is no place
-    /// has to be the same bytes. `budget` is how many bytes
-    /// may be read, and what is left of them afterwards.
+    /// The changes that turn one body into another that differs only in these places. Everything else must have the
+    /// same bytes. `budget` is how many bytes may be read, and the rest afterwards.
     pub fn compare<'t>(
         &self,
         old: &'t RawValue,
@@ -101,8 +100,8 @@ impl<'a> Places<'a> {
         Ok(comparison.changes)
     }
 
-    /// The pointers to what a body has at these places, also under names that a lenient reader takes
-    /// for theirs. Where it has an object or an array with two readings, the whole of it is named.
+    /// The pointers to existing values at these places, also under names that a lenient parser takes for theirs. An
+    /// object or array with two readings is named as a whole.
     #[must_use]
     pub fn find(&self, body: &RawValue) -> Vec<String> {
         let rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
@@ -117,12 +116,12 @@ fn done(rests: &[Rest]) -> bool {
     rests.iter().any(|rest| rest.is_empty())
 }
 
-/// What is left of patterns one part further down.
+/// The rests of patterns one part further down.
 fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], is_name: impl Fn(&str) -> bool) -> Vec<Rest<'p, 'a>> {
     let mut next = Vec::new();
     for rest in rests {
         let mut rest = *rest;
-        // Of `**` there may be nothing, and there may be more.
+        // `**` may match nothing, or more.
         while let [Part::Deep, behind @ ..] = rest {
             next.push(rest);
             rest = behind;
@@ -171,7 +170,7 @@ impl<'t> Comparison<'t, '_> {
                 self.objects(&old, &new, rests)?;
             }
             (None, Some(Container::Object(new))) => self.objects(&[], &new, rests)?,
-            // Nothing is in it, as in what is not there.
+            // It is empty, like a missing one.
             (Some(Container::Neither), Some(Container::Object(new)))
                 if old.is_some_and(|old| old.get() == "null") =>
             {
@@ -188,7 +187,7 @@ impl<'t> Comparison<'t, '_> {
             _ => return Err(self.differs()),
         }
         if old.is_none_or(|old| old.get() == "null") || new.is_none() {
-            // It comes or goes as a whole, with what it holds.
+            // It comes or goes as a whole, with its contents.
             self.changes.truncate(before);
             self.changes.push((self.place.clone(), new));
         }
@@ -288,7 +287,7 @@ fn find(
     }
 }
 
-/// A name as the most lenient reader sees it.
+/// A name as the most lenient parser sees it.
 fn plain(name: &str) -> String {
     fold(name).replace(['_', '-'], "")
 }

@@ -2,12 +2,12 @@
 
 use crate::{Actions, Kinds, Peer, Subject, UPDATES};
 
-/// A thing that a proxy may do, as a user reads it and as the host checks it.
+/// Something that a proxy may do, as a user reads it and as the host checks it.
 #[derive(Debug)]
 pub struct Power {
-    /// By which it is granted: `what.action`.
+    /// Its key in grants: `what.action`.
     pub key: &'static str,
-    /// What it lets a proxy do, for people who do not know the protocol; `it` goes before it.
+    /// What it allows, for people who do not know the protocol; to be read after `it`.
     pub words: &'static str,
     /// How dangerous that is.
     pub danger: Danger,
@@ -19,10 +19,10 @@ pub struct Power {
     pub covers: &'static [Cover],
 }
 
-/// How dangerous it is to grant a power to somebody who means harm.
+/// How dangerous it is to grant a power to a malicious proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Danger {
-    /// Little is lost.
+    /// It does little harm.
     Low,
     /// It learns, or makes you see, what it should not.
     Medium,
@@ -47,11 +47,11 @@ impl Danger {
 pub struct Cover {
     /// What may be done.
     pub actions: Actions,
-    /// Who sends them, or in whose place the proxy sends them.
+    /// Who sends them, or on whose behalf the proxy sends them.
     pub sender: Peer,
     /// What they are.
     pub kinds: Kinds,
-    /// Their methods; of responses, the requests' methods.
+    /// Their methods; for responses, the requests' methods.
     pub methods: &'static [&'static str],
     /// Of `session/update`, which updates.
     pub updates: Updates,
@@ -73,7 +73,7 @@ pub enum Updates {
 }
 
 impl Cover {
-    /// Whether it is about a message of this sort, whatever the method.
+    /// Whether it covers a message of this sort, whatever the method.
     #[must_use]
     pub fn is_about(&self, subject: &Subject) -> bool {
         self.sender == subject.sender

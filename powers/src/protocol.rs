@@ -1,4 +1,4 @@
-//! Which messages the protocol has, and what its names are taken for.
+//! Which messages the protocol has, and which names resemble its own.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use foldhash::HashMap;
 
 use crate::{Actions, Cover, Power, Subject};
 
-/// A name as a reader sees it that does not tell large and small letters apart.
+/// A name as a parser that ignores case sees it.
 #[must_use]
 pub fn fold(name: &str) -> Cow<'_, str> {
     match name
@@ -15,7 +15,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
         .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
     {
         true => name.into(),
-        // By way of the large letters, so that `ſ` becomes `s`.
+        // Through upper case, so that `ſ` becomes `s`.
         false => name.to_uppercase().to_lowercase().into(),
     }
 }
@@ -32,8 +32,8 @@ static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(||
     readable
 });
 
-/// The method of the protocol that some readers may take this name for, if it is another: they do not
-/// tell large and small letters apart, or pass over what is not seen.
+/// The method of the protocol that some parsers may take this other name for: they ignore case, or skip invisible
+/// characters.
 #[must_use]
 pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
     if READABLE.contains_key(method) {

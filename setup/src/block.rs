@@ -1,4 +1,4 @@
-//! Our lines in a file of code: a block between two markers, which no other line depends on.
+//! Our lines in a file of code: a block between two markers, on which no other line depends.
 
 use crate::agents::Malformed;
 
@@ -61,7 +61,7 @@ pub fn put(text: &str, comment: &str, editor: &str, code: &str) -> Result<String
     Ok(text)
 }
 
-/// Takes the block out of a text.
+/// Removes the block from a text.
 pub fn take(text: &str, comment: &str) -> Result<String, Malformed> {
     let mut text = text.to_owned();
     if let Some(range) = find(&text, comment)? {

@@ -8,7 +8,7 @@ use crate::error::Error;
 /// What this program is called.
 const NAME: &str = "acp-chain";
 
-/// How acp-chain is to be launched.
+/// How to launch acp-chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     program: String,
@@ -32,7 +32,7 @@ impl Launch {
         Ok(Self { program, with })
     }
 
-    /// The path by which an editor best launches the program that runs: one in `PATH` stays when it is updated.
+    /// The best path for an editor to launch this program: one in `PATH` survives updates.
     #[must_use]
     pub fn program(running: PathBuf) -> PathBuf {
         let is_same = |path: &PathBuf| {

@@ -1,11 +1,11 @@
-//! Puts acp-chain in front of the agents that an editor is configured with, and takes it out again.
+//! Puts acp-chain in front of an editor's agents, and removes it again.
 //!
 //! [`Editor::found`] names the configurations of an editor, [`plan`](fn@plan) says how one would change, and a
 //! [`Store`] makes the [`Change`], keeps what was there before, and plans the way back.
 //!
-//! What always holds: bytes outside of what launches an agent stay the very same; a configuration that cannot be
-//! read is not written; nothing is written that has changed since it was planned. Nobody is asked, and nothing is
-//! printed: that is for whoever calls.
+//! What always holds: bytes outside of the launch commands stay the same; a configuration that cannot be parsed is not
+//! written; a file that has changed since the plan is not written. The crate asks nothing and prints nothing: that is
+//! up to the caller.
 
 #![forbid(unsafe_code)]
 

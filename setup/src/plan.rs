@@ -1,4 +1,4 @@
-//! What a configuration is to become. Nothing is written here.
+//! Plans changes to a configuration. Nothing is written here.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -27,7 +27,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether an agent is one that could be put in.
+    /// Whether an agent could be added.
     fn is_installed(&self, name: &String) -> bool {
         self.installed.contains(name)
     }
@@ -38,9 +38,9 @@ impl Wanted {
 pub struct Change {
     /// The file itself, however many links lead to it.
     pub path: PathBuf,
-    /// What it says; none if it is not there.
+    /// Its content; none if it does not exist.
     pub before: Option<String>,
-    /// What it is to say; none if it is to go.
+    /// Its new content; none to remove it.
     pub after: Option<String>,
     /// The agents that this is about.
     pub(crate) agents: Vec<String>,
@@ -70,7 +70,7 @@ impl Change {
 pub struct Planned {
     /// The file itself.
     pub path: PathBuf,
-    /// What would change; none if all is as wanted.
+    /// What would change; none if everything is as wanted.
     pub change: Option<Change>,
     /// The agents that stay as they are, and why.
     pub left: Vec<(String, &'static str)>,
@@ -82,7 +82,7 @@ pub struct Planned {
 const BY_HAND: &str =
     "launches acp-chain already, with options that are not from `acp-chain setup`";
 
-/// Plans to let agents of an editor be launched so.
+/// Plans to make an editor launch agents like this.
 ///
 /// # Errors
 /// If there is no configuration, or several; if it cannot be read, or may not be written; if it has no such agents, and
@@ -180,7 +180,7 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
     }
 }
 
-/// A text without what we have put into it; none if there was nothing else.
+/// A text without our additions; none if there was nothing else.
 pub(crate) fn without(
     editor: &Editor,
     path: &Path,
@@ -270,7 +270,7 @@ fn malformed(path: &Path) -> impl FnOnce(Malformed) -> Error {
     move |Malformed { line, wrong }| Error::Malformed { path, line, wrong }
 }
 
-/// What becomes of agents.
+/// What happens to agents.
 #[derive(Debug, Default)]
 struct Selected {
     /// They are to be launched otherwise.

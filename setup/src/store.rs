@@ -1,7 +1,7 @@
-//! Making changes, and remembering what was there before: for each file a folder with a record, and the bytes.
+//! Makes changes, and keeps backups: for each file a folder with a record, and the bytes.
 //!
-//! What always holds, whenever somebody is killed: what a file was before the first change can be had again, until it
-//! was.
+//! What always holds, even after a kill: the state of a file before the first change can be restored, until it has
+//! been.
 
 use std::fs;
 use std::io;
@@ -15,10 +15,10 @@ use crate::error::Error;
 use crate::places::Places;
 use crate::plan::{Change, read, resolved, without};
 
-/// Puts a file into its place whole or not at all, with the permissions of the one that is there.
+/// Replaces a file completely or not at all, keeping its permissions.
 pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
 
-/// What is remembered of all changes, in a folder of our user's.
+/// The backups of all changes, in a folder of our user.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -30,13 +30,13 @@ pub struct Store {
 pub struct Undo {
     /// The file itself.
     pub path: PathBuf,
-    /// What would change; none if it is as it was.
+    /// What would change; none if it is unchanged.
     pub change: Option<Change>,
-    /// Whether it becomes just what it was. If not, it was edited since, and only what launches acp-chain goes.
+    /// Whether it is restored exactly. If not, it was edited since, and only the entries for acp-chain are removed.
     pub is_exact: bool,
 }
 
-/// What is remembered of a file.
+/// The record of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     path: String,
@@ -80,7 +80,7 @@ impl Store {
                     now if now == record.before || now.as_ref() == Some(&record.after) => {
                         self.backup(&change.path, record)?
                     }
-                    // It was edited since. What it would be without us is worth keeping.
+                    // It was edited since: keep its state without our entries.
                     _ => match &change.before {
                         Some(text) => {
                             without(editor, &change.path, text, &record.agents, &record.added)?
@@ -105,7 +105,7 @@ impl Store {
         written.map_err(Error::disk(&change.path))
     }
 
-    /// Plans the way back from what was changed for an editor.
+    /// Plans to undo the changes for an editor.
     ///
     /// # Errors
     /// If nothing is remembered, or of several files, or what is cannot be read.
@@ -164,7 +164,7 @@ impl Store {
         })
     }
 
-    /// Goes the way back, and forgets it.
+    /// Undoes a change, and forgets it.
     ///
     /// # Errors
     /// If the file has changed since, or the disk does not let it be written.

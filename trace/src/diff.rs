@@ -1,7 +1,7 @@
-//! What differs between two runs: by session and turn, whatever their ids and times are.
+//! The differences between two runs, by session and turn, ignoring ids and times.
 //!
-//! Messages overtake each other on their ways through a chain, as it happens. So what is compared is the order at each
-//! place: between the same two parts, and of what a proxy decided on the same method.
+//! Messages may overtake each other on their way through a chain. So the order is compared at each place: between the
+//! same two parts, and for a proxy's decisions on the same method.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,13 +12,13 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline};
 
 use crate::Line;
 
-/// Of a longer body this many bytes are told, and a hash of the rest.
+/// How many bytes of a long body are shown, with a hash of the rest.
 const TOLD: usize = 2000;
 
-/// How long the shortest difference of a turn is looked for.
+/// How long to search for the shortest difference of a turn.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A run, as far as it can be compared: what was said in each turn of each session.
+/// The comparable parts of a run: the messages in each turn of each session.
 #[derive(Debug, Default)]
 pub struct Run {
     turns: Vec<(Turn, Vec<Step>)>,
@@ -62,7 +62,7 @@ pub enum Side {
 pub struct Difference {
     /// Which turn.
     pub turn: Turn,
-    /// Its steps, each with the run that has it, in the order of the first one as far as that has them.
+    /// Its steps, each with the run that has it, in the order of the first run where it has them.
     pub steps: Vec<(Side, String)>,
 }
 

@@ -1,5 +1,4 @@
-//! What went wrong in a run: requests without an answer, failures, holds that ran out, and what proxies did that
-//! they had no right to.
+//! What went wrong in a run: requests without an answer, failures, holds that ran out, and denied calls of proxies.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -41,7 +40,7 @@ pub enum Finding {
         /// The method of the message.
         method: String,
     },
-    /// A proxy did what it had no right to.
+    /// A proxy made calls that it had no right to.
     Denied {
         /// The proxy.
         proxy: String,

@@ -1,4 +1,4 @@
-//! The trace of a chain: what crossed which hop, and what the proxies decided, one JSON object a line.
+//! The trace of a chain: what crossed which hop, and what the proxies decided, one JSON object per line.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -10,9 +10,8 @@
 //! | `export` | formats of other programs |
 //! | `ids` | ids of spans, for what happens on a connection |
 //!
-//! What always holds: a trace may come from anybody. Reading one takes bounded memory for each line, and whatever
-//! is wrong with it is told with the number of its line. What it says is text from outside: whoever shows it
-//! escapes it.
+//! What always holds: a trace may come from anybody. Reading one takes bounded memory per line, and errors are reported
+//! with the line's number. Its content is text from outside, to be escaped when shown.
 
 #![forbid(unsafe_code)]
 
@@ -35,7 +34,7 @@ pub use line::{Decision, Kind, Line, Role, State, VERSION};
 pub use read::{Reader, TraceError};
 pub use sink::Sink;
 
-/// Where what stood in a trace is kept when the trace begins anew.
+/// Where the old content of a trace is kept when a new one begins.
 #[must_use]
 pub fn kept(trace: &Path) -> PathBuf {
     let mut name = OsString::from(trace);

@@ -1,4 +1,4 @@
-//! What a line says. `docs/trace.md` has the same in words.
+//! The content of a line. `docs/trace.md` describes the same.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -16,14 +16,14 @@ pub const VERSION: u32 = 1;
 /// - `proxy` and `state`: what has become of a proxy.
 /// - `dropped`: so many lines are missing here.
 ///
-/// A member that nobody knows is passed over.
+/// Unknown members are ignored.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Line {
     /// When, in UTC (RFC 3339).
     #[serde(skip_serializing_if = "String::is_empty")]
     pub time: String,
-    /// Random letters, which tell the connections in one file apart.
+    /// Random letters that identify the connection within a file.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub connection: String,
 
@@ -75,7 +75,7 @@ pub struct Line {
     /// What the message is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The proxy that decided, or did what it had no right to.
+    /// The proxy that decided, or made calls that it had no right to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
     /// What it decided.
@@ -109,20 +109,20 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 
-    /// How often the proxy did what its powers do not cover.
+    /// How often the proxy made calls that its powers do not cover.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<u64>,
-    /// How often it called the host with what made no sense.
+    /// How often it made invalid calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<u64>,
-    /// How often it went past a limit.
+    /// How often it exceeded a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full: Option<u64>,
 
-    /// What has become of the proxy.
+    /// The state of the proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// How often it was started anew so far.
+    /// How often it was restarted so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u64>,
     /// The memory that it has, in bytes.

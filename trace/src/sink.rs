@@ -4,8 +4,8 @@ use std::io;
 
 use crate::Line;
 
-/// Takes what happens in the connections of a process. One thread calls it, in the order in which it happened, and no
-/// message of a chain waits for it.
+/// Receives the events in the connections of a process. One thread calls it, in the order of the events, and no message
+/// of a chain waits for it.
 pub trait Sink: Send {
     /// Takes lines. Of each connection, the first is the one that says that it begins, and the last that it is over.
     /// The user is told of an error, and the sink gets nothing any more.

@@ -1,4 +1,4 @@
-//! Getting an agent of a registry: into a folder of its own, where it is whole before anybody is asked.
+//! Fetches an agent of a registry into a folder of its own, where it is complete before anybody is asked.
 
 mod binary;
 mod npm;
@@ -16,9 +16,9 @@ use crate::record::Record;
 use crate::registry::{Entry, Offer, Registry};
 use crate::store::Changing;
 
-/// What gets things from web servers.
+/// Fetches from web servers.
 pub trait Web {
-    /// Writes what there is at an address, if it is not more than so many bytes.
+    /// Writes the content at an address, up to a number of bytes.
     ///
     /// # Errors
     /// In words for the user.
@@ -33,7 +33,7 @@ pub struct Install<'i> {
     pub registry: &'i Registry,
     /// What that says.
     pub entry: &'i Entry,
-    /// The way in which it is had.
+    /// The kind of installation.
     pub offer: Offer<'i>,
     /// What is installed now.
     pub before: Option<&'i Record>,
@@ -41,7 +41,7 @@ pub struct Install<'i> {
     pub web: &'i dyn Web,
 }
 
-/// An agent that is there, and not installed yet. If it is not, it goes.
+/// An agent that was fetched, but not installed yet. Unless it is installed, it is removed.
 #[derive(Debug)]
 pub struct Staged {
     /// What its record would be.
@@ -58,7 +58,7 @@ struct Release {
     digest: String,
 }
 
-/// What comes of looking for a version.
+/// The result of checking for a version.
 enum Found {
     /// It is the one that is installed.
     Same,
@@ -67,7 +67,7 @@ enum Found {
 }
 
 impl Install<'_> {
-    /// Gets the version that the registry names, unless it is what is installed.
+    /// Fetches the version that the registry names, unless it is installed.
     ///
     /// # Errors
     /// If it cannot be had, or is not what it should be.

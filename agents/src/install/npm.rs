@@ -1,5 +1,5 @@
-//! Agents that are packages of npm. `npm` says which version is meant, and the integrity of it and of all that it needs,
-//! before anything of that is there; then it installs just this, and runs no scripts.
+//! Agents that are npm packages. `npm` resolves the version, and the integrity of it and all its dependencies, before
+//! anything is fetched; then it installs just that, without running scripts.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

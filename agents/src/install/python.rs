@@ -1,5 +1,5 @@
-//! Agents that are packages of Python's, each in a virtual environment. `pip` says which version is meant, and the hash of
-//! it and of all that it needs; then it installs just this. Only wheels: whatever else there is would be run to install it.
+//! Agents that are Python packages, each in a virtual environment. `pip` resolves the version, and the hash of it and
+//! all its dependencies; then it installs just that. Only wheels: installing anything else would run its code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! The names of packages, as registries write them, and as the programs of npm and Python's may be told them: none can
-//! be an option, a path, or an address.
+//! Names of packages, as registries write them, and as they may be passed to npm and pip: none can be an option, a
+//! path, or an address.
 
 /// A package, and which version of it.
 #[derive(Debug, PartialEq, Eq)]

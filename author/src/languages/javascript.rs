@@ -1,8 +1,8 @@
-//! JavaScript and TypeScript: esbuild makes one source of a project's, its SDK's and those of its packages, which
-//! is embedded in an engine (`QuickJS`) that is compiled already.
+//! JavaScript and TypeScript: esbuild bundles the sources of a project, its SDK and its packages into one, which is
+//! embedded in a precompiled engine (`QuickJS`).
 //!
-//! The engine settles no promises, so `async` and `await` are compiled down to those of the SDK; all else it
-//! knows.
+//! The engine settles no promises, so `async` and `await` are compiled to those of the SDK; it supports everything
+//! else.
 
 pub mod places;
 
@@ -87,7 +87,7 @@ fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
     places::embed(&bundled, site.folder, &sdk)?;
     let mut componentize = componentize(&qjs, &wit, &world, &bundled, &component);
     if site.purpose == Purpose::Draft {
-        // Compiled sooner, here and by the host, since it is a third smaller; a message takes it two fifths longer.
+        // Compiles faster, here and in the host, since it is a third smaller; a message takes two fifths longer.
         componentize.arg("--opt-size");
     }
     run(&mut componentize)?;

@@ -1,6 +1,6 @@
-//! The languages, one row each, and a file for what only that language has.
+//! The languages, one row each, and a file for each language's specifics.
 //!
-//! A language that is added is a row, a file with what its row names, and a folder of templates.
+//! To add a language, add a row, a file with the items that it names, and a folder of templates.
 
 mod assemblyscript;
 pub mod c;

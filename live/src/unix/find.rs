@@ -1,4 +1,4 @@
-//! The chains that run.
+//! Finding running chains.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, test_kill_process};
 use super::is_ours;
 use super::place::{self, NEW, SOCKET};
 
-/// A chain that runs.
+/// A running chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Its socket.
@@ -21,14 +21,14 @@ pub struct Found {
 }
 
 impl Found {
-    /// Listens to it. What comes is lines of a trace, the heading first.
+    /// Listens to it: lines of a trace, the heading first.
     ///
     /// # Errors
     /// When it is gone, or somebody else's.
     pub fn connect(&self) -> io::Result<UnixStream> {
         let stream = UnixStream::connect(&self.path).inspect_err(|error| {
             if error.kind() == io::ErrorKind::ConnectionRefused {
-                // Its number is another's now.
+                // Its number belongs to another process now.
                 let _ = fs::remove_file(&self.path);
             }
         })?;
@@ -42,7 +42,7 @@ impl Found {
     }
 }
 
-/// All chains that run, in the order of their processes. What dead ones left behind is cleared away.
+/// All running chains, in the order of their processes. Leftovers of dead ones are removed.
 ///
 /// # Errors
 /// When a folder cannot be read that sockets may stand in.
@@ -73,7 +73,7 @@ pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<Found>> {
         match (is_there, end) {
             (true, SOCKET) => found.push(Found { path, process }),
             (true, _) => {}
-            // Another who looks may be faster.
+            // Another watcher may be faster.
             (false, _) => drop(fs::remove_file(&path)),
         }
     }
@@ -93,7 +93,7 @@ fn exists(process: u32) -> bool {
     process.is_some_and(|process| !matches!(test_kill_process(process), Err(Errno::SRCH)))
 }
 
-/// Whether somebody listens, as one does whose processes we do not see.
+/// Whether somebody listens, maybe in a process that we cannot see.
 fn is_answered(path: &Path) -> bool {
     let connected = UnixStream::connect(path);
     !matches!(connected, Err(error) if error.kind() == io::ErrorKind::ConnectionRefused)

@@ -1,5 +1,5 @@
-//! Who listens, and what waits for each of them. Nobody waits for a listener: what its socket does not take waits
-//! here, and what does not fit here is counted, and told in its place.
+//! The listeners, and their queues. Nobody waits for a listener: lines that its socket does not accept are queued here,
+//! and those that do not fit are counted, and the count is sent instead.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,38 +9,38 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use acp_chain_trace::Line;
 
-/// So many may listen at once.
+/// The most listeners at once.
 pub const MOST: usize = 16;
 
 /// How much may wait for one, in bytes. Whatever its size, one line may always wait.
 const WAITING: usize = 1 << 20;
 
-/// How much more may wait if it says how things stand: who misses that goes on with what is no longer so.
+/// How much more may wait if it is about states: a listener that misses it shows an outdated one.
 const LASTING: usize = 1 << 20;
 
-/// Of so many connections it is counted for each what one has missed, and of the others for all.
+/// For how many connections missed lines are counted separately; for the others they are counted together.
 const MISSED: usize = 4096;
 
-/// Those who listen, and what a new one is told first.
+/// The listeners, and the state for new ones.
 #[derive(Debug, Default)]
 pub struct Listeners {
-    /// How things stand on each connection.
+    /// The state of each connection.
     connections: BTreeMap<Box<str>, Standing>,
     all: Vec<Listener>,
-    /// How many listen, for those who would not do what nobody hears.
+    /// How many listen, to skip work that nobody would see.
     pub heard: Arc<AtomicUsize>,
 }
 
-/// How things stand on a connection, as lines.
+/// The state of a connection, as lines.
 #[derive(Debug, Default)]
 struct Standing {
-    /// The one that says that it begins.
+    /// Its heading.
     heading: Box<[u8]>,
-    /// The last about the state of each proxy.
+    /// The last one about each proxy's state.
     states: Vec<(Box<str>, Box<[u8]>)>,
 }
 
-/// One who listens.
+/// A listener.
 #[derive(Debug)]
 struct Listener {
     stream: Arc<UnixStream>,
@@ -51,7 +51,7 @@ struct Listener {
 }
 
 impl Listeners {
-    /// One more listens; it is gone again if there are too many.
+    /// Adds a listener; drops it again if there are too many.
     pub fn join(&mut self, stream: UnixStream) -> bool {
         if self.all.len() >= MOST {
             return false;
@@ -125,7 +125,7 @@ impl Listeners {
         }
     }
 
-    /// Sends what their sockets take. Who takes nothing any more is gone.
+    /// Sends as much as their sockets accept. Removes those that are closed.
     pub fn send(&mut self) {
         self.keep(Listener::send);
     }
@@ -140,7 +140,7 @@ impl Listeners {
 
 impl Listener {
     fn push(&mut self, line: &Line, text: &[u8]) {
-        // Not before each line: it is told when there is room for more than one.
+        // Not before each line: it is sent when there is room for more than one.
         let has_room = self.waiting.is_empty() || self.waiting.len() + text.len() <= WAITING / 2;
         if !self.dropped.is_empty() && has_room {
             self.tell_missing(&line.time);
@@ -160,7 +160,7 @@ impl Listener {
         *self.dropped.entry(of.into()).or_default() += 1;
     }
 
-    /// Says what did not fit.
+    /// Sends the counts of lines that did not fit.
     fn tell_missing(&mut self, time: &str) {
         for (connection, count) in std::mem::take(&mut self.dropped) {
             let line = Line {

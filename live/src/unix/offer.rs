@@ -1,7 +1,7 @@
-//! A chain's side: a socket at which others of this user may listen.
+//! A chain's side: a socket where other processes of this user may listen.
 //!
-//! All that takes rights is done when it is opened. Who connects is let in by [`Door::keep`], on a thread of its own,
-//! which also sends what a listener did not take at once.
+//! Everything that takes rights is done when it is opened. [`Door::keep`], on a thread of its own, accepts connections,
+//! and also sends what a listener did not accept at once.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -22,10 +22,10 @@ use super::is_ours;
 use super::listeners::Listeners;
 use super::place::{self, NEW, SOCKET};
 
-/// How many letters tell connections apart.
+/// The length of connection ids.
 const LETTERS: usize = 8;
 
-/// The pause before the next try to let somebody in.
+/// The pause before accepting is retried.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A socket that others of this user may connect to. It is gone when this is dropped.
@@ -81,7 +81,7 @@ impl Offer {
         let socket = UnixListener::bind(&new)?;
         socket.set_nonblocking(true)?;
         let placed = fs::set_permissions(&new, Permissions::from_mode(0o600));
-        // Under its name it is never seen without somebody who listens.
+        // Under its final name it is never visible without a listener.
         placed
             .and_then(|()| fs::rename(&new, &path))
             .inspect_err(|_| drop(fs::remove_file(&new)))?;
@@ -142,13 +142,13 @@ impl Sink for Offer {
 
 impl Drop for Offer {
     fn drop(&mut self) {
-        // Who looks for chains clears it away, if we cannot.
+        // If we cannot remove it, the next search for chains does.
         let _ = fs::remove_file(&self.path);
     }
 }
 
 impl Door {
-    /// Lets in who comes, until the offer is dropped. `joined` is called for each.
+    /// Accepts listeners until the offer is dropped. `joined` is called for each.
     pub fn keep(self, joined: impl Fn()) {
         while self.turn(&joined).is_ok_and(|goes_on| goes_on) {}
     }
@@ -204,7 +204,7 @@ impl Door {
                     joined();
                 }
             }
-            // There may be no descriptor left, and who waits goes on waiting.
+            // There may be no descriptor left, and waiting connections go on waiting.
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
             Err(_) => {}
         }

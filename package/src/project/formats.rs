@@ -1,4 +1,4 @@
-//! Where each kind of file says it.
+//! Where each kind of file has the metadata.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,7 +58,7 @@ struct CargoPackage {
     metadata: Option<CargoMetadata>,
 }
 
-/// What a member of a workspace may leave to it.
+/// What a member may inherit from its workspace.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Inherited<T> {
@@ -152,7 +152,7 @@ struct PythonTool {
 }
 
 impl Format {
-    /// By the name of the file; what has another name is taken for one of ours.
+    /// By the name of the file; any other name counts as one of ours.
     pub fn of(path: &Path) -> Self {
         match path.file_name().and_then(|name| name.to_str()) {
             Some("Cargo.toml") => Self::Cargo,
@@ -162,7 +162,7 @@ impl Format {
         }
     }
 
-    /// What a file says; nothing, if it has no table of ours.
+    /// The metadata of a file; none if it has no table of ours.
     pub fn read(&self, path: &Path) -> Result<Option<Fields>, ProjectError> {
         let text = read(path)?;
         let toml = |error| toml_error(path, &text, &error);
@@ -213,7 +213,7 @@ impl Cargo {
             about: About {
                 description: pick(package.description, shared.description),
                 authors: authors.map(|authors| authors.join(", ")),
-                // An older form of the expression, which registries take to this day.
+                // An older form of the expression, which registries still accept.
                 licenses: pick(package.license, shared.license)
                     .map(|license| license.replace('/', " OR ")),
                 source: pick(package.repository, shared.repository),
@@ -233,7 +233,7 @@ fn pick<T>(own: Option<Inherited<T>>, shared: Option<T>) -> Option<T> {
 }
 
 impl CargoShared {
-    /// What the workspace says to which a manifest belongs.
+    /// What the workspace of a manifest says.
     fn above(path: &Path) -> Result<Self, ProjectError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
         for folder in path.ancestors().skip(1) {
@@ -255,7 +255,7 @@ impl CargoShared {
 impl Npm {
     fn said(self) -> Option<Fields> {
         let table = self.table?;
-        // Without the scope, which is not the extension's.
+        // Without the scope, which is not part of the extension's name.
         let name = self.name.map(|name| match name.rsplit_once('/') {
             Some((_, name)) => name.to_owned(),
             None => name,

@@ -1,4 +1,4 @@
-//! How sessions are set up, what holds in them, and who you are to the agent.
+//! Setup of sessions, their settings, and your account with the agent.
 
 use super::{change, cover, decide, exchange, send, updates};
 use crate::Danger::{High, Low, Medium};
@@ -35,7 +35,7 @@ const SIGN_IN: &[&str] = &[
 ];
 const SIGNED_IN: &[&str] = &["auth/status_update"];
 
-/// To change nothing but what is the proxy's own.
+/// To change only the proxy's own marks.
 const fn mark(
     sender: crate::Peer,
     kinds: Kinds,

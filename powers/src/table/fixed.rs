@@ -1,8 +1,8 @@
-//! What belongs to no power: methods that are the host's, and places that nobody may change.
+//! Messages and places that belong to no power: the host's methods, and places that nobody may change.
 
 use crate::{Kinds, Peer, Updates};
 
-/// Messages, and places of theirs that no power lets change.
+/// Messages, and the places in them that no power covers.
 #[derive(Debug)]
 pub struct Fixed {
     /// Why.

@@ -1,4 +1,4 @@
-//! What reaches your machine: files and commands by way of your editor, and tools.
+//! Access to your machine: files and commands through your editor, and tools.
 
 use super::{change, cover, decide, errors, exchange, send};
 use crate::Danger::{High, Low, Medium};
@@ -17,7 +17,7 @@ const TERMINALS: &[&str] = &[
     "terminal/kill",
     "terminal/release",
 ];
-/// Of the newest dialect, and of those before it.
+/// In the newest dialect, and in older ones.
 const MCP: &[&str] = &["mcp/message", "mcp/connect", "mcp/disconnect"];
 
 const WATCH_FILES: [crate::Cover; 2] = exchange(Agent, FILES);

@@ -1,5 +1,5 @@
-//! The one table of powers. A row more here is a power more everywhere: in the documentation, in what
-//! `acp-chain check` says, in what a manifest may grant, and in what the host lets through.
+//! The one table of powers. A new row here is a new power everywhere: in the documentation, in `acp-chain check`, in
+//! manifests, and in the host's checks.
 
 mod account;
 mod decisions;
@@ -63,7 +63,7 @@ const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> 
     }
 }
 
-/// To read requests of one side's, and what the other answers.
+/// To read one side's requests, and the other's answers.
 const fn exchange(sender: Peer, methods: Texts) -> [Cover; 2] {
     [
         cover(Actions::READ, sender, Kinds::REQUEST, methods),
@@ -92,7 +92,7 @@ const fn errors(sender: Peer, methods: Texts) -> Cover {
     change(sender, Kinds::ERROR, methods, &["/message", "/data"])
 }
 
-/// To send requests in the place of one side, or notifications.
+/// To send requests or notifications on behalf of one side.
 const fn send(sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
     cover(Actions::SEND, sender, kinds, methods)
 }

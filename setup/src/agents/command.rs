@@ -1,5 +1,5 @@
-//! Where the words of an agent's command stand in a configuration, and edits that put others before them, or take
-//! them off again. The words of the agent's own command stay as they are written.
+//! Where the words of an agent's command are in a configuration, and edits that put others before them, or remove them
+//! again. The words of the agent's own command stay as they are written.
 
 use std::ops::Range;
 

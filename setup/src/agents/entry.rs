@@ -1,5 +1,5 @@
-//! Entries of agents: one is put in, laid out as those beside it, or taken out with the comma that it has. Nothing
-//! else of the text is written anew.
+//! Entries of agents: adding one, laid out like its neighbours, or removing one with its comma. The rest of the text is
+//! not rewritten.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use super::{Dialect, Malformed, edited};
 /// What is one step further in, where nothing else says so.
 const STEP: &str = "  ";
 
-/// Puts an agent in that is launched with these words: under each key that is there, as each belongs to another
-/// extension of the editor, or else under the first.
+/// Adds an agent that is launched with these words: under each existing key, as each belongs to another extension of
+/// the editor, or else under the first.
 pub fn put(
     text: &str,
     dialect: Dialect,
@@ -60,7 +60,7 @@ pub fn put(
     Ok(format!("{mark}{}", edited(text, edits)))
 }
 
-/// Takes the agent out whose name begins here.
+/// Removes the agent whose name begins here.
 pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed> {
     let (mark, text) = text.split_at(start(text));
     let parsed = parse(text)?;
@@ -174,7 +174,7 @@ impl Place<'_> {
         Some(comma.start()..comma.end())
     }
 
-    /// Puts a property behind the others of an object, before which this stands.
+    /// Appends a property to an object, preceded by this.
     fn insert<'k>(
         &self,
         object: &Object,
@@ -234,7 +234,7 @@ impl Place<'_> {
         at
     }
 
-    /// Takes a property out of an object.
+    /// Removes a property from an object.
     fn remove(&self, object: &Object, index: usize) -> Edits {
         let property = &object.properties[index];
         let next = object.properties.get(index + 1);

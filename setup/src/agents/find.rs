@@ -1,4 +1,4 @@
-//! Finding the agents of a configuration, and where they and their commands stand in it.
+//! Finds the agents of a configuration, and the places of their commands in it.
 
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
         };
         for agent in &agents.properties {
             let name = agent.name.as_str().to_owned();
-            // A name that is there twice is an error, as it is nowhere said which one is meant.
+            // A duplicate name is an error, since it is undefined which one is meant.
             reader.property(agents, &name)?;
             let command = match &agent.value {
                 Value::Object(agent) => reader.command(agent, dialect)?,

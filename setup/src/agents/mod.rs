@@ -1,5 +1,5 @@
 //! Agents in a configuration of JSON, with comments and trailing commas or without: what launches them, and edits
-//! of that. An edit replaces what stands in a few places of the text; the rest of it is never written anew.
+//! of that. An edit replaces a few places in the text; the rest is never rewritten.
 
 mod command;
 mod entry;
@@ -10,7 +10,7 @@ use self::find::{Found, find};
 use crate::launch::{Launch, Ours};
 use crate::shell::shell_word;
 
-/// How a kind of configuration says what agents there are.
+/// How a kind of configuration lists agents.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
     /// The keys at its top that hold agents by their names.
@@ -24,7 +24,7 @@ pub struct Dialect {
 /// An agent in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// What its user calls it.
+    /// Its name.
     pub name: String,
     /// What the editor launches.
     pub runs: Runs,
@@ -37,7 +37,7 @@ pub struct Agent {
 pub enum Runs {
     /// acp-chain, in the words that `acp-chain setup` writes.
     Chain,
-    /// acp-chain, in words of its user's.
+    /// acp-chain, in the user's own words.
     ByHand,
     /// This.
     Other(String),
@@ -66,7 +66,7 @@ pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     Ok(agents.collect())
 }
 
-/// Lets these agents be launched so, whatever chain they had before.
+/// Makes these agents launch like this, whatever chain they had before.
 pub fn wrap(
     text: &str,
     dialect: Dialect,
@@ -85,7 +85,7 @@ pub fn wrap(
     })
 }
 
-/// Takes acp-chain out again, where it is launched before a command in the words that [`wrap`] writes.
+/// Removes acp-chain again, if it is launched before a command in the words that [`wrap`] writes.
 pub fn unwrap(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
     each(text, dialect, names, |text, command| {
         match command.ours()? {
@@ -95,7 +95,7 @@ pub fn unwrap(text: &str, dialect: Dialect, names: &[String]) -> Result<String, 
     })
 }
 
-/// Puts agents in that are installed, and not there yet.
+/// Adds installed agents that are missing.
 pub fn put(
     text: &str,
     dialect: Dialect,
@@ -107,7 +107,7 @@ pub fn put(
     })
 }
 
-/// Takes agents out that are launched in the words that [`put`] writes.
+/// Removes agents that are launched in the words that [`put`] writes.
 pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
     let is_ours = |command: &Command| matches!(command.ours(), Some(Ours::Name(_)));
     let is_it =
@@ -120,8 +120,8 @@ pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Ma
     places.try_fold(text.to_owned(), |text, at| entry::take(&text, dialect, at))
 }
 
-/// Whether these agents can be launched so: where a program and its arguments are to become one line, the program
-/// is taken as it is.
+/// Whether these agents can be launched like this: if a program and its arguments become one line, the program must
+/// need no quotes.
 pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
     let is_plain = shell_word(launch.first()) == launch.first();
     let found = find(text, dialect).unwrap_or_default();

@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 /// Says what is wrong with a text.
 type Check = fn(&str) -> Result<(), Malformed>;
 
-/// What is added to a configuration that is code.
+/// What is added to a configuration written in code.
 #[derive(Debug)]
 pub(crate) struct Code {
     /// Where it may be added, the place that the editor prefers first.
@@ -56,7 +56,7 @@ pub(crate) struct Code {
     pub is_own: bool,
     /// What begins a comment.
     pub comment: &'static str,
-    /// Stands between the editor and the agents with these programs, or all if there are none.
+    /// Intercepts the agents with these programs, or all if none are named.
     pub text: fn(&Launch, &[String]) -> String,
     /// What is wrong with a file to which nothing can be added.
     pub check: Option<Check>,

@@ -6,7 +6,7 @@
 //! | `chrome` | Chrome's trace format, for Perfetto |
 //! | `har` | an HTTP Archive with frames of web sockets, for the network view of browsers |
 //!
-//! What always holds: what a trace has not said is not made up, and a line that a format has no place for is left out.
+//! What always holds: nothing is made up, and lines that a format cannot express are left out.
 
 mod chrome;
 pub(crate) mod conductor;
