@@ -113,7 +113,7 @@ impl Unpacked<'_> {
     }
 
     fn tar(&mut self, reader: impl Read) -> io::Result<()> {
-        // However it is packed: what is skipped has to be read, too.
+        // However it is packed: what is skipped must be read, too.
         let mut archive = tar::Archive::new(reader.take(2 * BYTES));
         for entry in archive.entries()? {
             let entry = entry?;
@@ -269,7 +269,7 @@ mod tests {
             vec![link("a", ".."), file("a/x")],
             vec![link("a", "/tmp"), file("a/acp-chain-agents-x")],
             vec![file("a/x"), link("a", "..")],
-            // Where one link leads by way of another.
+            // Where one link leads through another.
             vec![link("a", "."), link("b", "a/../..")],
             vec![file("d/y"), link("a", "d"), link("b", "a/../../.")],
             vec![entry(EntryType::Link, "a", "../x", b"")],

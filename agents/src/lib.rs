@@ -6,7 +6,7 @@
 //! What always holds:
 //! - An agent is what its record says, a command with absolute paths: nothing is fetched at launch.
 //! - Nothing is unpacked before it has the digest that was asked for, and nothing of a package runs while it is
-//!   installed. A version that was installed once is the same bytes for ever, or an error.
+//!   installed. A version that was installed once is the same bytes forever, or an error.
 //! - First the folder of a version is whole, then the record names it, then the one before goes: whoever is killed in
 //!   between leaves what was there before, and a folder that the next change removes.
 //!

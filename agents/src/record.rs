@@ -27,7 +27,7 @@ pub enum Kind {
 /// An installed agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// What it is made of.
     pub kind: Kind,

@@ -40,7 +40,7 @@ struct Document {
 pub struct Entry {
     /// What it is called on the command line.
     pub id: String,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
     /// Its version.
     pub version: String,

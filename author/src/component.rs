@@ -18,7 +18,7 @@ pub const WIT: &str = include_str!("../../wit/proxy.wit");
 /// What the interfaces of the channel begin with.
 pub(crate) const OURS: &str = "acp-chain:proxy/";
 
-/// What has to be exported.
+/// What must be exported.
 const HANDLER: &str = "acp-chain:proxy/handler@";
 
 /// What a component may import beside the channel.

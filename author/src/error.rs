@@ -60,7 +60,7 @@ pub enum Error {
         language: &'static str,
         /// Which program, and from which version on.
         program: String,
-        /// What there is in place of it.
+        /// What there is instead of it.
         found: String,
         /// How to get it.
         next: String,

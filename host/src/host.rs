@@ -1,8 +1,8 @@
-//! What the chains of one process share, and how the proxies of a manifest become those of a chain.
+//! What the chains of one process share, and how a manifest's proxies become a chain's.
 //!
-//! What is installed has its digest for a name, so a [`Host`] has its code once, however many connections it
-//! serves. Whatever takes rights is in [`Host::load`]; code of components runs only from [`start`] on, and by then
-//! the rights may be given up.
+//! Installed components are named by digest, so a [`Host`] has their code once, however many connections it serves.
+//! Everything that takes rights is in [`Host::load`]; code of components runs only from [`start`] on, and by then the
+//! rights may be given up.
 
 use std::collections::HashMap;
 use std::io;
@@ -124,8 +124,8 @@ impl Host {
     }
 }
 
-/// Starts the proxies of a manifest, which are given in its order. From here on their code runs. Those that may sleep
-/// do when they had nothing to do for so long.
+/// Starts the proxies of a manifest, in its order. From here on their code runs. Those that may sleep do so after this
+/// long without work.
 ///
 /// An error if one does not start, unless it may be passed by; and if guards stand where they must not.
 pub async fn start(

@@ -51,8 +51,8 @@
 //! # }
 //! ```
 //!
-//! Whatever a proxy may do stands in its grant, and what it may use in its limits: without them it sees nothing.
-//! [`manifest`] reads both from files, and `chain::serve` takes any [`transport`].
+//! A proxy's grant says what it may do, and its limits what it may use: without a grant it sees nothing. [`manifest`]
+//! reads both from files, and `chain::serve` takes any [`transport`].
 
 #![forbid(unsafe_code)]
 

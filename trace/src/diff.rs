@@ -144,7 +144,7 @@ impl Run {
         text
     }
 
-    /// Puts the same names in place of ids and times, which are told by the names of their members.
+    /// Puts the same names instead of ids and times, which are told by the names of their members.
     fn rename(&mut self, member: &str, value: &mut Value) {
         let is_id = member == "id" || member.ends_with("Id") || member.ends_with("_id");
         let is_time = member.ends_with("At") || member == "timestamp" || member == "time";

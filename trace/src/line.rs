@@ -189,7 +189,7 @@ pub enum State {
     Running,
     /// It has no instance; what comes for it wakes it up.
     Asleep,
-    /// It has failed: `why`. Until it is started anew, the host decides in its place.
+    /// It has failed: `why`. Until it is restarted, the host decides in its place.
     Failed,
     /// It is over.
     Ended,

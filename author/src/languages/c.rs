@@ -94,7 +94,7 @@ pub fn compile<'c>(
     cc.args(sources).arg("-o").arg(module)
 }
 
-/// Generates the bindings of a world; returns what has to be compiled or linked. What the world exports
+/// Generates the bindings of a world; returns what must be compiled or linked. What the world exports
 /// is said by macros, `EXPORTS_TOOLS` and the like.
 pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut exports = String::new();
@@ -121,7 +121,7 @@ pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Er
     Ok(sources)
 }
 
-/// A short name for one of our interfaces, in place of `acp_chain_proxy_types_…`.
+/// A short name for one of our interfaces, instead of `acp_chain_proxy_types_…`.
 fn short(interface: &str) -> Option<String> {
     let (name, _version) = interface
         .strip_prefix("acp-chain:proxy/")?

@@ -30,7 +30,7 @@ pub struct Language {
     pub name: &'static str,
     /// What else the command line knows it by.
     pub aliases: &'static [&'static str],
-    /// What people call it.
+    /// Its display name.
     pub title: &'static str,
     /// The file of a project that says what it is and asks for.
     manifest: &'static str,

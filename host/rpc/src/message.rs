@@ -42,7 +42,7 @@ struct Parts {
     update: OnceLock<Option<&'static str>>,
     /// Whether the line has a field that some parsers take for another.
     is_ambiguous: bool,
-    /// Whether the line has another envelope, so this one's has to be written.
+    /// Whether the line has another envelope, so this one's must be written.
     is_anew: bool,
 }
 

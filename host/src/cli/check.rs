@@ -47,7 +47,7 @@ impl Check {
         }
     }
 
-    /// Prints the chain; says whether all of it could be run. An error if it does not come so far.
+    /// Prints the chain; returns whether all of it could run. An error if it does not get that far.
     fn check(self, log: Option<PathBuf>) -> Result<bool, String> {
         folders::check_owners()?;
         let user = super::user().map_err(|error| error.to_string())?;
@@ -83,7 +83,7 @@ impl Check {
         let mut given = directories.clone();
         given.extend(project.iter().flat_map(|opened| opened.directories.clone()));
         let rights = give_up_rights(&given, None);
-        // Only one that was started says that it is a guard.
+        // Only a started one says that it is a guard.
         let guards: Vec<_> = match self.start && project.is_some() {
             true => own.extract_if(.., |part| part.is_guard(&runtime)).collect(),
             false => Vec::new(),
@@ -121,8 +121,7 @@ impl Check {
         Ok(valid)
     }
 
-    /// Prints proxies; says whether all of them could be run. Adds to `order` which of them are guards, as far as
-    /// that is known.
+    /// Prints proxies; returns whether all of them could run. Adds to `order` which of them are guards, if known.
     fn print<'a>(
         &self,
         runtime: &Runtime,
@@ -197,7 +196,7 @@ fn parts<'a>(
     Ok(parts.collect())
 }
 
-/// Whether the guards of a manifest stand where they have to; says so if not.
+/// Whether the guards of a manifest stand where they must; reports it if not.
 fn is_in_order(manifest: &Manifest, mut order: Vec<(&str, bool)>) -> bool {
     let place = |id: &str| manifest.proxies.iter().position(|entry| entry.id == id);
     order.sort_by_key(|(id, _)| place(id));
@@ -221,7 +220,7 @@ fn resolved(component: &ComponentEntry, directories: &Directories) -> ComponentE
     }
 }
 
-/// Says where other file systems begin in what a proxy is given.
+/// Prints which other file systems are mounted in a proxy's directories.
 fn print_mounts(directories: &Directories) {
     for (path, kind) in directories.iter().flat_map(|opened| &opened.mounts) {
         let path = quote(&path.display().to_string(), MAX_QUOTE);
@@ -278,7 +277,7 @@ fn print_proxy(
     Some(guest)
 }
 
-/// Starts a proxy, and prints what it asks for beside its powers; whether it is a guard, if it starts.
+/// Starts a proxy, and compares its subscriptions with its powers; whether it is a guard, if it starts.
 fn start(runtime: &Runtime, guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> Option<bool> {
     let started = runtime.block_on(guest.start(1, None));
     match started {

@@ -1,4 +1,4 @@
-//! Whether there are colours: one answer for all that writes. Logs, and what clap says, have none.
+//! Whether to use colours: one answer for all output. Logs, and clap's output, have none.
 
 use std::env;
 

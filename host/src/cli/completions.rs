@@ -1,4 +1,4 @@
-//! `acp-chain completions`: what lets a shell complete the command line.
+//! `acp-chain completions`: shell completions of the command line.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -30,13 +30,13 @@ impl Completions {
             // https://github.com/clap-rs/clap/issues/6421
             script = script.replace("acp__subcmd__chain", "acp__chain");
         }
-        // Whoever reads may have enough before the end.
+        // The reader may stop before the end.
         let _ = io::stdout().write_all(script.as_bytes());
         ExitCode::SUCCESS
     }
 }
 
-/// The command line without what people do not type: clap completes what it hides.
+/// The command line without hidden commands, which clap would complete.
 fn visible() -> Command {
     let whole = Cli::command();
     let commands = whole

@@ -1,4 +1,4 @@
-//! `acp-chain conformance`: puts a component through what every proxy has to bear, before others get it.
+//! `acp-chain conformance`: checks that a component withstands what every proxy must, before others get it.
 //!
 //! The component runs as it does in a run, in its sandbox. What is written here, the report, is written by this
 //! process, which therefore keeps its rights.
@@ -148,7 +148,7 @@ impl Conformance {
         Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))
     }
 
-    /// Where in a manifest the proxy stands whose terms are meant.
+    /// The position in a manifest of the proxy whose terms apply.
     fn place(&self, manifest: &Manifest, path: &Path) -> Result<usize, String> {
         let shown = Untrusted::new(path.display());
         let is_component = |entry: &ProxyEntry| matches!(entry.make, Make::Component(_));

@@ -1,8 +1,8 @@
-//! `acp-chain connect`: what a chain starts in the place of an agent that is elsewhere. It copies messages between its
-//! standard streams and the remote agent, byte for byte.
+//! `acp-chain connect`: stands in for a remote agent. It copies messages between its standard streams and the remote
+//! agent, byte for byte.
 //!
-//! It is a process of its own: a chain that runs may connect to nothing. One serves all chains of a server, which hands
-//! it the streams of each, where the system lets it.
+//! It is a separate process, since a running chain may connect to nothing. One serves all chains of a server, which
+//! passes it the streams of each, where the system supports that.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -123,7 +123,7 @@ impl Connect {
         })
     }
 
-    /// Serves whoever hands over streams, until nobody does any more.
+    /// Serves all streams passed to it, until the sender is gone.
     fn serve_all(self, runtime: &Runtime) -> Result<(), String> {
         let target = Arc::new(self.target()?);
         let _within = runtime.enter();
@@ -159,8 +159,8 @@ impl Connect {
     }
 }
 
-/// Copies messages both ways until either end is gone. An error if it was the agent's, which the client's first request
-/// gets for an answer if it has none.
+/// Copies messages both ways until either end is gone. An error if the agent caused it; the client's first request gets
+/// it as an answer if it has none yet.
 async fn join(client: Transport, agent: Transport) -> Result<(), String> {
     let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
     let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
@@ -227,7 +227,7 @@ fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
             message.write(None, outbox);
             Ok(())
         }
-        // Whoever was cut off in the midst of a message is gone.
+        // A peer cut off in the middle of a message is gone.
         Frame::Torn(_) => Ok(()),
         Frame::TooLong { len, limit, .. } => Err(format!(
             "a message has {len} bytes; at most, {limit} are allowed"

@@ -1,4 +1,4 @@
-//! Where this program keeps what belongs to the user. There may be no home folder at all.
+//! The user's folders of this program. There may be no home folder at all.
 
 use std::path::{Path, PathBuf};
 
@@ -46,12 +46,12 @@ pub fn toolchains() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("toolchains"))
 }
 
-/// What the user said about projects.
+/// The user's decisions about projects.
 pub fn trust() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("trust"))
 }
 
-/// What configurations of editors were before they were changed.
+/// Backups of editors' configurations.
 pub fn setups() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("setup"))
 }
@@ -98,8 +98,8 @@ pub fn check_owners() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether nobody else can change a file or directory, or which one has its name. That is looked at
-/// as far as the user's home; what is above that is the system's.
+/// Whether nobody else can change a file or directory, or replace it. That is checked up to the user's home; folders
+/// above belong to the system.
 pub fn check_owner(path: &Path) -> Result<(), String> {
     let home = BaseDirs::new().map(|folders| trail::names(folders.home_dir()));
     let home = home.and_then(|mut names| names.pop()).unwrap_or_default();

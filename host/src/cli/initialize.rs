@@ -1,4 +1,4 @@
-//! What acp-chain says of itself when it is the client, and how an agent that answers lets its user log in.
+//! The `initialize` request of acp-chain as a client, and an agent's ways to log in.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub const AUTH_REQUIRED: i64 = -32000;
 pub struct Login {
     /// What the agent calls it, and says of it.
     pub name: String,
-    /// What is to be run in a terminal; none if the agent has no such way.
+    /// The command to run in a terminal; none if the agent has no such way.
     pub command: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The agents that editors launch by way of acp-chain, read by the rules of our own command line. Configurations that
+//! The agents that editors launch through acp-chain, read by the rules of our own command line. Configurations that
 //! cannot be read have none.
 
 use std::path::PathBuf;

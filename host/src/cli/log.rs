@@ -11,7 +11,7 @@ use super::folders;
 use crate::system::files;
 use crate::untrusted::Untrusted;
 
-/// The user's log begins anew past so many bytes; the old one is kept until then.
+/// The size at which the user's log is rotated; one old log is kept.
 const LONGEST: u64 = 16 << 20;
 
 /// Why there is no log.
@@ -40,7 +40,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
         .with_ansi(false);
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
-            // It tells what was done in which session.
+            // It reveals what was done in which session.
             let opened = files::append_private(&path).map_err(|error| LogError::File {
                 path: Untrusted::new(path.display()).to_string(),
                 error,
@@ -51,7 +51,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             log.with_writer(io::stderr).init();
             return Ok(None);
         }
-        // Nobody asked for it, so nobody is told where it cannot be.
+        // Nobody asked for it, so failures are not reported.
         (None, None) => match users() {
             Some(opened) => opened,
             None => return Ok(None),
@@ -64,11 +64,11 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
 /// The user's log.
 fn users() -> Option<(PathBuf, File)> {
     let path = folders::log_file()?;
-    // Who could change what is there could have us append to any file.
+    // Whoever could change it could make us append to any file.
     folders::check_owner(&path).ok()?;
     files::make_private(path.parent()?).ok()?;
     if fs::metadata(&path).is_ok_and(|about| about.len() > LONGEST) {
-        // Another of us may do the same at the same time; then one of two old logs is lost.
+        // Another process may do the same concurrently; then one of two old logs is lost.
         let _ = fs::rename(&path, path.with_extension("log.old"));
     }
     let file = files::append_private(&path).ok()?;

@@ -1,4 +1,4 @@
-//! `acp-chain man`: the manual pages, made of what `--help` says.
+//! `acp-chain man`: the manual pages, made from the helps.
 
 use std::fs;
 use std::io::{self, Write};
@@ -31,7 +31,7 @@ impl Man {
             Some(folder) => write(&whole, folder),
             None => page(&whole)
                 .map_err(|error| error.to_string())
-                // Whoever reads may have enough before the end.
+                // The reader may stop before the end.
                 .map(|page| drop(io::stdout().write_all(&page))),
         })
     }
@@ -54,7 +54,7 @@ fn write(whole: &Command, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// A page. What stands behind the options in the help are sections here, each under its first line.
+/// A page. Text after the options in the help becomes sections, each under its first line.
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     let page = clap_mangen::Man::new(command.clone());
     let name = command.get_display_name().unwrap_or(command.get_name());

@@ -1,5 +1,5 @@
-//! `acp-chain mcp-shim`: what an agent starts as an MCP server that lives in a chain. It only copies
-//! bytes between its standard streams and the host.
+//! `acp-chain mcp-shim`: an agent starts it as an MCP server, which lives in the chain. It only copies bytes between
+//! its standard streams and the host.
 
 use std::io;
 use std::process::ExitCode;
@@ -60,7 +60,7 @@ async fn serve() -> Result<&'static str, String> {
         stdio::output().map_err(unusable)?,
     );
     let (mut from_host, mut to_host) = tokio::io::split(host);
-    // Whoever goes first ends it: there is nobody left to speak to.
+    // The first side to leave ends it: there is nobody left to talk to.
     let (ended, why) = tokio::select! {
         ended = copy(&mut input, &mut to_host) => (ended, "the agent closed standard input"),
         ended = copy(&mut from_host, &mut output) => (

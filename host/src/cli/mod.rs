@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand.
+//! The command line: one file per subcommand.
 
 /// Prints a line. The reader may stop before the end, as `head` does.
 macro_rules! say {
@@ -239,8 +239,8 @@ Exit codes:
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let command = args.get(1).and_then(|command| command.to_str());
-    // An editor waits for these, and each takes some of the other's time: one begins at once, and the other before
-    // we read the rest of what is asked of us.
+    // An editor waits for these, and they compete for time: one starts at once, and the other before the rest of the
+    // command line is read.
     if command == Some("supervise") {
         return supervisor::main();
     }
@@ -251,7 +251,7 @@ pub fn main() -> ExitCode {
         let appended = may_be_appended.then(|| with_appended(&args)).flatten();
         appended.unwrap_or_else(|| error.exit())
     });
-    // Only what serves an editor has no other place to say what happened.
+    // Only commands that serve an editor have no other place for messages.
     let serves = matches!(
         cli.command,
         Command::Run(_)
@@ -265,7 +265,7 @@ pub fn main() -> ExitCode {
     );
     colours::decide();
     let logging = logging(&cli);
-    // This one looks at the log, and must not begin one.
+    // This one reads the log, and must not start one.
     let is_logged = !matches!(cli.command, Command::Doctor(_))
         && (serves || cli.log.is_some() || cli.log_file.is_some());
     let log = match is_logged {
@@ -386,7 +386,7 @@ fn engine() -> Result<Engine, EngineError> {
         tracing::warn!("there is no home folder: compiled components are not kept");
         return Engine::new(None);
     };
-    // Made by nobody, it is told of below.
+    // If nobody created it, that is reported below.
     let _ = files::make_private(&cache);
     Engine::new(Some(&cache))
 }

@@ -1,4 +1,4 @@
-//! What a chain is made of, on its way to run: loaded with all of our rights, started with few.
+//! The parts of a chain on their way to running: loaded with all of our rights, started with few.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ use crate::rpc::code;
 use crate::sandbox::{Directories, Engine, EngineError, apart};
 use crate::system::directory::Directory;
 
-/// Why nothing runs, and what to exit with for it if nothing better happens.
+/// Why nothing runs, and the exit code for it, unless a better one is known.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// What the client is told.
@@ -39,7 +39,7 @@ pub struct Plan {
     pub engine: Option<Engine>,
 }
 
-/// What is loaded, and the programs of which run, but no component.
+/// A loaded chain whose programs run, but no component yet.
 pub struct Loaded {
     supervisor: Option<Supervisor>,
     agent: Option<ChildIo>,
@@ -61,7 +61,8 @@ struct Programs {
 }
 
 impl Plan {
-    /// Everything that takes rights: compiles components, and starts programs. Without a supervisor, there are none.
+    /// Does everything that takes rights: compiles components, and starts programs. Without a supervisor, there are no
+    /// programs.
     pub async fn load(mut self, supervisor: Option<Supervisor>) -> Result<Loaded, Failed> {
         // Programs start while components are compiled.
         let manifest = self.manifest.as_ref();
@@ -169,8 +170,8 @@ pub fn load_now(
 }
 
 impl Loaded {
-    /// Gives up our rights, but that to remove sockets from this folder, then lets components run. That is for good,
-    /// also if it fails.
+    /// Gives up our rights, except removing sockets from this folder, then lets components run. That is for good, even
+    /// if it fails.
     pub async fn start(self, live: Option<&Directory>) -> Result<Chain, Failed> {
         give_up_rights(&self.directories, live);
         self.run().await

@@ -45,7 +45,7 @@ impl Progress {
 }
 
 impl Download {
-    /// So many bytes are there, of so many.
+    /// How many bytes are there, of so many.
     pub fn set(&self, there: u64, whole: Option<u64>) {
         if let Some(whole) = whole {
             self.0.set_length(whole);

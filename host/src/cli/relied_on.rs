@@ -1,5 +1,5 @@
-//! What this program, and its next start, rely on: which proxies there are, what they may do, and
-//! which programs are started. No proxy may write where any of it is, or it could give itself more.
+//! Files that this program, and its next start, rely on: which proxies there are, what they may do, and which programs
+//! are started. No proxy may write to any of them, since it could give itself more.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use crate::system::files::{Identity, TooMany, another_name};
 use crate::untrusted::Untrusted;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// So many names are looked at in search of a file's other one. It takes about a second.
+/// How many names are checked in the search for a file's other names. It takes about a second.
 const NAMES: usize = 1_000_000;
 
 /// The longest first line of a script that is looked at, in bytes, as by the system.
@@ -108,8 +108,8 @@ struct Writable<'a> {
     mounts: Vec<Option<Identity>>,
 }
 
-/// An error if a proxy may write where something is that is relied on. The directories are those of
-/// the manifest's proxies, in its order.
+/// An error if a proxy may write to something that is relied on. The directories are those of the manifest's proxies,
+/// in its order.
 pub fn check(
     manifest: &Manifest,
     directories: &[Directories],
@@ -257,7 +257,7 @@ fn words(command: &CommandLine) -> impl Iterator<Item = &OsString> {
     command.args.iter().chain(values)
 }
 
-/// What a script says in its first line that it is run by.
+/// The interpreter in the first line of a script.
 fn interpreter(file: &Path) -> Option<PathBuf> {
     let line = first_line(file)?;
     line.split_whitespace().next().map(PathBuf::from)
@@ -275,7 +275,7 @@ pub fn first_line(file: &Path) -> Option<String> {
 }
 
 impl Relied {
-    /// A file or a directory that has to be what it is.
+    /// A file or a directory that must be what it is.
     fn new(what: impl Into<String>, path: &Path) -> Self {
         Self {
             what: what.into(),

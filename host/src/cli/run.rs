@@ -113,8 +113,8 @@ impl Run {
             .await
     }
 
-    /// Serves a client, until either end is gone, or until `stop`; `begun` is told of the chain when it is there. Gives
-    /// what to exit with.
+    /// Serves a client, until either end is gone, or until `stop`; `begun` gets the chain when it is there. Returns the
+    /// exit code.
     pub async fn serve_client(
         mut self,
         client: Transport,
@@ -304,7 +304,7 @@ impl Run {
     }
 }
 
-/// Serves on one thread: those that others give up rights with would keep theirs. Gives what to exit with.
+/// Serves on one thread, since other threads would keep their rights. Returns the exit code.
 pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -327,7 +327,7 @@ pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode
     }
 }
 
-/// What the client is told of a chain that failed; what to exit with for it is kept here.
+/// The error for the client about a failed chain; records the exit code for it.
 pub fn told(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
     |failed| {
         *exit_code = failed.exit_code;
@@ -335,7 +335,7 @@ pub fn told(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
     }
 }
 
-/// What to exit with behind a connection: what the agent did, or, if no chain began, this.
+/// The exit code after a connection: the agent's, or, if no chain started, this.
 pub fn code_of(exit: Exit, failed: u8) -> u8 {
     match exit {
         Exit::NeverBegan => failed,
@@ -356,7 +356,7 @@ pub fn begin_supervising() -> Beginning {
     thread::spawn(|| supervise(&Settings::default().program))
 }
 
-/// What is said of a chain that broke when rights had been given up already.
+/// The error about a chain that broke after rights had been given up.
 fn again(failed: &Failed) -> Failed {
     let mut failed = failed.clone();
     let message = &mut failed.error.message;
@@ -364,7 +364,7 @@ fn again(failed: &Failed) -> Failed {
     failed
 }
 
-/// An error if the manifest has a program among its proxies, and the user does not let it.
+/// An error if the manifest has a program among its proxies, and the user does not allow that.
 pub fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Failed> {
     match manifest.natives().next().filter(|_| !user.native) {
         Some((entry, _)) => {

@@ -1,4 +1,4 @@
-//! `acp-chain setup`: puts acp-chain in front of the agents of an editor, after its user has seen the difference.
+//! `acp-chain setup`: puts acp-chain in front of an editor's agents, after showing the diff.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +18,7 @@ use crate::manifest::Manifest;
 use crate::system::files;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// So many lines are shown before and behind each that changes.
+/// How many lines of context a diff shows.
 const CONTEXT: usize = 2;
 
 #[derive(Debug, clap::Args)]
@@ -239,7 +239,7 @@ fn shown(error: Error) -> String {
     Untrusted::new(error).to_string()
 }
 
-/// Where what was before is remembered.
+/// Where backups are kept.
 fn store() -> Result<Store, String> {
     folders::check_owners()?;
     let folder = folders::setups().ok_or(

@@ -140,7 +140,7 @@ fn the_page_of_the_book_has_what_the_helps_say() {
     }
 }
 
-/// The page with this table under the comment that names it, in place of the one there.
+/// The page with this table under the comment that names it, instead of the one there.
 fn with_table(page: &str, name: &str, table: &str) -> String {
     let comment = format!("<!-- {name}, from the helps -->\n");
     let (before, rest) = page.split_once(&comment).expect("a place for the table");

@@ -1,12 +1,11 @@
-//! Every name that is looked up on the way of a path. Whoever could put something else under one of
-//! them decides where the path leads.
+//! Every name that resolving a path looks up. Whoever can replace one of them decides where the path leads.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// So many links are followed, as by the system itself.
+/// How many links are followed, the same as the system does.
 const LINKS: usize = 40;
 
 /// The names on the way, each with the path without links of the directory that it is in. The last

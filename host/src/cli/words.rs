@@ -95,7 +95,7 @@ pub fn given(directory: &Directory) -> String {
     format!("! it can {how} {path}, as {name}")
 }
 
-/// What a grant lets a proxy do, one line a power.
+/// What a grant allows a proxy, one line per power.
 fn granted(grant: &Grant) -> Vec<String> {
     let powers = grant.powers().iter().map(|power| in_words(power));
     let methods = grant.methods().iter().map(by_name);
@@ -106,7 +106,7 @@ fn granted(grant: &Grant) -> Vec<String> {
     }
 }
 
-/// A power, as its user has to know it. What is dangerous stands out, with the reason.
+/// A power, as its user must know it. Dangerous ones stand out, with the reason.
 pub fn in_words(power: &Power) -> String {
     let Power {
         key, words, reason, ..

@@ -1,12 +1,12 @@
-//! What a proxy asks to see, beside what its powers let it see: for `acp-chain check --start` as well.
+//! Compares a proxy's subscriptions with its powers: for `acp-chain check --start` as well.
 
 use acp_chain_powers::{Actions, Asked, Kinds, Power, least};
 
 use crate::channel::{Grant, Registration};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What there is to say of a registration under a grant, one line each; whether the grant is all that
-/// it needs; and in the end the least powers, if they are others, ready for the manifest.
+/// Remarks about a registration under a grant, one line each; whether the grant is all that it needs; and the fewest
+/// powers that suffice, if they differ, ready for the manifest.
 pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
     let asked: Vec<_> = registration
         .subscriptions

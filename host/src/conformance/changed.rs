@@ -1,6 +1,6 @@
-//! What a component that changes a message does to the rest of it: at the places that its powers let it change, it may
-//! say something else, and yet what it does not mean to change is to survive. Numbers lose digits, and halves of
-//! surrogate pairs become question marks, where a body is read into a language's own values and written anew.
+//! What a component that changes a message does to the rest of it: at the places that its powers let it change, values
+//! may differ, but everything that it does not mean to change must survive. Numbers lose digits, and lone surrogates
+//! become question marks, when a body is parsed into a language's own values and rewritten.
 
 use std::borrow::Cow;
 

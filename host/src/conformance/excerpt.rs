@@ -1,4 +1,4 @@
-//! Messages as a report shows them: long ones around the place that matters.
+//! Excerpts of messages for reports: long ones around the relevant place.
 
 use crate::channel::Peer;
 use crate::rpc::Kind;

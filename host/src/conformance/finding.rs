@@ -1,13 +1,13 @@
-//! What a check has found.
+//! Findings of a check.
 
-/// Something that a component does not bear, or that its author should know.
+/// Something that a component does not withstand, or that its author should know.
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Whether the check fails by it; else it is a warning.
     pub is_failure: bool,
     /// Whether there is nothing more to check then.
     pub is_last: bool,
-    /// What is the matter, in a sentence that needs no other.
+    /// The problem, in a self-contained sentence.
     pub what: String,
     /// The shortest case that shows it, in lines: `-` is what was to come, and `+` what came.
     pub case: Vec<String>,

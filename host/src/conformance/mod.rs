@@ -1,5 +1,5 @@
-//! What every proxy has to bear: a component is put through it, in the sandbox and the chain of a run, between two
-//! ends that are played.
+//! Checks what every proxy must withstand: a component runs in the sandbox and the chain of a run, between two
+//! simulated ends.
 //!
 //! What always holds:
 //! - It ends. A call of the component ends at its limit `time`, a check after [`PATIENCE`], and nothing more is played

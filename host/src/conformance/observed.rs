@@ -1,6 +1,6 @@
-//! A component whose every call is seen, with what came of it; and that can be made to fail at any of them.
+//! A component whose every call is recorded, with its outcome, and which can be made to fail at any of them.
 //!
-//! To the chain it is the component itself: what is seen of it, it did.
+//! To the chain it is the component itself.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +47,7 @@ pub struct Called {
     pub message: Option<(Peer, Arc<str>, Message)>,
     /// Whether that is a call of something that it has.
     pub is_offer: bool,
-    /// What came of it.
+    /// The outcome of it.
     pub fate: Fate,
 }
 

@@ -1,7 +1,7 @@
 //! A chain of one component in this process, between two ends that a check plays.
 //!
-//! Time is told, as in a transcript: it goes on only when nobody has anything to do. What the component asks by itself
-//! is answered at once, with the least that the protocol's schema allows.
+//! Time is simulated, as in a transcript: it goes on only when nobody has anything to do. The component's own requests
+//! are answered at once, with the smallest answer that the protocol's schema allows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// What passes when everything has come to rest.
 const REST: Duration = Duration::from_millis(1);
 
-/// How long a proxy that failed may take to be started again: the chain waits ten seconds at most.
+/// How long a proxy that failed may take to be restarted: the chain waits ten seconds at most.
 pub const RESTART: Duration = Duration::from_secs(11);
 
 /// How much may come before it has to come to rest, in messages.
@@ -245,7 +245,7 @@ impl Play {
         self.rest().await?;
         let mut asked = self.take(Peer::Agent, method).pop();
         if asked.is_none() && self.answers(&ask).is_empty() {
-            // It may wait for a component that is started again.
+            // It may wait for a component that is restarted.
             self.pass(RESTART).await?;
             asked = self.take(Peer::Agent, method).pop();
         }

@@ -1,11 +1,11 @@
-//! What came of all checks, for people and for programs.
+//! The outcome of all checks, for people and for programs.
 
 use serde::Serialize;
 
 use super::checks::Check;
 use super::finding::Finding;
 
-/// What came of one check.
+/// The outcome of one check.
 #[derive(Debug)]
 pub struct Outcome {
     /// Which.
@@ -88,7 +88,7 @@ impl Outcome {
     }
 }
 
-/// What came of all.
+/// The outcome of all.
 #[derive(Debug)]
 pub struct Report {
     /// The id of the component.

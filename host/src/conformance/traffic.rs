@@ -1,4 +1,4 @@
-//! What the ends say: messages by the protocol's schemas, by a seed.
+//! The messages of the ends: generated from the protocol's schemas and a seed.
 
 use acp_chain_messages::{DECISIONS, Kind, Method, Side, methods};
 

@@ -1,5 +1,5 @@
-//! Turns of several sessions at once: what clients and agents say to each other in the middle of work, each message
-//! with a mark by which it is known again.
+//! Turns of several sessions at once: messages of clients and agents in the middle of work, each with a mark by which
+//! it is recognized.
 
 use std::fmt::Write;
 

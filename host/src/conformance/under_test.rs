@@ -1,4 +1,4 @@
-//! The component that is put through the checks.
+//! The component under test.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
-//! Extensions that come with the program: they lie behind its own code, in its own file, each with the code
-//! that it was compiled to. So they are there without a network, a home or a disk that can be written to.
+//! Built-in extensions: they are appended to the program's own file, each with its compiled code. So they need no
+//! network, home or writable disk.
 //!
 //! ```text
 //! the program | component, code, component, code, … | index, as JSON | its length, 8 bytes | MAGIC
 //! ```
 //!
-//! They are as much to be relied on as the program itself: who can change the one can change the other.
+//! They are as trustworthy as the program itself: whoever can change one can change the other.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Digest;
 
-/// What a program ends with that carries extensions.
+/// The end of a program with built-in extensions.
 const MAGIC: &[u8; 17] = b"acp-chain-carried";
 
 /// The longest index, in bytes.
@@ -152,7 +152,7 @@ impl Seek for Part {
     }
 }
 
-/// Writes a program that is another one, carrying these extensions in place of its own.
+/// Writes a copy of a program with these extensions instead of its own.
 pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     let mut from = File::open(program)?;
     let (_, end) = read(&mut from)?;
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(two.of_digest(&b.digest), Some(b));
         assert!(fs::read(path("two")).unwrap().starts_with(b"the program"));
 
-        // In place, and in place of what it had.
+        // In place, and instead of what it had.
         write(&path("two"), &[load("c")], &path("two")).unwrap();
         let one = Carried::by(&path("two")).unwrap();
         let names: Vec<_> = one.iter().map(|extension| &*extension.name).collect();

@@ -1,4 +1,4 @@
-//! What an update changes, and which of that nobody agreed to.
+//! What an update changes, and what of that the user has not agreed to.
 
 use super::Release;
 use super::signature::Signer;
@@ -6,9 +6,9 @@ use super::signature::Signer;
 /// What is different about another release, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// What the user has to agree to first.
+    /// Changes that the user must agree to first.
     pub more: Vec<String>,
-    /// What is no more than before.
+    /// Changes that ask for no more than before.
     pub same: Vec<String>,
 }
 

@@ -1,14 +1,14 @@
-//! Changes on disk, each whole or not at all: a file is written beside its place, synced, and moved
-//! there. Whoever is killed in between leaves a file that [`sweep`] removes.
+//! Atomic changes on disk: a file is written to a temporary one, synced, and renamed. A process killed in between
+//! leaves a file that [`sweep`] removes.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What the names of unfinished files begin with.
+/// The prefix of temporary files.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Puts a file into its place, where there may be another one.
+/// Writes a file, replacing any other one.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     step()?;
@@ -46,7 +46,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes what writers left that were killed. Nobody may be writing into the folder.
+/// Removes leftovers of killed writers. Nobody may be writing into the folder.
 pub fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();

@@ -1,7 +1,6 @@
-//! Getting an extension from its source.
+//! Fetches an extension from its source.
 //!
-//! Whatever sends it may be hostile: it sends as much as it was asked for and no more, it has so much
-//! time, and what it sent has the digest that was asked for, before anybody looks inside.
+//! The sender may be hostile: size and time are limited, and the digest is checked before anybody looks inside.
 
 mod credentials;
 mod file;
@@ -44,7 +43,7 @@ pub enum FetchError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// There is more than anybody wants.
+    /// It is too large.
     #[error("{}: it is larger than {}", quote(what, MAX_QUOTE), Quantity::Size.show(*most))]
     TooLarge {
         /// What was fetched.
@@ -66,7 +65,7 @@ pub enum FetchError {
         /// What arrived.
         actual: Digest,
     },
-    /// What arrives cannot be kept.
+    /// The download cannot be stored.
     #[error("{}: the download cannot be stored: {error}", quote(what, MAX_QUOTE))]
     Disk {
         /// What was fetched.
@@ -74,7 +73,7 @@ pub enum FetchError {
         /// What the system says.
         error: std::io::Error,
     },
-    /// Others could listen in, or answer.
+    /// The connection would be unencrypted.
     #[error(
         "{}: it is not an `https:` address; only this machine may do without encryption",
         quote(.0, MAX_QUOTE)
@@ -92,7 +91,7 @@ pub enum FetchError {
         /// What went wrong.
         why: String,
     },
-    /// A server does not want to.
+    /// A server refuses.
     #[error(
         "{}: the server answers {status}{}{}",
         quote(what, MAX_QUOTE),
@@ -107,7 +106,7 @@ pub enum FetchError {
         /// What it says about that.
         said: String,
     },
-    /// A registry speaks another language than the specification.
+    /// A registry does not follow the specification.
     #[error("{}: {wrong}", quote(what, MAX_QUOTE))]
     Malformed {
         /// What was fetched.
@@ -142,7 +141,7 @@ pub enum FetchError {
     /// It comes with the program.
     #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
     BuiltIn(String),
-    /// The user wants no network.
+    /// The user is offline.
     #[error("{} is not on this machine, and `--offline` forbids downloads", quote(.0, MAX_QUOTE))]
     Offline(String),
 }
@@ -159,7 +158,7 @@ fn next_step(status: u16) -> &'static str {
 /// Told of what has arrived, and of how much it will be, in bytes.
 pub type Seen<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
 
-/// What gets extensions.
+/// Fetches extensions.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
     /// None if nothing may be downloaded.
@@ -187,7 +186,7 @@ impl Fetcher {
 }
 
 impl Fetcher {
-    /// Gets a text that has to be signed, and its signature: from a web server, or from a file, the path of
+    /// Gets a text that must be signed, and its signature: from a web server, or from a file, the path of
     /// which begins at `folder`.
     pub async fn signed(
         &self,

@@ -1,4 +1,4 @@
-//! What a manifest finds by a name: what its lock names, in the store, and else what comes with the program.
+//! Resolves extension names of a manifest: first its lock and the store, then built-in extensions.
 
 use std::fmt;
 use std::fs::File;

@@ -1,7 +1,7 @@
-//! The lock: what the extensions of a manifest are, exactly, and what the user agreed to.
+//! The lock: the exact extensions of a manifest, and what the user agreed to.
 //!
-//! It lies beside the manifest, under its name with the extension `.lock`. Commands write it, and
-//! nothing else; whatever is in it was shown to the user first.
+//! It is beside the manifest, under its name with the extension `.lock`. Only commands write it, and everything in it
+//! was shown to the user first.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -228,7 +228,7 @@ impl Lock {
         self.extensions.values()
     }
 
-    /// Locks an extension, in place of one of the same name.
+    /// Locks an extension, instead of one of the same name.
     pub fn put(&mut self, locked: Locked) {
         self.extensions.insert(locked.name.clone(), locked);
     }

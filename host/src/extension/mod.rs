@@ -1,4 +1,4 @@
-//! Extensions that users install: where they come from, and where they are kept.
+//! Installed extensions: where they come from, and where they are kept.
 //!
 //! An extension is one component. What always holds:
 //! - A component is known by its digest. Nothing is parsed, compiled or kept before the digest of what

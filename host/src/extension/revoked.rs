@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! The newest list that was seen is kept, with its signature, so that it holds without a network too. A
-//! list with a smaller number is an old one that somebody shows us again, and is refused.
+//! The newest list that was seen is stored with its signature, so it applies offline too. A list with a smaller number
+//! is a replayed old one, and is refused.
 
 use std::fmt;
 use std::fs;
@@ -139,7 +139,7 @@ impl Revoked {
         }
     }
 
-    /// Keeps a list that has just come, in place of this one. Returns it.
+    /// Keeps a list that has just come, instead of this one. Returns it.
     pub fn replace(
         &self,
         text: &str,

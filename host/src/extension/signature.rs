@@ -1,8 +1,8 @@
-//! Signatures of extensions, as minisign makes them: of the component itself, wherever it is kept.
+//! Minisign signatures of extensions: of the component itself, wherever it is stored.
 //!
-//! A signature names its key in its trusted comment, as `key:` and the public key. That proves nothing of
-//! who signed, only that it was the same as last time: so the first key of an extension is kept in the
-//! lock, and another one is new trust. Whoever knows the author's key can demand it from the beginning.
+//! A signature names its key in its trusted comment, as `key:` and the public key. That does not prove who signed, only
+//! that it was the same signer as before: so the first key of an extension is kept in the lock, and another one needs
+//! new trust. Users who know the author's key can demand it from the beginning.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,13 +44,13 @@ pub enum SignatureError {
         "the signature does not name its key; give its author's key with `--signer KEY`, if you know it"
     )]
     NoSigner,
-    /// There is none, where one has to be.
+    /// There is none, where one must be.
     #[error("it is not signed, and must be signed by {0}")]
     Missing(Signer),
     /// It is of somebody else.
     #[error("it is signed by {actual}, but must be signed by {wanted}")]
     Other {
-        /// Whose it has to be.
+        /// Whose it must be.
         wanted: Signer,
         /// Whose it is.
         actual: Signer,
@@ -72,7 +72,7 @@ impl Signer {
 }
 
 /// Whose signature a component has; none if it has no signature. `wanted` is a key that is known
-/// already, and has to be it.
+/// already, and must match.
 pub fn signer(
     component: &[u8],
     signatures: &[String],

@@ -1,4 +1,4 @@
-//! Where an extension comes from, as users write it and as a lock keeps it.
+//! Sources of extensions, as users write them and as a lock keeps them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The components that are installed, each under the name of its digest.
+//! The installed components, each named by its digest.
 //!
 //! ```text
 //! extensions/
@@ -7,10 +7,10 @@
 //!   lock              locked by whoever adds or removes something
 //! ```
 //!
-//! A component is there whole, or not at all, and is never changed. Its digest is checked before it
-//! comes in, and again whenever it is compiled; at each start only its size is. More would keep nobody
-//! out, for who can change it can change the program as well; and of a file that decayed the cache of
-//! compiled code knows nothing, so that it is found out when it is compiled anew.
+//! A component is complete or missing, and is never changed. Its digest is checked before it is added, and again
+//! whenever it is compiled; at each start only its size is. More checks would keep nobody out, since whoever can change
+//! it can change the program as well; and a corrupted file is not in the cache of compiled code, so it is detected when
+//! it is recompiled.
 
 use std::fs::{self, File};
 use std::io;

@@ -1,4 +1,4 @@
-//! Which agent a chain stands in front of: a program, or one that is elsewhere.
+//! The agent behind a chain: a program, or a remote one.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! Changes to the text of a manifest that keep its comments, its order and its spelling.
+//! Edits of a manifest that keep its comments, order and formatting.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

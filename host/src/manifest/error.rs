@@ -68,7 +68,7 @@ fn advice(message: &str) -> Option<String> {
     (!known.is_empty()).then(|| unknown_key(unknown, &known))
 }
 
-/// What to write in place of a key that there is not.
+/// What to write instead of a key that there is not.
 pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
     let nearest = known.iter().max_by(|one, two| {
         strsim::jaro_winkler(one, unknown).total_cmp(&strsim::jaro_winkler(two, unknown))

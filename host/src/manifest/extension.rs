@@ -1,6 +1,6 @@
 //! `use`: a proxy that is an installed extension, on the terms that its package names.
 //!
-//! It has the powers that its user agreed to, and no others: an entry takes some away, and adds none.
+//! It has only the powers that its user agreed to: an entry may remove some, but adds none.
 
 use acp_chain_package::{Asks, OnFailure, Package};
 use acp_chain_powers::Power;
@@ -39,7 +39,7 @@ pub(super) fn limits(package: &Package, ceilings: &Limits) -> Result<Limits, Str
     Ok(limits)
 }
 
-/// An error if a package asks for limits that there are not, or has a schema that is none.
+/// An error if a package asks for unknown limits, or has an invalid schema.
 pub fn check_asks(package: &Package) -> Result<(), String> {
     limits(package, &Limits::ceilings())?;
     let schema = package.asks.config.clone().map(Value::Object);
@@ -110,7 +110,7 @@ pub(super) fn grant(
     read_grant(id, start, &powers, methods)
 }
 
-/// Takes from what a lock says was agreed to whatever the component does not ask for.
+/// Removes from a lock's consent whatever the component does not ask for.
 pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
     let is_asked = |power: &String| asks.powers.iter().any(|asked| asked.power == *power);
     release.powers.retain(is_asked);

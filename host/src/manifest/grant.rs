@@ -93,7 +93,7 @@ pub(super) fn read_directories(
     Ok(directories)
 }
 
-/// What to write in place of `[proxy.grant]`, by which methods were granted before there were powers.
+/// What to write instead of `[proxy.grant]`, which granted methods before there were powers.
 pub(super) fn instead_of(grant: &Value) -> String {
     let list = |key: &str| {
         let patterns = grant.get(key).and_then(Value::as_array);

@@ -1,7 +1,7 @@
 //! `acp-chain.toml`: which proxies stand in the chain, in which order, with what settings.
 //!
-//! A manifest that was read is valid in itself: its ids are unique, its paths are absolute, and
-//! it has no key that the host does not know. Whether the files are there is found out later.
+//! A parsed manifest is valid in itself: its ids are unique, its paths are absolute, and it has no unknown keys.
+//! Whether the files exist is checked later.
 
 mod agent;
 mod edit;
@@ -353,7 +353,7 @@ impl<'a> Around<'a> {
         if let Some(release) = &mut found.locked
             && self.project.is_some()
         {
-            // The lock of a project was written by whoever wrote the project: it agrees to nothing for the user.
+            // The lock of a project was written by the project's author: it grants nothing on the user's behalf.
             extension::keep_asked(release, &found.package.asks);
         }
         Ok(found)

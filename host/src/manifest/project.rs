@@ -1,8 +1,8 @@
-//! The manifest of a project: one that comes with a repository, and that nobody named.
+//! The manifest of a project: one that comes with a repository, and that no user chose.
 //!
-//! It says which components stand in the chain, and what each asks for. Whatever starts programs, or decides
-//! for more than its own proxies, is for the user alone: naming it is an error, with the place where the user may.
-//! All paths lie within the project. A [`Draft`] was checked for that, and nothing but the text was read for it.
+//! It says which components are in the chain, and what each asks for. Everything that starts programs, or affects more
+//! than its own proxies, is up to the user: such keys are errors that say where the user may set them. All paths are
+//! within the project. A [`Draft`] was checked for that, by its text alone.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};

@@ -20,7 +20,7 @@ use crate::sandbox::Directory;
 pub struct ProxyEntry {
     /// Its name in messages to people, logs and traces.
     pub id: String,
-    /// What becomes of it when it breaks, unless it is a component that is to decide that.
+    /// What happens when it breaks, unless the component decides.
     pub on_failure: Option<FailurePolicy>,
     /// What it is.
     pub make: Make,

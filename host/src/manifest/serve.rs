@@ -21,7 +21,7 @@ use crate::limits::Quantity;
 pub struct Serve {
     /// Where to listen.
     pub listen: Option<SocketAddr>,
-    /// Where numbers are asked for.
+    /// Where metrics are served.
     pub metrics: Option<SocketAddr>,
     /// Where each request leaves a line; `-` is standard error.
     pub access_log: Option<PathBuf>,
@@ -44,7 +44,7 @@ pub struct ServeLimits {
     pub connections_per_user: u32,
     /// How many sessions a user has open at once, of all connections.
     pub sessions_per_user: u32,
-    /// How many bytes a second are read of what a user sends; none if nobody counts.
+    /// How many bytes per second are read from a user; none if unlimited.
     pub bytes_per_second_per_user: Option<NonZeroU64>,
     /// How many there are at once.
     pub connections: u32,
@@ -250,7 +250,7 @@ fn read_size(key: &str, size: &Spanned<String>) -> Result<u64, Wrong> {
     read.map_err(|what| (size.span().start, format!("`{key}`: {what}")))
 }
 
-/// So much a second.
+/// How much a second.
 fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
     let key = "bytes-per-second-per-user";
     NonZeroU64::new(read_size(key, pace)?).ok_or_else(|| {

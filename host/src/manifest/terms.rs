@@ -1,4 +1,4 @@
-//! Under which terms a proxy works: `[proxy.limits]` and `on-failure`.
+//! The terms of a proxy: `[proxy.limits]` and `on-failure`.
 
 use std::collections::BTreeMap;
 

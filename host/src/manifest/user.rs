@@ -1,6 +1,6 @@
-//! `config.toml`: what holds for all chains of a user.
+//! `config.toml`: what applies to all chains of a user.
 //!
-//! A manifest may come with somebody else's project. What it must not decide by itself is here.
+//! A manifest may come with somebody else's project. Things that it must not decide are here.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ struct SignerTable {
 pub struct Revocations {
     /// A file, or an `https:` URL.
     pub source: String,
-    /// The key that its signature has to be of.
+    /// The key that its signature must be of.
     pub key: Signer,
 }
 
@@ -149,7 +149,7 @@ impl Default for User {
 }
 
 impl User {
-    /// Whether the user has a chain of his own.
+    /// Whether the user has a chain of their own.
     #[must_use]
     pub fn has_chain(&self) -> bool {
         !self.own.proxies.is_empty()

@@ -1,4 +1,5 @@
-//! What the proxies of a project are and may do, as it is kept of what the user agreed to, and how two such differ.
+//! What the proxies of a project are and may do, as stored with the user's consent, and the differences between two
+//! such.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a project consists of, read once, and the key that stands for it.
+//! The content of a project, read once, and its key.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! The files of a project, opened beneath its root.
 //!
-//! Whoever wrote the repository chose what is there. A link may lead to anything of the user's, a pipe would be
-//! waited for, and a device has no end.
+//! The repository's author chose the files. A link may lead to any of the user's files, a pipe would block, and a
+//! device has no end.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

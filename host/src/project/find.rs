@@ -1,8 +1,8 @@
 //! Finding the project of a working directory.
 //!
-//! A project begins at the nearest folder upwards that has a manifest. A repository is never a part of a
-//! project around it, and neither the user's home nor anything above is one: else whoever can put a file there
-//! would stand in front of every agent.
+//! The root of a project is the nearest folder upwards with a manifest. A repository is never part of a project around
+//! it, and neither the user's home nor a folder above is a project: else anyone who can put a file there would stand in
+//! front of every agent.
 
 use std::fmt;
 use std::io;

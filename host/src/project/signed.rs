@@ -1,5 +1,5 @@
-//! Projects that somebody vouches for whom the user trusts: a signature of what they consist of, beside their
-//! manifest, in place of a yes to each change.
+//! Projects vouched for by somebody whom the user trusts: a signature of their content, beside their manifest, instead
+//! of a yes to each change.
 
 use super::agreed::Agreed;
 use super::content::Content;

@@ -1,7 +1,7 @@
-//! The records of what the user said about projects: a file for each root.
+//! Records of the user's decisions about projects: a file for each root.
 //!
-//! A record is written beside its place and moved there, so that it is whole or the one before. It lies in a
-//! folder of the user's, which nobody else may write to; what a project says of itself never gets there unasked.
+//! A record is replaced atomically. It is in a folder of the user, which nobody else may write to; nothing from a
+//! project gets there unasked.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -180,7 +180,7 @@ impl Records {
         Ok(all)
     }
 
-    /// Keeps what the user said, in place of what was said before.
+    /// Keeps what the user said, instead of what was said before.
     pub fn write(&self, record: &Record) -> Result<(), TrustError> {
         let _alone = self.change()?;
         let path = self.path(Path::new(&record.root));

@@ -1,4 +1,4 @@
-//! What happens in a transcript, a step each.
+//! The steps of a transcript.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub enum Act {
     After(Duration),
     /// `PROXY fails`: it breaks when it is called next.
     Fails(String),
-    /// `PROXY restarts`: it is started again, with what it saved.
+    /// `PROXY restarts`: it is restarted, with what it saved.
     Restarts(String, Option<Pattern>),
     /// `PROXY logs: …`: it is expected to have logged something.
     Logs(String, Pattern),

@@ -1,4 +1,4 @@
-//! Which of the messages that came at an end are those that were expected.
+//! Matches the messages that came at an end with those that were expected.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What came, beside what is expected.
+//! Compares what came with what is expected.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -87,7 +87,7 @@ impl Player<'_> {
         Outcome::Changed(at, Act::Gets(peer, said))
     }
 
-    /// What would be written in place of what does not match.
+    /// What would be written instead of what does not match.
     /// What it captures all the same counts.
     pub(super) fn adapt(&mut self, pattern: &Pattern, value: &Json) -> Pattern {
         match self.loosens {

@@ -1,5 +1,5 @@
-//! The end of a transcript that has none: proxies may keep each other busy for ever, and then no time is told.
-//! This is the one clock here that is the machine's, and what comes to rest never sees it.
+//! The deadline of an endless transcript: proxies may keep each other busy forever, and then simulated time stands
+//! still. This is the only real clock here, and transcripts that come to rest never see it.
 
 use std::sync::mpsc;
 use std::thread;

@@ -1,4 +1,4 @@
-//! The two ends of a chain that a transcript plays: what they say, and what they got and nothing has expected yet.
+//! The two ends of a chain that a transcript plays: their messages, and received ones that nothing has expected yet.
 
 use std::collections::HashMap;
 

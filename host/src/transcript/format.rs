@@ -1,8 +1,7 @@
-//! The text of a transcript: read into steps that keep their place and their very text.
+//! The text of a transcript, parsed into steps that keep their place and their exact text.
 //!
-//! A step is a line, and the lines behind it that go on with its JSON: they begin with white space, or with a
-//! bracket that closes. A line that begins with `#` is a comment. What stands above a line `---` is the head,
-//! which is not looked at here.
+//! A step is a line, with following lines that continue its JSON: they begin with white space, or with a closing
+//! bracket. A line that begins with `#` is a comment. Text above a line `---` is the head, which is not parsed here.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! JSON as people write it: members stay in their order, and it is printed on one line where it fits.
+//! JSON as people write it: members keep their order, and it is printed on one line if it fits.
 
 use std::fmt::{self, Display};
 

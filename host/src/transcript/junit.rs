@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// What came of one transcript, or of one check, by its name: nothing, or what is wrong with it.
+/// The outcome of one transcript, or of one check, by its name: nothing, or what is wrong with it.
 pub type Case = (String, Option<String>);
 
 /// Writes a report of a command, about cases of a kind.

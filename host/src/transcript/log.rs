@@ -1,4 +1,4 @@
-//! What proxies log while a transcript is played.
+//! The log of proxies while a transcript is played.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

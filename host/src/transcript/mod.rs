@@ -1,4 +1,4 @@
-//! Tests of proxies that are told: what a client and an agent say, and what each of them gets.
+//! Tests of proxies as transcripts: what a client and an agent send, and what each receives.
 //!
 //! What always holds:
 //! - A transcript is played with the components and the chain that a run has; only the two ends, and the time,

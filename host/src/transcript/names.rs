@@ -1,5 +1,4 @@
-//! The names in a transcript: each is given once before it is used, so that a typing error is found before
-//! anything is played.
+//! The names in a transcript: each is defined once before it is used, so typos are found before anything is played.
 
 use std::collections::{BTreeMap, BTreeSet};
 

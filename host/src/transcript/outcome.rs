@@ -1,4 +1,4 @@
-//! What came of a transcript: how it differs from what is written, and what would be written then.
+//! The outcome of a transcript: its differences, and the updated text.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::untrusted::quote;
 /// How much of a line is shown.
 const SHOWN: usize = 400;
 
-/// How long the least difference is looked for; then there may be more in it than has to be.
+/// How long to search for the smallest diff; after that, it may be larger than necessary.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// How many lines around what differs are shown.
@@ -24,13 +24,13 @@ const LINES: usize = 200;
 /// How many lines of the log are shown.
 const LOGGED: usize = 20;
 
-/// What came of a transcript.
+/// The outcome of a transcript.
 #[derive(Debug)]
 pub struct Played {
     pub(super) blocks: Vec<Block>,
 }
 
-/// What came of a step that does something, and of those behind it that expect something.
+/// The outcome of a step that does something, and of those behind it that expect something.
 #[derive(Debug)]
 pub(super) struct Block {
     /// The step that does something; none in front of the first.
@@ -41,7 +41,7 @@ pub(super) struct Block {
     pub log: Vec<Line>,
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// It is as it is written.
@@ -127,7 +127,7 @@ impl Played {
         shown[shown.len().saturating_sub(LOGGED)..].to_vec()
     }
 
-    /// The transcript with what came in place of what is written. All else stays as it is, byte for byte.
+    /// The transcript with what came instead of what is written. All else stays as it is, byte for byte.
     #[must_use]
     pub fn updated(&self, script: &Script) -> String {
         let text = script.text();

@@ -1,5 +1,4 @@
-//! What a line of a transcript expects of JSON: what is written has to be there, and what is not does not
-//! matter.
+//! JSON patterns in a transcript: what is written must be there, and the rest does not matter.
 //!
 //! - An object may have more members than are written. `null` also stands for a member that is not there.
 //! - An array has just the elements that are written; `"[..]"` as an element stands for any number of them.
@@ -79,7 +78,7 @@ impl Pattern {
         names
     }
 
-    /// The value that it is, with what was captured in place of the names; none if a name stands for nothing, or if
+    /// The value that it is, with what was captured instead of the names; none if a name stands for nothing, or if
     /// it is longer than a message may be.
     #[must_use]
     pub fn fill(&self, known: &Captures) -> Option<Json> {
@@ -120,7 +119,7 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// Puts marks in place of what stands for something else, in texts only.
+/// Puts marks instead of what stands for something else, in texts only.
 fn mark(text: &str) -> String {
     let mut marked = String::with_capacity(text.len());
     let mut rest = text;

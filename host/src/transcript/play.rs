@@ -1,8 +1,8 @@
 //! Plays a transcript against a chain in this process.
 //!
-//! Time is told: the clock of the runtime stands still, and goes on only when nobody has anything to do and
-//! somebody waits for it. So a wait of a millisecond ends when everything has come to rest, and no sooner. What
-//! is done is done one by one, each when all has come to rest, so that the same comes of it each time.
+//! Time is simulated: the clock of the runtime stands still, and goes on only when nobody has anything to do and
+//! somebody waits for it. So a wait of a millisecond ends when everything has come to rest, and no sooner. Steps are
+//! done one by one, each when everything has come to rest, so the outcome is always the same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -132,7 +132,7 @@ pub(super) struct Player<'a> {
     pub(super) expected_log: HashMap<String, usize>,
     /// The step that was done last.
     pub(super) done: Option<usize>,
-    /// What came of it, if it is not as it is written.
+    /// The outcome of it, if it is not as it is written.
     pub(super) pending: Vec<Outcome>,
     pub(super) loosens: bool,
     longest: Duration,

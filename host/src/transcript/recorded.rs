@@ -1,7 +1,7 @@
-//! A transcript out of a [trace](crate::trace) of a run: what both ends said and got, in its order.
+//! A transcript from a [trace](crate::trace) of a run: what both ends sent and received, in order.
 //!
-//! What a trace has is what the ends of that run chose, and may be anything: a line that is not a message of an end
-//! is passed over.
+//! The content of a trace was chosen by the ends of that run, and may be anything: lines that are not messages of an
+//! end are skipped.
 
 use std::collections::HashSet;
 use std::io::BufRead;

@@ -1,4 +1,4 @@
-//! What a step does, and what an end says in it.
+//! Carries out a step, and the messages of an end in it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::play::{Player, Stop, within};
 use crate::channel::Peer;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How long a proxy that broke may take to be started again. The chain waits ten seconds at most.
+/// How long a proxy that broke may take to be restarted. The chain waits ten seconds at most.
 const RESTART: Duration = Duration::from_secs(11);
 
 /// What a caller of MCP says of itself.

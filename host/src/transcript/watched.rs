@@ -1,4 +1,4 @@
-//! Proxies that a transcript watches: it knows when one is started again, and can let it fail.
+//! Proxies that a transcript watches: it knows when one is restarted, and can make it fail.
 //!
 //! To the chain it is the proxy itself: it fails as a trap does, in the middle of a call.
 
@@ -36,7 +36,7 @@ impl Watch {
         self.lock().fails = true;
     }
 
-    /// Waits until the proxy is started again, and gives what it had saved. Cancel safe.
+    /// Waits until the proxy is restarted, and gives what it had saved. Cancel safe.
     pub async fn restarted(&self) -> Option<String> {
         loop {
             let mut started = std::pin::pin!(self.0.started.notified());

@@ -1,5 +1,5 @@
-//! One end of a chain in this process: lines go out, and messages come in. What it reads and nobody has looked at yet
-//! is bounded; then the chain waits.
+//! One end of a chain in this process: lines go out, and messages come in. Messages read but not yet looked at are
+//! bounded; then the chain waits.
 
 use std::sync::Arc;
 

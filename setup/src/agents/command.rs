@@ -7,7 +7,7 @@ use super::Runs;
 use crate::launch::{Ours, is_acp_chain, ours};
 use crate::shell::{shell_word, shell_words};
 
-/// What stands in place of parts of a text.
+/// What stands instead of parts of a text.
 pub type Edits = Vec<(Range<usize>, String)>;
 
 /// A text of the configuration: where it stands, quotes included, and what it says.
@@ -75,7 +75,7 @@ impl Command {
         }
     }
 
-    /// With these words before it, in place of so many at its beginning.
+    /// With these words before it, instead of so many at its beginning.
     pub fn wrapped(&self, text: &str, count: usize, prefix: &[String]) -> Edits {
         let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
         match self {
@@ -135,7 +135,7 @@ impl Command {
     }
 }
 
-/// Puts words into a list in place of its first, laid out as these are. Some stay, if there were any.
+/// Puts words into a list instead of its first, laid out as these are. Some stay, if there were any.
 fn before(
     text: &str,
     open: usize,

@@ -20,7 +20,7 @@ use crate::places::Places;
 pub struct Editor {
     /// What it is called on the command line.
     pub name: &'static str,
-    /// What people call it.
+    /// Its display name.
     pub title: &'static str,
     /// What is special about its configuration.
     pub(crate) kind: Kind,

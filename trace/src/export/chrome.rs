@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::Clock;
 use crate::{Decision, Kind, Line, Role};
 
-/// So many spans of a part may overlap, and all have their track.
+/// How many spans of a part may overlap, and all have their track.
 const TRACKS: usize = 64;
 
 /// How far apart the tracks of parts are in their numbers.

@@ -1,4 +1,4 @@
-//! `acp-chain agent add`: installs an agent of a registry, or writes down a command of the user's.
+//! `acp-chain agent add`: installs an agent of a registry, or records the user's own command.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -39,7 +39,7 @@ impl Add {
     pub fn main(self) -> Result<ExitCode, String> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
-        // Whatever stands in the way is told before anything is fetched.
+        // Obstacles are reported before anything is fetched.
         if !matches!(store.find(&self.name), Err(Error::NotInstalled { .. })) {
             return Err(shown(Error::Taken(self.name)));
         }

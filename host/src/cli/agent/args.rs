@@ -1,4 +1,4 @@
-//! How a command line names an agent: by a name, by its command, or by the URL at which it is.
+//! How a command line names an agent: by name, command, or URL.
 
 use std::ffi::OsString;
 
@@ -35,8 +35,7 @@ impl AgentArgs {
         self.name.as_deref()
     }
 
-    /// The agent that is named, if one is. One that is installed is launched as its record says, and with nothing
-    /// looked for anywhere else.
+    /// The named agent, if any. An installed one is launched exactly as its record says.
     pub fn command(&self) -> Result<Option<CommandLine>, String> {
         if let Some(url) = &self.connect {
             return self.way.command(url).map(Some);
@@ -53,8 +52,8 @@ impl AgentArgs {
         Ok(Some(command))
     }
 
-    /// Takes away a name that no agent has, with what stands behind it: words that an editor has added for an agent that
-    /// is named elsewhere.
+    /// Removes an unknown name, with everything after it: arguments that an editor has added for an agent that is named
+    /// elsewhere.
     pub fn take_unknown(&mut self) -> Vec<OsString> {
         match self.name.take_if(|name| is_unknown(name)) {
             Some(name) => [name.into()]
@@ -79,7 +78,7 @@ pub fn installed(name: &str) -> Result<CommandLine, String> {
     Ok(launched(&record.map_err(place::shown)?))
 }
 
-/// How an agent is launched that is installed.
+/// How an installed agent is launched.
 pub fn launched(record: &Record) -> CommandLine {
     let mut words = record.words().map(OsString::from);
     let env = record.env.iter();

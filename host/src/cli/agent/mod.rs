@@ -34,7 +34,7 @@ pub fn names() -> Result<Vec<String>, String> {
 /// An agent that is installed, and cannot be launched.
 pub struct Unusable {
     pub why: String,
-    /// The command that mends it.
+    /// The command that repairs it.
     pub remedy: String,
 }
 

@@ -22,7 +22,7 @@ pub struct From {
     registry: Option<String>,
 }
 
-/// What gets things from web servers, and shows how far it is.
+/// Fetches from web servers, and shows progress.
 pub struct Fetcher {
     web: extension::Web,
     runtime: Runtime,
@@ -89,7 +89,7 @@ pub fn store_to_change() -> Result<Store, String> {
     store()
 }
 
-/// An error, for people: what a program said stands line by line.
+/// An error, for people, with a program's output line by line.
 pub fn shown(error: Error) -> String {
     let mut text = Untrusted::new(&error).to_string();
     for line in error.said().lines() {

@@ -1,4 +1,4 @@
-//! `acp-chain agent update`: looks whether a registry has something newer.
+//! `acp-chain agent update`: checks a registry for newer versions.
 
 use std::process::ExitCode;
 
@@ -46,7 +46,7 @@ impl Update {
         let mut succeeded = true;
         for record in &records {
             let known = |(from, _): &(Option<&String>, _)| *from == record.registry.as_ref();
-            // One that cannot be had keeps none of the others back.
+            // A failure does not hold up the others.
             let updated = match registries.iter().position(known) {
                 Some(at) => Ok(at),
                 None => self.from.read(&fetcher, Some(record)).map(|registry| {

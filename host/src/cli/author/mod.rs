@@ -1,4 +1,4 @@
-//! Commands for authors of extensions: a project is begun, built, and gets a newer SDK.
+//! Commands for authors of extensions: creating a project, building it, updating its SDK.
 
 pub mod build;
 pub mod new;

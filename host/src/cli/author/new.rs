@@ -1,4 +1,4 @@
-//! `acp-chain new`: begins a project of an extension.
+//! `acp-chain new`: creates a project for an extension.
 
 use std::env;
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! Builds, each in a process of its own: `acp-chain build --draft`. It is ended with us, and with it all that it started.
+//! Builds, each in a separate process: `acp-chain build --draft`. It ends with us, and everything that it started with
+//! it.
 
 use std::path::Path;
 use std::pin::pin;
@@ -11,10 +12,10 @@ use tokio::time::timeout;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::untrusted::Untrusted;
 
-/// How much is kept of what a build says, in bytes.
+/// How much of a build's output is kept, in bytes.
 const MOST: u64 = 256 << 10;
 
-/// So long is waited for the rest of what a build has said that is over.
+/// How long to wait for the rest of a finished build's output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What starts builds of one project.
@@ -44,7 +45,7 @@ impl Builds {
         })
     }
 
-    /// Builds. Gives how long that took, or all that the toolchain says is wrong.
+    /// Builds. Returns how long that took, or the toolchain's errors.
     pub async fn build(&self, component: &Path) -> Result<Duration, String> {
         let begun = Instant::now();
         let started = self.program.start();
@@ -63,7 +64,7 @@ impl Builds {
                 biased;
                 _ = &mut reading => tree.wait().await,
                 status = tree.wait() => {
-                    // What it has left running may hold its output open.
+                    // Processes that it left running may hold its output open.
                     let _ = timeout(LAST_WORDS, &mut reading).await;
                     status
                 }

@@ -1,11 +1,11 @@
-//! The client, read ahead: so it is noticed when it leaves, also while nobody asks what it says.
+//! The client, read ahead, so its leaving is noticed even while nobody reads its messages.
 
 use std::future::pending;
 
 use tokio::io::{AsyncRead, DuplexStream, copy, duplex};
 use tokio::sync::watch;
 
-/// How much of what it says waits to be asked for, in bytes. A client that has said more is not read further.
+/// How much of its output is buffered, in bytes. When the buffer is full, the client is not read further.
 const AHEAD: usize = 64 * 1024;
 
 /// When the client leaves.

@@ -1,4 +1,4 @@
-//! The loop of a developer: what was changed is built, and what was built takes its place in the chain.
+//! The developer's loop: changes are built, and the result is swapped into the chain.
 //!
 //! What always holds: a version that cannot be built, loaded or started changes nothing in the chain, and each is
 //! tried once.
@@ -21,7 +21,7 @@ use crate::host::Host;
 use crate::sandbox::apart;
 use crate::untrusted::Untrusted;
 
-/// A build that takes longer is told of while it runs.
+/// A build that takes longer is announced while it runs.
 const LONG: Duration = Duration::from_secs(2);
 
 /// How the last build ended: with this version, or for this reason with none.
@@ -47,7 +47,7 @@ impl Cycle {
         let (mut known, mut tried) = (None, None);
         loop {
             let sources = self.sources.digest().await;
-            // If they cannot be read now, they are looked at when something happens next.
+            // If they cannot be read now, they are examined at the next change.
             if let Some(sources) = sources.filter(|sources| known != Some(*sources)) {
                 known = Some(sources);
                 self.build().await;

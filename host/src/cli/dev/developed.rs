@@ -1,5 +1,5 @@
-//! The project that is developed, and the chain in which its component stands. Both are read anew for each
-//! version, so that a changed manifest comes with the next one.
+//! The project under development, and the chain with its component. Both are reread for each version, so a changed
+//! manifest applies from the next one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct Developed {
     pub folder: PathBuf,
     /// Where its component is once it is built.
     pub component: PathBuf,
-    /// The chain, if it is another than the component alone with what it asks for.
+    /// The chain, unless it is just the component with what it asks for.
     pub manifest: Option<PathBuf>,
     /// What the command line names, to which no proxy may write.
     pub named: Named,
@@ -39,7 +39,7 @@ pub struct Read {
     pub directories: Vec<Directories>,
 }
 
-/// What came of a version that was to take its place.
+/// The outcome of trying to swap in a version.
 pub type Swapped = oneshot::Receiver<Result<(), Failure>>;
 
 impl Developed {
@@ -60,7 +60,7 @@ impl Developed {
         })
     }
 
-    /// The chain, as it is written now. No proxy of it may write to what is relied on, nor to what is built.
+    /// The chain, as it is written now. None of its proxies may write to files that are relied on, or that are built.
     pub fn chain(&self) -> Result<Read, String> {
         cli::folders::check_owners()?;
         let user = cli::user().map_err(|error| error.to_string())?;
@@ -140,7 +140,7 @@ impl Developed {
         }
     }
 
-    /// What tells the version that is there from others: its component, and the chain that was named.
+    /// The identity of the current version: its component, and the named chain.
     pub fn version(&self) -> Result<Digest, String> {
         let mut all = Vec::new();
         for path in [Some(&self.component), self.manifest.as_ref()] {
@@ -153,7 +153,7 @@ impl Developed {
         Ok(Digest::of(&all))
     }
 
-    /// Loads the version that is there, to take its place in the chain. Takes as long as compiling it.
+    /// Loads the current version, to be swapped into the chain. Takes as long as compiling it.
     pub fn load(&self, host: &Host) -> Result<(Swap, Swapped), String> {
         let Read {
             mut manifest,

@@ -1,4 +1,4 @@
-//! `acp-chain dev`: builds a project whenever its sources change, and puts what was built into the chain that runs.
+//! `acp-chain dev`: builds a project whenever its sources change, and swaps the result into the running chain.
 //!
 //! Toolchains run all the time, so unlike [`run`](super::run) this process gives up none of its rights.
 
@@ -64,7 +64,7 @@ pub struct Dev {
     manifest: Option<PathBuf>,
     #[command(flatten)]
     target: Target,
-    // Without one, a client and an agent of acp-chain's own try the proxy.
+    // Without one, a built-in client and agent try the proxy.
     #[command(flatten)]
     agent: AgentArgs,
 }
@@ -127,7 +127,7 @@ impl Dev {
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
-        // The prompts of a trial may end before there is anything to try them with.
+        // The prompts of a trial may end before the first build.
         let (input, client): (Box<dyn AsyncRead + Send + Unpin>, _) = match is_trial {
             true => (input, Leaving::unnoticed()),
             false => {

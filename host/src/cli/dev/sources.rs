@@ -1,5 +1,5 @@
-//! Telling when the sources of a project have changed: by the system's word, and then by what they say. What
-//! is written again as it was is no change, and neither is anything that a build makes.
+//! Notices changes of a project's sources: by notifications of the system, and then by content. Rewriting a file
+//! unchanged is no change, and neither is anything that a build makes.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -19,10 +19,10 @@ use crate::sandbox::apart;
 use crate::system::files::Identity;
 use crate::untrusted::Untrusted;
 
-/// So long nothing may happen before it is looked what did: editors write a file in several steps.
+/// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// How often that may begin anew, for a program that writes all the time.
+/// How often that may start over, for a program that writes all the time.
 const MOST_WAITS: usize = 50;
 
 /// What builds and their tools write, beside what has a name that begins with a dot.
@@ -52,7 +52,7 @@ struct Tree {
     /// What we write ourselves.
     written: Vec<PathBuf>,
     watcher: RecommendedWatcher,
-    /// The folders that are watched. One that is made anew has to be watched anew.
+    /// The watched folders. A recreated one must be watched again.
     watched: HashMap<PathBuf, Option<Identity>>,
     /// Whether somebody was told that not all are watched.
     has_told: bool,
@@ -64,7 +64,7 @@ impl Sources {
         let (happens, happened) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             if event.is_ok_and(|event| !event.kind.is_access()) {
-                // One word is as good as many.
+                // One notification is enough.
                 let _ = happens.try_send(());
             }
         });
@@ -84,7 +84,7 @@ impl Sources {
         })
     }
 
-    /// Waits until something happened, and then nothing for a moment. Cancel safe, but for that moment.
+    /// Waits until something has happened, and then for a quiet moment. Cancel safe except for that moment.
     pub async fn changed(&mut self) {
         if self.happened.recv().await.is_none() {
             return std::future::pending().await;
@@ -96,8 +96,8 @@ impl Sources {
         }
     }
 
-    /// What they say, as a digest, unless no thread can read them. All folders that there are now are watched from
-    /// here on. The chain goes on meanwhile.
+    /// A digest of their content, unless no thread can read them. All current folders are watched from here on. The
+    /// chain goes on meanwhile.
     pub async fn digest(&self) -> Option<Digest> {
         let tree = self.tree.clone();
         let digest = apart(move || {
@@ -116,7 +116,7 @@ impl Tree {
         }
         let mut folders = vec![self.folder.clone()];
         while let Some(folder) = folders.pop() {
-            // Watched first, so that nothing is missed that comes while it is read.
+            // Watched first, so no change is missed while it is read.
             self.add(folder.clone());
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
             for entry in entries.filter(|entry| is_source(&entry.file_name())) {
@@ -178,7 +178,7 @@ impl Tree {
     }
 }
 
-/// Whether something of this name can be a source: no other program's own business, nor what is made.
+/// Whether a file of this name can be a source: not another program's files, nor build results.
 fn is_source(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     !name.starts_with('.') && !name.ends_with('~') && !MADE.contains(&&*name)

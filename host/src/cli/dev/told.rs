@@ -1,4 +1,4 @@
-//! What the developer is told, on standard error and in the log.
+//! Messages to the developer, on standard error and in the log.
 //!
 //! An editor may read nothing of standard error, or close it; the chain never waits for that.
 
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// How many messages wait to be written. Those that are too many are in the log alone.
+/// How many messages wait to be written. Any more are only in the log.
 const MOST: usize = 64;
 
 static WORDS: LazyLock<Option<SyncSender<String>>> = LazyLock::new(|| {
@@ -16,7 +16,7 @@ static WORDS: LazyLock<Option<SyncSender<String>>> = LazyLock::new(|| {
     writer.ok().map(|_| tell)
 });
 
-/// Tells the developer, and the log. All of it is shown to be ours, or has been made harmless.
+/// Tells the developer, and the log. Everything is marked as ours, or has been escaped.
 pub fn tell(what: &str) {
     tracing::info!("{what}");
     if let Some(words) = &*WORDS {

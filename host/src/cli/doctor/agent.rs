@@ -20,10 +20,10 @@ use crate::manifest::Manifest;
 use crate::native::{CommandLine, SpawnError, Startable};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The least that an editor waits, of those that are known: avante.
+/// The shortest timeout of the known editors: avante's.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// So many lines of what an agent wrote to standard error are shown.
+/// How many lines of an agent's standard error are shown.
 const LINES: usize = 8;
 
 /// The version of the protocol that acp-chain speaks.
@@ -35,7 +35,7 @@ struct Asked {
     runtime: Option<Runtime>,
 }
 
-/// What came of it.
+/// The outcome.
 struct Reply {
     heard: Heard,
     version: Option<semver::Version>,
@@ -81,8 +81,8 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     }
 }
 
-/// The commands of the agents to ask where none is named, each once: that of the manifest, those that are installed,
-/// and those that editors launch behind acp-chain. And what is wrong with those that cannot be asked.
+/// The commands of the agents to ask if none is named, each once: the manifest's, the installed ones, and those that
+/// editors launch through acp-chain. Also what is wrong with those that cannot be asked.
 fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
     let mut wrong = Vec::new();
@@ -92,7 +92,7 @@ fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
             Err(agent) => wrong.push(Finding::problem(agent.why).run(agent.remedy)),
         }
     }
-    // What is wrong with configurations, and with names in them, `editors` tells.
+    // `editors` reports errors in configurations.
     let launched = launched::all().into_iter();
     all.extend(launched.filter_map(|launched| launched.agent.command().ok().flatten()));
     let mut seen: Vec<(OsString, Vec<OsString>)> = Vec::new();
@@ -105,7 +105,7 @@ fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     (all, wrong)
 }
 
-/// The agent of the manifest that is named. What is wrong with that, the chain tells.
+/// The agent of the named manifest. `chain` reports errors in that.
 fn of_manifest(doctor: &Doctor) -> Option<CommandLine> {
     let path = doctor.manifest.as_ref()?;
     let user = crate::cli::user().ok()?;

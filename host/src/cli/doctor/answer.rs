@@ -1,5 +1,5 @@
-//! Starting an agent, and asking it to introduce itself: `initialize`, and nothing behind it. Whatever it does, it and
-//! all that it started are gone when this is done.
+//! Starts an agent, and sends it `initialize`, nothing else. Whatever it does, it and everything that it started are
+//! gone afterwards.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use crate::cli::initialize;
 use crate::limits::LINE;
 use crate::native::{Process, SpawnError, Startable, describe};
 
-/// So long its end is waited for.
+/// How long to wait for its end.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// What became of an agent that was asked.
+/// The result of asking an agent.
 #[derive(Debug)]
 pub enum Answer {
     /// It answered with this, within this time.

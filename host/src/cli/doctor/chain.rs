@@ -1,4 +1,4 @@
-//! The proxies of the chain: whether each could start, as far as can be told without starting it.
+//! The proxies of the chain: whether each could start, as far as is known without starting it.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -47,7 +47,7 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     let path = doctor.manifest.clone().or_else(folders::config_file);
     let path = path.unwrap_or_default();
     let path = std::path::absolute(&path).unwrap_or(path);
-    // Where there is no home, there is no file of the user's, and no lock beside it.
+    // Without a home, there is no user's file, and no lock beside it.
     let lock = match path.is_absolute() {
         true => Lock::read(&Lock::beside(&path)),
         false => Ok(Lock::default()),

@@ -1,5 +1,4 @@
-//! What was found: one thing each, how it stands, and what mends it. All that is shown is harmless to a terminal,
-//! whoever said it.
+//! Findings: each is one thing, its state, and the fix. All output is escaped for terminals, wherever it comes from.
 
 use std::fmt::Display;
 
@@ -7,7 +6,7 @@ use serde::Serialize;
 
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// How something stands.
+/// The state of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
@@ -19,7 +18,7 @@ pub enum State {
     Problem,
 }
 
-/// What mends it.
+/// The fix.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remedy {

@@ -11,10 +11,10 @@ use crate::channel::Failure;
 use crate::cli::folders;
 use crate::untrusted::Untrusted;
 
-/// So many bytes of the end of a log are looked at.
+/// How many bytes at the end of a log are examined.
 const TAIL: u64 = 4 << 20;
 
-/// So many failures are shown, the newest first.
+/// How many failures are shown, the newest first.
 const MOST: usize = 10;
 
 /// What a failure is about that is none of a proxy.
@@ -90,8 +90,8 @@ fn failures(text: &str) -> Vec<Finding> {
     shown.collect()
 }
 
-/// The last failure of each proxy that a log tells of, by `Failure::TARGET`. What others write cannot pass for such
-/// a line: within a line the target stands before all that is said.
+/// The last failure of each proxy in a log, by `Failure::TARGET`. Text of others cannot pass for such a line: the
+/// target precedes the message of a line.
 fn last(text: &str) -> BTreeMap<String, Failed> {
     let mut last = BTreeMap::new();
     for line in text.lines() {

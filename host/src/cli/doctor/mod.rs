@@ -1,7 +1,7 @@
-//! `acp-chain doctor`: what is installed, what applies here, and what does not work, each with what mends it.
+//! `acp-chain doctor`: checks the installation and the chain here, and reports problems with their fixes.
 //!
-//! It only looks: it writes, fetches and compiles nothing, and starts no proxy. The areas know nothing of each other,
-//! so that whatever is wrong in one hides no other, and each has only so much time.
+//! It is read-only: it writes, fetches and compiles nothing, and starts no proxy. The areas are independent, so a
+//! problem in one hides no other, and each has a time limit.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -47,7 +47,7 @@ use crate::untrusted::Untrusted;
 /// The version of the format of `--json`.
 const VERSION: u32 = 1;
 
-/// So long an area may take beside what agents may. An agent is asked, and what runs it.
+/// How long an area may take beyond the time of agents. For an agent, its interpreter is asked too.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// What is looked at, in this order.
@@ -178,7 +178,7 @@ impl Doctor {
     /// Looks at an area on a thread of its own, which may hang or break.
     fn begin(self: Arc<Self>, look: Look) -> Receiver<Vec<Finding>> {
         let (tell, found) = channel();
-        // Where there can be no thread, nothing is told, which is told.
+        // If there can be no thread, that is reported.
         let _ = thread::Builder::new().spawn(move || tell.send(look(&self)));
         found
     }
@@ -197,7 +197,7 @@ impl Doctor {
     }
 }
 
-/// An error if nothing could be written to a file or folder, which need not be there yet. Nothing is written.
+/// An error if a file or folder, which need not exist yet, is not writable. Nothing is written.
 fn check_place(path: &Path) -> Result<(), String> {
     use crate::system::files::check_writable;
 

@@ -1,5 +1,5 @@
-//! What runs an agent that is a script: whether it is there, and whether it is as new as the agent's `package.json`
-//! asks. Only the usual cases are known; of all others nothing is said.
+//! Interpreters of agents that are scripts: whether they are there, and as new as the agent's `package.json` asks. Only
+//! common cases are known; others are not reported.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,7 +17,7 @@ use crate::native::{CommandLine, Process, Startable};
 /// No `package.json` is longer, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// So many folders upwards a `package.json` is looked for.
+/// How many folders upwards a `package.json` is looked for.
 const FOLDERS: usize = 8;
 
 /// What runs a script.
@@ -100,7 +100,7 @@ pub async fn version(program: Startable, patience: Duration) -> Option<Version> 
     Version::parse(said.trim().trim_start_matches('v')).ok()
 }
 
-/// Whether a version is one of those that npm would take by this text. None if the text is not understood.
+/// Whether npm would accept a version for this requirement. None if the requirement is not understood.
 pub fn fits(version: &Version, wanted: &str) -> Option<bool> {
     let any = wanted.split("||").map(|range| {
         // npm puts spaces where cargo has commas, and between an operator and its version.

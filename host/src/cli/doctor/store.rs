@@ -11,7 +11,7 @@ use crate::cli::project::shell;
 use crate::extension::{Store, StoreError, Stored};
 use crate::untrusted::Untrusted;
 
-/// So many bytes of components are read; the rest is counted only.
+/// How many bytes of components are read; the rest is counted only.
 const MOST: u64 = 256 << 20;
 
 pub fn look(_: &Doctor) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! What an extension is, in plain words, for who is to decide about it.
+//! What an extension is, in plain words, for users who decide about it.
 
 use acp_chain_package::Package;
 use acp_chain_powers::Power;

@@ -1,4 +1,4 @@
-//! `acp-chain add`: installs an extension, and lets a manifest use it.
+//! `acp-chain add`: installs an extension, and adds it to a manifest.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,7 +49,7 @@ impl Add {
             return self.use_built_in(&place, name);
         }
         let checks = Checks::new(false)?;
-        // Whatever is wrong with the manifest is told before anything is downloaded.
+        // Errors in the manifest are reported before anything is downloaded.
         let (_, _) = (place.edit()?, place.lock()?);
         checks.refresh_revoked(&place)?;
         let wanted = self.signer.as_ref();
@@ -75,7 +75,7 @@ impl Add {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Lets a manifest use what comes with the program. That is not locked: it is what the program has.
+    /// Adds a built-in extension to a manifest. Those are not locked: they are what the program has.
     fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode, String> {
         if self.id.is_some() || self.signer.is_some() {
             return Err("`--id` and `--signer` are for what comes from elsewhere".to_owned());
@@ -186,7 +186,7 @@ pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
 fn install(place: &Place, name: &str, candidate: Candidate) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| error.to_string();
     let changing = place.store.change().map_err(|error| wrong(&error))?;
-    // It may have come another way while the user thought about it.
+    // It may have been installed otherwise while the user was thinking.
     check_new(place, name, &candidate)?;
     let (mut lock, mut edit) = (place.lock()?, place.edit()?);
     changing

@@ -1,4 +1,4 @@
-//! `acp-chain bundle`: this program, made to carry extensions, each compiled for this machine.
+//! `acp-chain bundle`: makes a copy of this program with built-in extensions, each compiled for this machine.
 
 use std::io::Cursor;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! An extension that arrived and was checked, before it is allowed anything.
+//! An extension that was fetched and checked, before it is allowed anything.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -135,8 +135,8 @@ impl Checks {
         revoked.check(digest).map_err(|revoked| revoked.to_string())
     }
 
-    /// Gets the list of what must not run, if the user names one. Nothing is installed past a list that cannot
-    /// be had: whoever keeps it from us may have his reasons.
+    /// Fetches the list of revocations, if the user names one. Without it nothing is installed: whoever withholds it
+    /// may have a reason.
     pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());

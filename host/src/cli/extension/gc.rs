@@ -1,4 +1,4 @@
-//! `acp-chain gc`: removes components that no lock names any more.
+//! `acp-chain gc`: removes components that no lock names any longer.
 
 use std::process::ExitCode;
 

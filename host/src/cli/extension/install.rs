@@ -1,4 +1,4 @@
-//! `acp-chain install`: gets exactly what is locked, and compiles it.
+//! `acp-chain install`: fetches exactly what is locked, and compiles it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `acp-chain package`: makes an extension of a component, by what its project says.
+//! `acp-chain package`: makes an extension from a component and its project's metadata.
 
 use std::fs;
 use std::io::{Cursor, Read};

@@ -1,4 +1,4 @@
-//! `acp-chain publish`: puts an extension into a registry, signed if asked.
+//! `acp-chain publish`: uploads an extension to a registry, signed if asked.
 
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
         ));
     }
     let text = std::fs::read_to_string(&signature).map_err(|error| error.to_string())?;
-    // Nobody is to find out that the two keys do not belong together but us.
+    // We check that the two keys belong together, before anybody else finds out.
     let checked = signer(component, std::slice::from_ref(&text), Some(&known));
     checked.map_err(|error| format!("{} and {}: {error}", shown(key), shown(&public)))?;
     Ok(text)

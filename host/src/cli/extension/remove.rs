@@ -1,4 +1,4 @@
-//! `acp-chain remove`: lets a manifest use an extension no longer.
+//! `acp-chain remove`: removes an extension from a manifest.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! `acp-chain update`: looks whether sources have something newer.
+//! `acp-chain update`: checks sources for newer versions.
 //!
-//! An update never widens by itself what was agreed to: one that wants more stays pending, and the old one
-//! runs on, until the user says yes to that very component.
+//! An update never widens what was agreed to by itself: one that asks for more stays pending, and the old one keeps
+//! running, until the user agrees to that very component.
 
 use std::process::ExitCode;
 
@@ -61,7 +61,7 @@ impl Update {
                 let name = quote(name, MAX_QUOTE);
                 format!("`{name}` is not installed; `acp-chain list` shows what is")
             })?;
-            // One that cannot be had keeps none of the others back.
+            // A failure does not hold up the others.
             if let Err(error) = self.update(&place, &checks, locked) {
                 eprintln!("acp-chain: `{name}`: {error}");
                 succeeded = false;
@@ -138,7 +138,7 @@ impl Update {
     }
 }
 
-/// Keeps a release, as what runs or as what is pending.
+/// Records a release, as the running or the pending one.
 fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<(), String> {
     let changing = place.store.change().map_err(|error| error.to_string())?;
     let mut lock = place.lock()?;

@@ -21,16 +21,16 @@ use crate::native::{CommandLine, Dialect, Process, Startable};
 use crate::transport::{Frame, LineReader};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What is said of the process that finds projects in the log.
+/// The name in the log of the process that finds projects.
 const LOCATOR: &str = "find-projects";
 
 /// The longest working directory that is looked at, in bytes. No system has longer ones.
 const PATH: usize = 32 * 1024;
 
-/// So many lookups may wait for an answer.
+/// How many lookups may wait for an answer.
 const MOST: usize = 256;
 
-/// So often the process is started that finds projects.
+/// How often the process that finds projects is started.
 const STARTS: u32 = 4;
 
 /// How projects are found and run: by two command lines of this program.
@@ -204,7 +204,7 @@ impl Client {
         self.words.push_back(Word::Found(number, project));
     }
 
-    /// Nobody answers any more. The next lookup starts another one.
+    /// Nobody answers. The next lookup starts another one.
     fn lose(&mut self) {
         self.running = None;
         let what =

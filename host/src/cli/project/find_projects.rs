@@ -1,7 +1,7 @@
 //! `acp-chain find-projects`: finds the projects of sessions for a running `acp-chain run`, which starts it.
 //!
-//! It has the rights of its user, for a session may be anywhere, and so runs nothing: it reads manifests, locks,
-//! and what the user said.
+//! It has the rights of its user, since a session may be anywhere, and so runs nothing: it reads manifests, locks, and
+//! the user's decisions.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ impl Look for Disk {
 
     fn begin(&self, root: &Path) {
         self.watch.add(root);
-        // What the user says later is to be seen, though nothing was said yet.
+        // Later decisions must be seen, though there are none yet.
         if files::make_private(self.records.folder()).is_ok() {
             self.watch.add(self.records.folder());
         }

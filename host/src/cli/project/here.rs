@@ -1,4 +1,4 @@
-//! What holds in a folder: for `acp-chain check` without a manifest.
+//! What applies in a folder: for `acp-chain check` without a manifest.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::manifest::{Manifest, User};
 use crate::project::{Content, Found, Keep, MANIFEST, Standing, find, vouched};
 use crate::untrusted::Untrusted;
 
-/// Says file by file what holds in a folder. Gives the project, if its proxies would run. An error if it has one
-/// that cannot be used.
+/// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. An error if it has
+/// one that cannot be used.
 pub fn print(
     folder: &Path,
     own: &Manifest,

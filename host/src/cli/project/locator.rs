@@ -1,4 +1,4 @@
-//! Finding projects: each lookup in a thread of its own, so that a disk that hangs hangs nothing else.
+//! Finds projects: each lookup in its own thread, so a hanging disk hangs nothing else.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::wire::{Lookup, Reply, Trusted};
 use crate::extension::Digest;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// So many lookups may be under way.
+/// How many lookups may be under way.
 const MOST: usize = 32;
 
-/// Of so many projects it is remembered how they stood.
+/// How many projects' states are remembered.
 const KNOWN: usize = 256;
 
 /// How projects are found and looked at.
@@ -22,7 +22,7 @@ pub trait Look: Send + Sync {
     /// The root of the project of a working directory, if it has one.
     fn find(&self, cwd: &Path) -> Option<PathBuf>;
 
-    /// How the project with this root stands.
+    /// The state of the project with this root.
     fn state(&self, root: &Path) -> State;
 
     /// The project with this root is asked about from now on.
@@ -41,7 +41,7 @@ pub struct Locator {
 /// What is known of a project.
 #[derive(Default)]
 struct Known {
-    /// How it stood last.
+    /// Its last state.
     state: Option<State>,
     /// What the user agreed to, and new sessions have. It outlives a change of the files.
     in_force: Option<Digest>,
@@ -67,7 +67,7 @@ impl Locator {
         }
     }
 
-    /// Begins a lookup, which is answered in any case.
+    /// Starts a lookup, which is always answered.
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
         let none = Reply {
@@ -88,7 +88,7 @@ impl Locator {
         }
     }
 
-    /// Looks again at all projects that are known, and tells what became of them.
+    /// Checks all known projects again, and reports changes.
     pub fn again(&self) {
         let roots: Vec<_> = self.known().keys().cloned().collect();
         for root in roots {
@@ -123,7 +123,7 @@ impl Locator {
         let Some(root) = self.look.find(cwd) else {
             return Reply::default();
         };
-        // Before it is looked at, so that no change is missed.
+        // Before it is examined, so no change is missed.
         if self.remembers(&root) {
             self.look.begin(&root);
         }
@@ -140,7 +140,7 @@ impl Locator {
         }
     }
 
-    /// What of a project new sessions have, and what the user is told if it stands otherwise than before.
+    /// What new sessions get of a project, and the notice if its state has changed.
     fn stands(&self, root: &Path) -> (Option<Digest>, Option<String>) {
         // It may take long, and others are not to wait for it.
         let state = self.look.state(root);

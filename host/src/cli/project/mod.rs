@@ -1,8 +1,8 @@
-//! Projects on the command line: who trusts them, what finds them, and what runs their proxies.
+//! Projects on the command line: trusting them, finding them, and running their proxies.
 //!
-//! The host that serves an editor reads nothing of a project. Two further processes do, which it starts by way of
-//! its supervisor: `find-projects` looks for the projects of sessions, with all of the user's rights, and runs no
-//! code of theirs; `project-chain` has the components of one project, and gives up its rights before they run.
+//! The host that serves an editor reads nothing of a project. Two other processes do, which it starts through its
+//! supervisor: `find-projects` finds the projects of sessions, with all of the user's rights, and runs no code of
+//! theirs; `project-chain` has the components of one project, and gives up its rights before they run.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a project comes to: its manifest, and the directories of its proxies.
+//! An opened project: its manifest, and the directories of its proxies.
 
 use crate::cli::relied_on::{self, Named};
 use crate::extension::Installed;

@@ -1,7 +1,7 @@
 //! `acp-chain project-chain`: runs the proxies of one project, as a proxy of the `acp-chain run` that starts it.
 //!
-//! It believes nobody: it reads the project and what the user said of it anew, and runs it only if it is what it
-//! was told, and what the user agreed to. Before a component runs, it gives up its rights.
+//! It trusts nobody: it rereads the project and the user's decision, and runs it only if it is the expected one, and
+//! the user agreed to it. Before a component runs, it gives up its rights.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

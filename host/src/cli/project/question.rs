@@ -1,4 +1,4 @@
-//! What the user is shown of a project before he says yes: the first time all of it, later what is different.
+//! What users see of a project before they say yes: all of it the first time, later the differences.
 
 use acp_chain_package::Package;
 use serde_json::Value;
@@ -137,7 +137,7 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
     lines
 }
 
-/// Where a component comes from. What the lock says of it is the word of whoever wrote the project.
+/// Where a component comes from. The lock's claims are those of the project's author.
 fn source(
     opened: &Opened,
     entry: &ProxyEntry,
@@ -204,7 +204,7 @@ fn power_in_words(power: &acp_chain_powers::Power, package: Option<&Package>) ->
     [words::in_words(power)].into_iter().chain(reason).collect()
 }
 
-/// Its configuration as it is written, beside what it would be without.
+/// Its configuration as written, beside the default.
 fn configuration(component: &ComponentEntry, package: Option<&Package>) -> Vec<String> {
     let config: Value = serde_json::from_str(&component.config).unwrap_or_default();
     let schema = package.and_then(|package| package.asks.config.as_ref());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::untrusted::Untrusted;
 
-/// A path as one word of a POSIX shell. What would not be shown as it is, is written as bash and zsh read it.
+/// A path as one word of a POSIX shell. Characters that would not be shown are escaped as bash and zsh read them.
 pub fn word(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=@%,:".contains(byte);

@@ -1,4 +1,4 @@
-//! How a project stands just now, and what the user is told of it.
+//! The current state of a project, and the notices about it.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use crate::extension::{Carried, Digest};
 use crate::project::{Agreed, Content, Keep, MANIFEST, Records, Standing, is_signed, vouched};
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// How a project stands.
+/// The state of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     /// The user agreed to just this.
@@ -20,7 +20,7 @@ pub enum State {
     Denied,
     /// It cannot be used as it is.
     Wrong(String),
-    /// It has no manifest any more.
+    /// It no longer has a manifest.
     Gone,
 }
 
@@ -35,7 +35,7 @@ impl State {
 
     fn look(root: &Path, records: &Records, carried: &Carried) -> Result<Self, String> {
         let content = Content::read(root, carried, Keep::Digests);
-        // What the user denied need not be right.
+        // A denied project need not be valid.
         let key = content
             .as_ref()
             .map_or_else(|_| Digest::of(b""), Content::key);
@@ -49,7 +49,7 @@ impl State {
             return Ok(Self::Trusted(key));
         }
         let user = crate::cli::user().map_err(|error| error.to_string())?;
-        // Only what somebody signed whom the user trusts is looked into.
+        // Only content signed by somebody whom the user trusts is examined.
         if is_signed(&content, &user.signers) {
             let installed = crate::cli::installed(&user)?;
             let kept = Content::read(root, carried, Keep::Components);

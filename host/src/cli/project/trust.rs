@@ -182,7 +182,7 @@ impl Trust {
             say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
-        // What cannot run is not trusted. The sandbox gets what was shown.
+        // A project that cannot run is not trusted. The sandbox gets what was shown.
         load(&opened)?;
         let record = Record::now(root, Verdict::Trusted { key, agreed });
         records.write(&record).map_err(|error| error.to_string())?;

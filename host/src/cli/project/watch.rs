@@ -1,5 +1,4 @@
-//! Telling when a project, or what its user said of it, has changed: by the system's word, never by looking again
-//! and again.
+//! Notices changes of a project, or of the user's decision about it: by notifications of the system, never by polling.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -8,7 +7,7 @@ use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
-/// So long nothing may happen before it is looked what did: editors write a file in several steps.
+/// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(300);
 
 /// Watches folders, but nothing below them.
@@ -50,7 +49,7 @@ impl Watch {
 }
 
 impl Happenings {
-    /// Waits until something happened, and then nothing for a while. False if nothing is watched any more.
+    /// Waits until something has happened, and then for a quiet while. False if nothing is watched any longer.
     pub fn wait(&self) -> bool {
         let Ok(()) = self.0.recv() else {
             return false;

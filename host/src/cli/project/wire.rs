@@ -1,4 +1,4 @@
-//! What the host, `find-projects` and `project-chain` say to each other: one JSON object a line.
+//! The protocol between the host, `find-projects` and `project-chain`: one JSON object per line.
 
 use std::ffi::OsString;
 
@@ -39,7 +39,7 @@ pub struct Trusted {
     pub key: Digest,
     /// Where it is.
     pub root: OsString,
-    /// What people call it.
+    /// Its display name.
     pub name: String,
 }
 
@@ -48,7 +48,7 @@ pub struct Trusted {
 pub struct Begin {
     /// Where the project is.
     pub root: OsString,
-    /// What its content has to be.
+    /// What its content must be.
     pub key: Digest,
     /// What is in front of and behind it: no proxy may write to that.
     pub beside: Named,

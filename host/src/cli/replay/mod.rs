@@ -1,4 +1,4 @@
-//! `acp-chain replay`: plays one end of a recording, and holds the other end to what it said there.
+//! `acp-chain replay`: plays one end of a recording, and compares the other end's messages with it.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,7 +1,7 @@
-//! What the side says next, and what it is to be told.
+//! What the side sends next, and what it expects.
 //!
-//! What was said in the recording is said when all that the side was told before that has come. What comes is held
-//! against what came in the recording, in the order of its session.
+//! A message of the recording is sent once everything that the side received before it has come. Incoming messages are
+//! compared with the recording, in the order of their session.
 
 use std::collections::HashMap;
 use std::time::Duration;

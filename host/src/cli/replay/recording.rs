@@ -1,4 +1,4 @@
-//! What both ends said, out of a trace: what one of them said, and what it was told, in the order of the trace.
+//! The messages of both ends, from a trace: those that one of them sent and received, in the order of the trace.
 
 use std::collections::HashMap;
 use std::io::BufRead;

@@ -1,5 +1,5 @@
-//! What counts as the same in a recording and a replay. Ids that one side chooses are other ones each time, and stand
-//! for each other from then on; times differ; where the recording has a masked secret, there may be any text.
+//! What counts as equal in a recording and a replay. Ids chosen by one side differ each time, and correspond from then
+//! on; times differ; a masked secret in the recording matches any text.
 
 use std::collections::HashMap;
 use std::fmt::Write;

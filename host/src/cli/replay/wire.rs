@@ -1,4 +1,4 @@
-//! The other end: a program that we start, or whoever has our standard input and output.
+//! The other end: a program that we start, or the peer on our standard input and output.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -12,13 +12,13 @@ use serde_json::Value;
 use crate::limits::LINE;
 use crate::untrusted::Untrusted;
 
-/// So many lines may wait for us.
+/// How many lines may wait for us.
 const WAITING: usize = 1024;
 
 /// How long a program that we started may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How often is looked whether it has.
+/// How often to check whether it has.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// What came from the other end.

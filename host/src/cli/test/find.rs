@@ -10,7 +10,7 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// How deep folders are looked through.
 const DEPTH: usize = 32;
 
-/// What is never looked through: what others wrote, and what tools made.
+/// Folders that are never searched: third-party code, and generated files.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 
 /// The files that are named, and all transcripts in the folders that are, each once, by their paths.

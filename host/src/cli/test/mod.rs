@@ -1,4 +1,4 @@
-//! `acp-chain test`: plays transcripts, and says where something else comes than is written.
+//! `acp-chain test`: plays transcripts, and shows the differences.
 //!
 //! The components run as they do in a run, each in its sandbox. What is written here, reports and updated
 //! transcripts, is written by this process, which therefore keeps its rights.
@@ -63,13 +63,13 @@ pub struct Test {
     component: Option<PathBuf>,
 }
 
-/// What came of one transcript.
+/// The outcome of one transcript.
 enum Verdict {
-    /// All came as it is written.
+    /// Everything matched.
     Ok,
-    /// What came was written into it.
+    /// It was updated.
     Updated,
-    /// Something else came. This is what, with the first line of it.
+    /// Something differed. This is what, with its first line.
     Differs(usize, Vec<String>),
     /// It cannot be played.
     Wrong(String),
@@ -235,7 +235,7 @@ fn summary(all: usize, differ: usize, wrong: usize) -> String {
 fn read(path: &Path) -> Result<Script, String> {
     let shown = Untrusted::new(path.display());
     let unreadable = |error| format!("{shown}: the file cannot be read: {error}");
-    // Looked at first: to open a pipe would wait for somebody to write to it.
+    // Checked first: opening a pipe would wait for a writer.
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(format!("{shown}: it is not a file"));
     }

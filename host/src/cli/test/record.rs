@@ -1,7 +1,7 @@
-//! `acp-chain test --from TRACE`: a transcript out of a run.
+//! `acp-chain test --from TRACE`: a transcript from a run.
 //!
-//! What both ends say is taken from the trace; what they get is what comes of that now, so that the transcript
-//! holds. What comes otherwise each time is left open.
+//! The messages that both ends send are taken from the trace; those that they receive are what the chain now makes of
+//! them, so the transcript passes. Values that vary are left open.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,7 +12,7 @@ use super::stage::Stage;
 use crate::transcript::{Script, recorded};
 use crate::untrusted::Untrusted;
 
-/// How often what comes is written into a transcript until it holds.
+/// How often a transcript is updated until it passes.
 const TRIES: usize = 3;
 
 /// What was recorded, if it is not the component of this folder.
@@ -62,7 +62,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     }
     match output {
         Some(output) => create(output, &text)?,
-        // Whoever reads may have enough before the end.
+        // The reader may stop before the end.
         None => drop(std::io::stdout().write_all(text.as_bytes())),
     }
     let now = expected(&text);

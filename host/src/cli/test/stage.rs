@@ -115,7 +115,7 @@ impl Stage {
     }
 }
 
-/// An error if a proxy would be given what nobody has agreed to: a transcript may come from anywhere.
+/// An error if a proxy would get something that nobody has agreed to: a transcript may come from anywhere.
 pub(in crate::cli) fn check_directories(
     manifest: &Manifest,
     directories: &[Directories],

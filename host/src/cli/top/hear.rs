@@ -1,4 +1,4 @@
-//! Listens to all chains that run, also to those that begin later: a thread for each, which reads what it says.
+//! Listens to all running chains, also to those that start later, with a thread for each.
 
 use std::collections::HashSet;
 use std::io::BufReader;
@@ -10,10 +10,10 @@ use std::time::Duration;
 use acp_chain_live::{Found, Stream, chains};
 use acp_chain_trace::{Line, Reader};
 
-/// How often is looked for new ones.
+/// How often to look for new ones.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// So many lines may wait. A chain whose lines nobody takes counts them, and does not wait.
+/// How many lines may wait. A chain whose lines nobody takes counts them, and does not wait.
 const WAITING: usize = 4096;
 
 /// What is heard.
@@ -22,7 +22,7 @@ pub enum News {
     Begins(Found),
     /// It said this.
     Says(u32, PathBuf, Box<Line>),
-    /// It is gone, or says nothing that we understand.
+    /// It is gone, or sends nothing that we understand.
     Ends(u32, PathBuf),
 }
 

@@ -1,4 +1,4 @@
-//! `acp-chain top`: the chains that run, and what their proxies do.
+//! `acp-chain top`: running chains, and what their proxies do.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -23,10 +23,10 @@ use self::hear::News;
 use self::model::Model;
 use self::screen::Screen;
 
-/// How often it is drawn anew.
+/// How often it is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
 
-/// So much is taken in before it is drawn again, whatever more there is.
+/// How much is processed before it is redrawn, whatever more there is.
 const BURST: usize = 10_000;
 
 /// How long `--once` listens.

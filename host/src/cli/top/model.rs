@@ -1,4 +1,4 @@
-//! What is counted of the chains that run. What has a name or a reason in it is text from outside.
+//! Statistics of running chains. Names and reasons are text from outside.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use acp_chain_live::Found;
 use acp_chain_trace::{Decision, Line, Role, State};
 use serde::Serialize;
 
-/// Over so long messages are counted.
+/// The period over which messages are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// So many are counted one by one; that is as many as a proxy can be called with.
+/// How many are counted one by one; that is as many as a proxy can be called with.
 const COUNTED: usize = 100_000;
 
-/// Of so many times the middle and the slow ones are told.
+/// How many times the percentiles are taken from.
 const TIMES: usize = 1024;
 
-/// So many failures of a proxy are kept.
+/// How many failures of a proxy are kept.
 const FAILURES: usize = 8;
 
 /// All processes with chains that run, in the order of their numbers.

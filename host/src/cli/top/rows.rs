@@ -1,4 +1,4 @@
-//! What is shown of a chain and its proxies, in words: the same on the screen, in the table and in JSON.
+//! The text about a chain and its proxies: the same on the screen, in the table and in JSON.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::untrusted::Untrusted;
 const NAME: usize = 64;
 const REASON: usize = 400;
 
-/// So many chains of a process are shown.
+/// How many chains of a process are shown.
 const BUSIEST: usize = 20;
 
 /// The columns.

@@ -1,5 +1,5 @@
-//! The client of `acp-chain try`: it has no files and no terminal for the agent, shows what comes, and lets its user
-//! answer. An interrupt cancels the turn, and a second one ends it all.
+//! The client of `acp-chain try`: it offers the agent no files and no terminal, shows its output, and lets the user
+//! answer. An interrupt cancels the turn, and a second one quits.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -69,7 +69,7 @@ enum Event {
     Gone,
 }
 
-/// What came of a request: its result or error, or an end of everything.
+/// The outcome of a request: its result or error, or an end of everything.
 type Answered = Result<Result<Value, Value>, Ending>;
 
 impl<'s, R: AsyncRead + Unpin> Client<'s, R> {

@@ -1,5 +1,5 @@
-//! `acp-chain try`: turns in the terminal, without an editor. The chain is that of `acp-chain run`, and what each proxy
-//! made of the messages is shown behind each turn.
+//! `acp-chain try`: turns in the terminal, without an editor. The chain is that of `acp-chain run`, and after each turn
+//! it shows what each proxy did with the messages.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -26,13 +26,13 @@ use crate::system::stdio;
 use crate::system::stop::{self, Interrupts};
 use crate::transport::Transport;
 
-/// What to exit with if the chain, the agent or the last turn failed.
+/// The exit code if the chain, the agent or the last turn failed.
 const FAILED: u8 = 1;
 
-/// What to exit with if the agent wants its user to log in.
+/// The exit code if the agent wants its user to log in.
 const LOGIN: u8 = 3;
 
-/// What to exit with if its user ended it: what shells give for an interrupt.
+/// The exit code if the user ended it: that of shells for an interrupt.
 const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! What the agent says, as it comes. Each line of it has a mark, so that none looks like one of ours.
+//! Shows the agent's output as it comes. Each line is marked, so that none looks like one of ours.
 
 use console::style;
 use serde_json::Value;

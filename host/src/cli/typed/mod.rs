@@ -1,4 +1,4 @@
-//! A client of ours that somebody sits in front of: what `acp-chain dev` and `acp-chain try` have in common.
+//! A built-in interactive client: what `acp-chain dev` and `acp-chain try` share.
 //!
 //! | file | what it is |
 //! |---|---|

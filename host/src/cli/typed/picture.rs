@@ -1,4 +1,4 @@
-//! What the chain made of messages, for who sits in front of it: kept in memory, with all that is said.
+//! What the chain did with messages, for an interactive user: kept in memory, bodies included.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Whether each request gets one answer, and nothing is held for ever.
+//! Whether each request gets one answer, and nothing is held forever.
 
 use crate::conformance::finding::Finding;
 use crate::conformance::play::{Play, name, shown};

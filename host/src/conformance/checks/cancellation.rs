@@ -1,4 +1,4 @@
-//! Whether it lets go of what is withdrawn, and of turns that are stopped.
+//! Whether it releases withdrawn messages, and stopped turns.
 
 use super::first;
 use crate::channel::Peer;

@@ -1,4 +1,4 @@
-//! Whether it lives within its limits.
+//! Whether it stays within its limits.
 
 use super::first;
 use crate::channel::Peer;

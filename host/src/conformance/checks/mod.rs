@@ -14,7 +14,7 @@ mod versions;
 use super::finding::Finding;
 use super::under_test::UnderTest;
 
-/// Something that every proxy has to bear.
+/// Something that every proxy must withstand.
 #[derive(Debug)]
 pub struct Check {
     /// What it is called on the command line.

@@ -1,4 +1,4 @@
-//! Whether it starts again when it fails, and takes whatever it is given as its saved state.
+//! Whether it restarts after a failure, and accepts any text as its saved state.
 
 use crate::channel::FailurePolicy;
 use crate::conformance::finding::Finding;

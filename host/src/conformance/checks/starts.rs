@@ -1,4 +1,4 @@
-//! Whether it starts, and asks for what its powers let it see.
+//! Whether it starts, and subscribes to what its powers cover.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Whether what it has for the agent is listed right, and bears being called.
+//! Whether its offers for the agent are listed correctly, and withstand calls.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Whether what it does not mean to change arrives as it was sent.
+//! Whether everything that it does not mean to change arrives as it was sent.
 
 use std::cell::RefCell;
 

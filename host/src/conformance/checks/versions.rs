@@ -1,4 +1,4 @@
-//! Whether it bears every version of the protocol, and what nobody knows.
+//! Whether it copes with every version of the protocol, and with unknown methods.
 
 use super::first;
 use crate::channel::Peer;

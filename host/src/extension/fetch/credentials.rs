@@ -1,5 +1,5 @@
-//! Passwords for registries, from the configuration of Docker and its helpers, and the answers to what
-//! registries ask before they let anybody in.
+//! Passwords for registries, from Docker's configuration and its helpers, and answers to registries' authentication
+//! challenges.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

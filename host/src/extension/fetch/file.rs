@@ -32,7 +32,7 @@ pub fn read(path: &Path, most: usize) -> Result<Vec<u8>, FetchError> {
         path: path.to_owned(),
         error,
     };
-    // Looked at first: to open a pipe would wait for somebody to write to it.
+    // Checked first: opening a pipe would wait for a writer.
     if !fs::metadata(path).map_err(wrong)?.is_file() {
         return Err(wrong(std::io::Error::other("it is not a file")));
     }

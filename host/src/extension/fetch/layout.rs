@@ -1,4 +1,4 @@
-//! How an extension is laid out in a registry, and how others lay theirs out.
+//! The layout of an extension in a registry, and other tools' layouts.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Putting an extension into a registry, as `wkg oci push` does, and its signature beside it.
+//! Uploads an extension to a registry, as `wkg oci push` does, with its signature.
 
 use std::collections::BTreeMap;
 

@@ -112,7 +112,7 @@ impl<'w> Registry<'w> {
         Ok(signatures)
     }
 
-    /// What refers to a manifest. Registries of before version 1.1 have a tag in place of an answer.
+    /// What refers to a manifest. Registries of before version 1.1 have a tag instead of an answer.
     pub(super) async fn referrers(&self, subject: &Digest) -> Result<Vec<Descriptor>, FetchError> {
         let listed = self.get(&format!("referrers/{subject}"), INDEX).await;
         let text = match listed {

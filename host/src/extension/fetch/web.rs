@@ -1,7 +1,7 @@
 //! Requests to web servers.
 //!
-//! A server has so much time to be reached, to send something, and for everything. Where it sends us
-//! elsewhere, we go without passwords, and never from a protected connection to an open one.
+//! Connecting, each read and the whole request have time limits. Redirects are followed without passwords, and never
+//! from an encrypted connection to an open one.
 
 use std::error::Error as _;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! A trial: a client and an agent of ours stand at the ends of the chain, and whoever is there sees what the proxy
-//! makes of each message between them. A line of standard input is a prompt, and with its end the trial ends.
+//! A trial: a built-in client and agent stand at the ends of the chain, and the user sees what the proxy makes of each
+//! message. A line of standard input is a prompt, and the trial ends with the input.
 
 mod agent;
 mod client;
@@ -48,7 +48,7 @@ impl Trial {
             let Err(error) = client.ask("initialize", &begin).await? else {
                 break;
             };
-            // What does not build is told already; the next version may begin.
+            // Build errors are reported already; the next version may start.
             if is_built {
                 tell(&Untrusted::new(error).to_string());
             }
