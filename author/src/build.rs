@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::{Package, Project, ProjectError};
+use acp_chain_package::{MetadataError, Package, Project};
 
 use crate::languages::{Language, Site};
 use crate::{Error, Toolchains};
@@ -65,7 +65,7 @@ pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Resul
 /// The project in a folder, or the one that a file in it describes, with its folder and its language.
 pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Language), Error> {
     let project = Project::read(project).map_err(|error| match error {
-        ProjectError::None(_) => Error::NoProject(error),
+        MetadataError::None(_) => Error::NoProject(error),
         error => Error::Project(error),
     })?;
     // Toolchains work in the project, and take no paths that begin elsewhere.

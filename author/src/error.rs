@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
-use acp_chain_package::{ProjectError, WriteError};
+use acp_chain_package::{MetadataError, WriteError};
 
 /// Why a project cannot be created or built.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +36,10 @@ pub enum Error {
     },
     /// The project's metadata is invalid.
     #[error(transparent)]
-    Project(#[from] ProjectError),
+    Project(#[from] MetadataError),
     /// There is no project.
     #[error("{0}; `acp-chain new` creates a project with it")]
-    NoProject(ProjectError),
+    NoProject(MetadataError),
     /// It has no source that would tell its language.
     #[error("{}: there is no source; a project with {manifest} has one of {entries}", folder.display())]
     NoSource {

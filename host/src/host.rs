@@ -14,7 +14,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use crate::chain::{self, Member, Native, Proxy, Sleeper, Terms};
 use crate::channel::{Failure, FailurePolicy, Registration, Source};
 use crate::extension::{Digest, Location};
-use crate::manifest::{Make, Manifest, Order, ProxyEntry};
+use crate::manifest::{Manifest, Order, ProxyEntry, ProxyKind};
 use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
 use crate::untrusted::Untrusted;
 
@@ -42,7 +42,7 @@ pub enum Ready {
 
 /// The proxies of a manifest, as they stand in the chain.
 #[derive(Debug, Default)]
-pub struct Started {
+pub struct StartedProxies {
     /// The client's neighbour first.
     pub proxies: Vec<Member>,
     /// What the user is to be told.
@@ -67,9 +67,9 @@ impl Host {
         directories: &[Directories],
         loading: impl Fn(&str, &mut dyn FnMut()) + Sync,
     ) -> Vec<Loaded> {
-        let load = |(entry, directories): (&ProxyEntry, &Directories)| match &entry.make {
-            Make::Native(_) => None,
-            Make::Component(terms) => {
+        let load = |(entry, directories): (&ProxyEntry, &Directories)| match &entry.kind {
+            ProxyKind::Native(_) => None,
+            ProxyKind::Component(terms) => {
                 let mut component = None;
                 loading(&entry.id, &mut || {
                     component = Some(self.component(&terms.location));
@@ -132,8 +132,8 @@ pub async fn start(
     manifest: &Manifest,
     proxies: impl IntoIterator<Item = Ready>,
     sleep_after: Option<Duration>,
-) -> Result<Started, String> {
-    let mut all = Started::default();
+) -> Result<StartedProxies, String> {
+    let mut all = StartedProxies::default();
     for (entry, ready) in manifest.proxies.iter().zip(proxies) {
         let started = match ready {
             Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
@@ -202,7 +202,7 @@ fn terms(
     registration: &Registration,
     sleep_after: Option<Duration>,
 ) -> Terms {
-    let sleeps = matches!(&entry.make, Make::Component(component) if component.sleeps);
+    let sleeps = matches!(&entry.kind, ProxyKind::Component(component) if component.sleeps);
     Terms {
         limits: guest.limits.clone(),
         grant: guest.grant.clone(),

@@ -20,7 +20,7 @@ mod tests;
 mod write;
 
 pub use asks::{Asked, AskedMethods, Asks, OnFailure};
-pub use project::{Project, ProjectError};
+pub use project::{MetadataError, Project};
 pub use read::PackageError;
 pub use semver::Version;
 pub use write::WriteError;

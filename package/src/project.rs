@@ -28,7 +28,7 @@ pub struct Project {
 
 /// Why an author's files give no usable metadata. The message names the file, and the line if known.
 #[derive(Debug, thiserror::Error)]
-pub enum ProjectError {
+pub enum MetadataError {
     /// There is none.
     #[error(
         "{}: nothing here says what the extension asks for; write `[package.metadata.acp-chain]` into \
@@ -102,10 +102,10 @@ impl Project {
     ///
     /// # Errors
     /// If nothing, or something else than an extension, is described there.
-    pub fn read(path: &Path) -> Result<Self, ProjectError> {
+    pub fn read(path: &Path) -> Result<Self, MetadataError> {
         if !path.is_dir() {
             let said = Format::of(path).read(path)?;
-            return Self::from_said(path, said.ok_or_else(|| ProjectError::None(path.into()))?);
+            return Self::from_said(path, said.ok_or_else(|| MetadataError::None(path.into()))?);
         }
         let mut found: Option<(PathBuf, Fields)> = None;
         for name in formats::NAMES {
@@ -115,17 +115,17 @@ impl Project {
             }
             if let Some(said) = Format::of(&file).read(&file)? {
                 if let Some((first, _)) = found {
-                    return Err(ProjectError::Two(first, file));
+                    return Err(MetadataError::Two(first, file));
                 }
                 found = Some((file, said));
             }
         }
-        let (file, said) = found.ok_or_else(|| ProjectError::None(path.into()))?;
+        let (file, said) = found.ok_or_else(|| MetadataError::None(path.into()))?;
         Self::from_said(&file, said)
     }
 
-    fn from_said(file: &Path, said: Fields) -> Result<Self, ProjectError> {
-        let wrong = |wrong: String| ProjectError::Wrong {
+    fn from_said(file: &Path, said: Fields) -> Result<Self, MetadataError> {
+        let wrong = |wrong: String| MetadataError::Wrong {
             path: file.into(),
             place: String::new(),
             wrong,
@@ -180,7 +180,7 @@ impl Project {
 
 impl Config {
     /// The schema. A file is looked for beside the one that names it.
-    fn read(self, beside: &Path) -> Result<Map<String, Value>, ProjectError> {
+    fn read(self, beside: &Path) -> Result<Map<String, Value>, MetadataError> {
         match self {
             Self::Schema(schema) => Ok(schema),
             Self::File(name) => {
@@ -192,24 +192,24 @@ impl Config {
     }
 }
 
-fn read(path: &Path) -> Result<String, ProjectError> {
-    fs::read_to_string(path).map_err(|error| ProjectError::Unreadable {
+fn read(path: &Path) -> Result<String, MetadataError> {
+    fs::read_to_string(path).map_err(|error| MetadataError::Unreadable {
         path: path.into(),
         error,
     })
 }
 
-fn json_error(path: &Path, error: &serde_json::Error) -> ProjectError {
+fn json_error(path: &Path, error: &serde_json::Error) -> MetadataError {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    ProjectError::Wrong {
+    MetadataError::Wrong {
         path: path.into(),
         place: format!(":{}:{}", error.line(), error.column()),
         wrong: text.strip_suffix(&place).unwrap_or(&text).to_owned(),
     }
 }
 
-fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> ProjectError {
+fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> MetadataError {
     let place = error.span().map(|span| {
         let before = text.get(..span.start).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -219,7 +219,7 @@ fn toml_error(path: &Path, text: &str, error: &toml::de::Error) -> ProjectError 
         );
         format!(":{line}:{column}")
     });
-    ProjectError::Wrong {
+    MetadataError::Wrong {
         path: path.into(),
         place: place.unwrap_or_default(),
         wrong: error.message().replace('\n', ", "),

@@ -23,6 +23,6 @@ pub use agents::{Agent, Runs};
 pub use editors::{EDITORS, Editor};
 pub use error::Error;
 pub use launch::Launch;
-pub use places::Places;
+pub use places::Folders;
 pub use plan::{Change, Planned, Wanted, agents, plan, typed};
 pub use store::{Store, Undo, Write};

@@ -7,7 +7,7 @@ use directories::BaseDirs;
 
 /// The folders that configurations are looked for in.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct Folders {
     /// The user's home.
     pub home: PathBuf,
     /// Where this system's programs keep their settings.
@@ -18,7 +18,7 @@ pub struct Places {
     pub nvim: String,
 }
 
-impl Places {
+impl Folders {
     /// Those of whoever runs this program; none without a home.
     #[must_use]
     pub fn of_user() -> Option<Self> {

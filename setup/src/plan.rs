@@ -9,7 +9,7 @@ use crate::block;
 use crate::editors::{Code, Editor, Kind};
 use crate::error::Error;
 use crate::launch::Launch;
-use crate::places::Places;
+use crate::places::Folders;
 use crate::shell::shell_word;
 
 /// No configuration is longer than this, in bytes.
@@ -89,7 +89,7 @@ const BY_HAND: &str =
 /// none are installed.
 pub fn plan(
     editor: &Editor,
-    places: &Places,
+    places: &Folders,
     wanted: &Wanted,
     launch: &Launch,
 ) -> Result<Planned, Error> {
@@ -205,7 +205,7 @@ pub(crate) fn without(
 /// The configuration that the user means.
 pub(crate) fn chosen(
     editor: &Editor,
-    places: &Places,
+    places: &Folders,
     file: Option<&Path>,
 ) -> Result<PathBuf, Error> {
     if let Some(file) = file {

@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::editors::Editor;
 use crate::error::Error;
-use crate::places::Places;
+use crate::places::Folders;
 use crate::plan::{Change, read, resolved, without};
 
 /// Replaces a file completely or not at all, keeping its permissions.
@@ -112,7 +112,7 @@ impl Store {
     pub fn undo(
         &self,
         editor: &Editor,
-        places: &Places,
+        places: &Folders,
         file: Option<&Path>,
     ) -> Result<Undo, Error> {
         let mut known = Vec::new();

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use acp_chain_setup::{
-    EDITORS, Editor, Error, Launch, Places, Planned, Runs, Store, Wanted, plan, typed,
+    EDITORS, Editor, Error, Folders, Launch, Planned, Runs, Store, Wanted, plan, typed,
 };
 use tempfile::TempDir;
 
 /// A user with a home.
 struct User {
     home: TempDir,
-    places: Places,
+    places: Folders,
     store: Store,
 }
 
@@ -20,7 +20,7 @@ impl User {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().canonicalize().unwrap();
         fs::create_dir(path.join("remembered")).unwrap();
-        let places = Places {
+        let places = Folders {
             settings: path.join(".config"),
             local_settings: path.join(".config"),
             nvim: "nvim".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use acp_chain_setup::{Editor, Launch, Places, Store, Wanted, plan};
+use acp_chain_setup::{Editor, Folders, Launch, Store, Wanted, plan};
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     let file = path.join("settings.json");
     fs::write(&file, text).unwrap();
     let editor = Editor::named("zed").unwrap();
-    let places = Places {
+    let places = Folders {
         home: path.clone(),
         settings: path.clone(),
         local_settings: path.clone(),

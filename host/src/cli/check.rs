@@ -15,7 +15,7 @@ use crate::chain::check_order;
 use crate::channel::Source;
 use crate::conformance::asks;
 use crate::host::Loaded;
-use crate::manifest::{ComponentEntry, Make, Manifest, NativeEntry, Order, ProxyEntry, User};
+use crate::manifest::{ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User};
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
 use crate::untrusted::Untrusted;
@@ -133,8 +133,8 @@ impl Check {
         for part in parts {
             let (manifest, entry, directories) = (part.manifest, part.entry, part.directories);
             say!("  │");
-            valid &= match &entry.make {
-                Make::Component(terms) => {
+            valid &= match &entry.kind {
+                ProxyKind::Component(terms) => {
                     let terms = &resolved(terms, directories);
                     let guest = part
                         .compiled
@@ -149,7 +149,7 @@ impl Check {
                         guest => guest.is_some(),
                     }
                 }
-                Make::Native(native) => {
+                ProxyKind::Native(native) => {
                     print_program(entry, native, user);
                     order.push((&*entry.id, false));
                     true

@@ -15,7 +15,7 @@ use super::{folders, open};
 use crate::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use crate::extension::Location;
 use crate::host::Host;
-use crate::manifest::{Make, Manifest, ProxyEntry};
+use crate::manifest::{Manifest, ProxyEntry, ProxyKind};
 use crate::transcript::junit;
 use crate::untrusted::Untrusted;
 
@@ -131,7 +131,7 @@ impl Conformance {
             }
         };
         for entry in &mut manifest.proxies {
-            if let Make::Component(terms) = &mut entry.make {
+            if let ProxyKind::Component(terms) = &mut entry.kind {
                 terms.location = Location::File(component.clone());
             }
         }
@@ -151,7 +151,7 @@ impl Conformance {
     /// The position in a manifest of the proxy whose terms apply.
     fn place(&self, manifest: &Manifest, path: &Path) -> Result<usize, String> {
         let shown = Untrusted::new(path.display());
-        let is_component = |entry: &ProxyEntry| matches!(entry.make, Make::Component(_));
+        let is_component = |entry: &ProxyEntry| matches!(entry.kind, ProxyKind::Component(_));
         let is_meant = |entry: &ProxyEntry| match &self.proxy {
             Some(id) => entry.id == *id,
             None => is_component(entry),

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use acp_chain_setup::{Agent, EDITORS, Editor, Places, Runs, agents};
+use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
 use clap::Parser;
 
 use super::agent::AgentArgs;
@@ -22,7 +22,7 @@ pub struct Launched {
 
 /// All of them.
 pub fn all() -> Vec<Launched> {
-    let Some(places) = Places::of_user() else {
+    let Some(places) = Folders::of_user() else {
         return Vec::new();
     };
     let mut all = Vec::new();

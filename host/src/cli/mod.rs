@@ -63,7 +63,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::extension::{Carried, Installed, Revoked, Store};
-use crate::manifest::{Make, Manifest, ManifestError, User};
+use crate::manifest::{Manifest, ManifestError, ProxyKind, User};
 use crate::sandbox::{Directories, Engine, EngineError};
 use crate::system::directory::Directory;
 use crate::system::{Rights, files, rights, supervisor};
@@ -141,9 +141,9 @@ enum Command {
     Conformance(conformance::Conformance),
     /// Print what an extension is and what it asks for
     Info(extension::info::Info),
-    /// Make an extension from a component: embed its project's metadata
+    /// ProxyKind an extension from a component: embed its project's metadata
     Package(extension::package::Package),
-    /// Make a copy of this program with built-in extensions, ready to run
+    /// ProxyKind a copy of this program with built-in extensions, ready to run
     Bundle(extension::bundle::Bundle),
     /// Install an extension, and add it to the manifest
     Add(extension::add::Add),
@@ -191,7 +191,7 @@ Exit codes:
     Top(top::Top),
     /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
     Serve(serve::Serve),
-    /// Make a token that lets a client in to `acp-chain serve`
+    /// ProxyKind a token that lets a client in to `acp-chain serve`
     ServeToken(serve::token::ServeToken),
     /// Play one side of a recording of `--trace`, and say where the other side differs
     Replay(replay::Replay),
@@ -393,11 +393,11 @@ fn engine() -> Result<Engine, EngineError> {
 
 /// Opens the directories that the proxies of a manifest are given, in its order.
 fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
-    let opened = manifest.proxies.iter().map(|entry| match &entry.make {
-        Make::Component(component) => {
+    let opened = manifest.proxies.iter().map(|entry| match &entry.kind {
+        ProxyKind::Component(component) => {
             Directories::open(&component.directories).map_err(|error| manifest.about(entry, &error))
         }
-        Make::Native(_) => Ok(Directories::default()),
+        ProxyKind::Native(_) => Ok(Directories::default()),
     });
     opened.collect()
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::folders;
 use super::trail;
 use crate::extension::Lock;
-use crate::manifest::{Make, Manifest, ProxyEntry};
+use crate::manifest::{Manifest, ProxyEntry, ProxyKind};
 use crate::native::CommandLine;
 use crate::sandbox::{Directories, Opened};
 use crate::system::files::{Identity, TooMany, another_name};
@@ -67,13 +67,13 @@ impl Named {
         file("the manifest", &manifest.path);
         file("its lock", &Lock::beside(&manifest.path));
         for entry in &manifest.proxies {
-            match &entry.make {
-                Make::Component(component) => {
+            match &entry.kind {
+                ProxyKind::Component(component) => {
                     let path = component.location.path();
                     self.files
                         .extend(path.map(|path| (whose(entry), path.into())));
                 }
-                Make::Native(native) => {
+                ProxyKind::Native(native) => {
                     self.programs.push((whose(entry), native.command.clone()));
                 }
             }

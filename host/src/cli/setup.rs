@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use acp_chain_setup::{
-    Change, EDITORS, Editor, Error, Launch, Places, Runs, Store, Wanted, agents, plan, typed,
+    Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, Wanted, agents, plan, typed,
 };
 use clap::builder::PossibleValuesParser;
 use similar::{ChangeTag, TextDiff};
@@ -59,7 +59,7 @@ pub struct Setup {
 
 impl Setup {
     pub fn main(self) -> Result<ExitCode, String> {
-        let places = Places::of_user().ok_or("there is no home folder to look for editors in")?;
+        let places = Folders::of_user().ok_or("there is no home folder to look for editors in")?;
         let Some(name) = &self.editor else {
             list(&places);
             return Ok(ExitCode::SUCCESS);
@@ -71,7 +71,7 @@ impl Setup {
         }
     }
 
-    fn set_up(&self, editor: &Editor, places: &Places) -> Result<ExitCode, String> {
+    fn set_up(&self, editor: &Editor, places: &Folders) -> Result<ExitCode, String> {
         let has_chain = self.check_chain()?;
         let program = std::env::current_exe()
             .map_err(|error| format!("this program cannot be found: {error}"))?;
@@ -131,7 +131,7 @@ impl Setup {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn undo(&self, editor: &Editor, places: &Places) -> Result<ExitCode, String> {
+    fn undo(&self, editor: &Editor, places: &Folders) -> Result<ExitCode, String> {
         let store = store()?;
         let undo = store
             .undo(editor, places, self.file.as_deref())
@@ -168,7 +168,7 @@ impl Setup {
     fn with_installed(
         &self,
         editor: &Editor,
-        places: &Places,
+        places: &Folders,
         wanted: &Wanted,
         launch: &Launch,
         error: &Error,
@@ -280,7 +280,7 @@ fn missing(text: Option<&String>) -> &'static str {
 }
 
 /// Prints the editors that are found, and what each launches.
-fn list(places: &Places) {
+fn list(places: &Folders) {
     let mut is_any = false;
     for editor in &EDITORS {
         for path in editor.found(places) {

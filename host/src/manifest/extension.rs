@@ -245,7 +245,7 @@ mod tests {
     use super::*;
     use crate::extension::carried::{self, Load};
     use crate::extension::{Carried, Installed};
-    use crate::manifest::{Make, Manifest, User};
+    use crate::manifest::{Manifest, ProxyKind, User};
 
     /// What a program carries that has one extension, `shout`, which asks for this.
     fn carrying(asks: &Value) -> (TempDir, Installed) {
@@ -307,7 +307,7 @@ mod tests {
         let proxy = &manifest.proxies[0];
         assert_eq!(proxy.id, "shout");
         assert_eq!(proxy.on_failure, Some(FailurePolicy::Bypass));
-        let Make::Component(component) = &proxy.make else {
+        let ProxyKind::Component(component) = &proxy.kind else {
             panic!("a component")
         };
         let grant = &component.grant;
@@ -331,7 +331,7 @@ mod tests {
             (&*proxy.id, proxy.on_failure),
             ("loud", Some(FailurePolicy::Refuse))
         );
-        let Make::Component(component) = &proxy.make else {
+        let ProxyKind::Component(component) = &proxy.kind else {
             panic!("a component")
         };
         assert!(component.grant.has("prompts.read") && !component.grant.has("prompts.change"));

@@ -30,7 +30,7 @@ pub use edit::Edit;
 pub use error::ManifestError;
 pub use extension::check_asks;
 pub use project::{Draft, Drafted, From};
-pub use proxy::{ComponentEntry, Make, NativeEntry, ProxyEntry};
+pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
 pub use serve::{Route, Serve, ServeLimits};
 pub use user::{Revocations, TrustedSigner, User};
 
@@ -233,9 +233,9 @@ impl Manifest {
     /// The proxies that are programs, in their order.
     pub fn natives(&self) -> impl Iterator<Item = (&ProxyEntry, &NativeEntry)> {
         let entries = self.proxies.iter();
-        entries.filter_map(|entry| match &entry.make {
-            Make::Native(native) => Some((entry, native)),
-            Make::Component(_) => None,
+        entries.filter_map(|entry| match &entry.kind {
+            ProxyKind::Native(native) => Some((entry, native)),
+            ProxyKind::Component(_) => None,
         })
     }
 
@@ -243,9 +243,9 @@ impl Manifest {
     #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
         let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
-        let what = match &entry.make {
-            Make::Component(component) => component.location.to_string(),
-            Make::Native(native) => native.command.program.to_string_lossy().into_owned(),
+        let what = match &entry.kind {
+            ProxyKind::Component(component) => component.location.to_string(),
+            ProxyKind::Native(native) => native.command.program.to_string_lossy().into_owned(),
         };
         let what = Untrusted::new(what);
         format!("{manifest}: proxy `{id}` ({what}): {wrong}")
@@ -488,7 +488,8 @@ mod tests {
         let [first, second] = &manifest.proxies[..] else {
             panic!("two proxies")
         };
-        let (Make::Component(one), Make::Component(two)) = (&first.make, &second.make) else {
+        let (ProxyKind::Component(one), ProxyKind::Component(two)) = (&first.kind, &second.kind)
+        else {
             panic!("two components")
         };
         assert_eq!((&*first.id, &*one.config), ("one", "{}"));
@@ -528,7 +529,7 @@ mod tests {
         )
         .unwrap();
         let entry = &manifest.proxies[0];
-        let Make::Native(native) = &entry.make else {
+        let ProxyKind::Native(native) = &entry.kind else {
             panic!("a program")
         };
         assert_eq!(native.command.program, "/project/bin/proxy");

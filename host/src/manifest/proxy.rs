@@ -23,12 +23,12 @@ pub struct ProxyEntry {
     /// What happens when it breaks, unless the component decides.
     pub on_failure: Option<FailurePolicy>,
     /// What it is.
-    pub make: Make,
+    pub kind: ProxyKind,
 }
 
 /// What a proxy is.
 #[derive(Clone, Debug)]
-pub enum Make {
+pub enum ProxyKind {
     /// A component in a sandbox.
     Component(ComponentEntry),
     /// A program with all of the user's rights.
@@ -122,21 +122,21 @@ impl ProxyTable {
     pub fn read(self, start: usize, around: &Around) -> Result<ProxyEntry, Wrong> {
         let id = self.id(start)?.into_inner();
         let on_failure = self.on_failure.map(FailurePolicy::from);
-        let (make, said) = self.make(&id, start, around)?;
+        let (kind, said) = self.kind(&id, start, around)?;
         Ok(ProxyEntry {
             id,
             on_failure: on_failure.or(said),
-            make,
+            kind,
         })
     }
 
-    /// What it is, and what its author says is to become of the chain when it breaks.
-    fn make(
+    /// What it is, and its author's choice for when it breaks.
+    fn kind(
         self,
         id: &str,
         start: usize,
         around: &Around,
-    ) -> Result<(Make, Option<FailurePolicy>), Wrong> {
+    ) -> Result<(ProxyKind, Option<FailurePolicy>), Wrong> {
         if let Some(grant) = &self.grant {
             return Err((grant.span().start, instead_of(grant.get_ref())));
         }
@@ -165,7 +165,7 @@ impl ProxyTable {
             command: command(&program, args, env, around.folder())?,
             dialect: self.dialect,
         };
-        Ok((Make::Native(native), None))
+        Ok((ProxyKind::Native(native), None))
     }
 
     fn read_component(
@@ -173,7 +173,7 @@ impl ProxyTable {
         id: &str,
         start: usize,
         around: &Around,
-    ) -> Result<(Make, Option<FailurePolicy>), Wrong> {
+    ) -> Result<(ProxyKind, Option<FailurePolicy>), Wrong> {
         let wrong = |what: String| (start, what);
         let native_only = [
             ("args", self.args.is_some()),
@@ -246,7 +246,7 @@ impl ProxyTable {
             sleeps: self.sleeps.unwrap_or(true),
         };
         Ok((
-            Make::Component(component),
+            ProxyKind::Component(component),
             on_failure.map(extension::policy),
         ))
     }

@@ -10,7 +10,7 @@ use super::content::Content;
 use crate::channel::FailurePolicy;
 use crate::extension::{Digest, Location, Signer};
 use crate::limits::{Limits, TABLE};
-use crate::manifest::{ComponentEntry, Make, Manifest, ProxyEntry};
+use crate::manifest::{ComponentEntry, Manifest, ProxyEntry, ProxyKind};
 
 /// One proxy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,9 +65,9 @@ impl Agreed {
     #[must_use]
     pub fn of(manifest: &Manifest, content: &Content) -> Vec<Self> {
         let entries = manifest.proxies.iter();
-        let components = entries.filter_map(|entry| match &entry.make {
-            Make::Component(component) => Some(Self::of_one(entry, component, content)),
-            Make::Native(_) => None,
+        let components = entries.filter_map(|entry| match &entry.kind {
+            ProxyKind::Component(component) => Some(Self::of_one(entry, component, content)),
+            ProxyKind::Native(_) => None,
         });
         components.collect()
     }

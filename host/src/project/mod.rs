@@ -29,4 +29,4 @@ pub use content::{Content, Keep, ProjectError, Stored};
 pub use files::FileError;
 pub use find::{Bounds, End, Found, MANIFEST, find};
 pub use signed::{is_signed, vouched};
-pub use trust::{Record, Records, Standing, TrustError, Verdict};
+pub use trust::{Record, Records, Standing, TrustDecision, TrustError};

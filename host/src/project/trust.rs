@@ -39,13 +39,13 @@ pub struct Record {
     /// When the user said so.
     pub since: String,
     /// What.
-    pub verdict: Verdict,
+    pub verdict: TrustDecision,
 }
 
 /// What a user says about a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum TrustDecision {
     /// Its proxies may run, as long as it is what it was.
     Trusted {
         /// What stands for all of it.
@@ -103,7 +103,7 @@ fn next_step(error: &io::Error) -> &'static str {
 impl Record {
     /// What a user says now about the project with this root.
     #[must_use]
-    pub fn now(root: &Path, verdict: Verdict) -> Self {
+    pub fn now(root: &Path, verdict: TrustDecision) -> Self {
         Self {
             version: VERSION,
             root: root.as_os_str().to_owned(),
@@ -123,8 +123,8 @@ impl Record {
     #[must_use]
     pub fn agreed(&self) -> Option<&[Agreed]> {
         match &self.verdict {
-            Verdict::Trusted { agreed, .. } => Some(agreed),
-            Verdict::Denied => None,
+            TrustDecision::Trusted { agreed, .. } => Some(agreed),
+            TrustDecision::Denied => None,
         }
     }
 }
@@ -149,9 +149,11 @@ impl Records {
             return Ok(Standing::Unknown);
         };
         Ok(match &record.verdict {
-            Verdict::Denied => Standing::Denied(record),
-            Verdict::Trusted { key: agreed, .. } if *agreed == key => Standing::Trusted(record),
-            Verdict::Trusted { .. } => Standing::Changed(record),
+            TrustDecision::Denied => Standing::Denied(record),
+            TrustDecision::Trusted { key: agreed, .. } if *agreed == key => {
+                Standing::Trusted(record)
+            }
+            TrustDecision::Trusted { .. } => Standing::Changed(record),
         })
     }
 
@@ -258,7 +260,7 @@ mod tests {
             id: content.to_owned(),
             ..Agreed::default()
         }];
-        Record::now(Path::new(ROOT), Verdict::Trusted { key, agreed })
+        Record::now(Path::new(ROOT), TrustDecision::Trusted { key, agreed })
     }
 
     fn records(folder: &TempDir) -> Records {
@@ -283,7 +285,9 @@ mod tests {
             standing(Path::new("/home/me/other"), old),
             Standing::Unknown
         );
-        records.write(&Record::now(root, Verdict::Denied)).unwrap();
+        records
+            .write(&Record::now(root, TrustDecision::Denied))
+            .unwrap();
         assert!(matches!(standing(root, old), Standing::Denied(_)));
         records.forget(root).unwrap();
         assert_eq!(standing(root, old), Standing::Unknown);

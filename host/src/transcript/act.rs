@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
 /// What happens in a step.
@@ -15,15 +15,15 @@ pub enum Act {
     /// `client gets: …`: an end is expected to get something.
     Gets(Peer, Said),
     /// `session NAME …`: a session is set up.
-    Session(String, Pattern),
+    Session(String, JsonPattern),
     /// `after TIME`: time goes by.
     After(Duration),
     /// `PROXY fails`: it breaks when it is called next.
     Fails(String),
     /// `PROXY restarts`: it is restarted, with what it saved.
-    Restarts(String, Option<Pattern>),
+    Restarts(String, Option<JsonPattern>),
     /// `PROXY logs: …`: it is expected to have logged something.
-    Logs(String, Pattern),
+    Logs(String, JsonPattern),
 }
 
 /// What an end says or gets.
@@ -34,7 +34,7 @@ pub struct Said {
     /// What the transcript calls the request that it is, or is about.
     pub name: Option<String>,
     /// The `params`, the `result` or the `error`; anything, if it is not said.
-    pub body: Option<Pattern>,
+    pub body: Option<JsonPattern>,
 }
 
 /// What sort of message something is.
@@ -62,5 +62,5 @@ pub struct Call {
     /// The method of MCP.
     pub method: String,
     /// Its parameters.
-    pub params: Pattern,
+    pub params: JsonPattern,
 }

@@ -7,9 +7,9 @@ use super::act::{Act, Kind, Said};
 use super::align::{Pair, align};
 use super::ends::Came;
 use super::json::Json;
-use super::log::Line;
+use super::log::LogLine;
 use super::outcome::Outcome;
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use super::play::Player;
 use super::say::in_session;
 use crate::channel::Peer;
@@ -89,7 +89,7 @@ impl Player<'_> {
 
     /// What would be written instead of what does not match.
     /// What it captures all the same counts.
-    pub(super) fn adapt(&mut self, pattern: &Pattern, value: &Json) -> Pattern {
+    pub(super) fn adapt(&mut self, pattern: &JsonPattern, value: &Json) -> JsonPattern {
         match self.loosens {
             true => pattern.loosen(value, &mut self.captures),
             false => pattern.fit(value, &mut self.captures),
@@ -115,7 +115,7 @@ impl Player<'_> {
         }
         // No parameters are `null` to the chain; a result of `null` is one.
         let is_there = body != Json::Null || said.kind == Kind::Result;
-        said.body = is_there.then(|| Pattern::of(body));
+        said.body = is_there.then(|| JsonPattern::of(body));
         Outcome::Extra(self.done, Act::Gets(peer, said))
     }
 
@@ -151,9 +151,9 @@ impl Player<'_> {
     }
 
     /// Whether a proxy has logged something since what was last expected of it.
-    fn has_logged(&mut self, proxy: &str, text: &Pattern) -> bool {
+    fn has_logged(&mut self, proxy: &str, text: &JsonPattern) -> bool {
         let from = self.expected_log.get(proxy).copied().unwrap_or_default();
-        let is_it = |line: &Line| {
+        let is_it = |line: &LogLine| {
             let text = text.matches(&Json::Text(line.text.clone()), &self.captures);
             text.filter(|_| line.proxy.as_deref() == Some(proxy))
         };

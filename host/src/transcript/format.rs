@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::act::{Act, Call, Kind, Said};
 use super::names::Names;
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use crate::channel::Peer;
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -209,7 +209,7 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
         ("session", name) => {
             let name = check_name(name).map_err(here)?;
             let params = match behind.trim() {
-                "" => Pattern::of(super::json::Json::Object(indexmap::IndexMap::new())),
+                "" => JsonPattern::of(super::json::Json::Object(indexmap::IndexMap::new())),
                 _ => read_json(text, behind)?,
             };
             Ok(Act::Session(name, params))
@@ -313,8 +313,8 @@ fn word(text: &str) -> (&str, &str) {
 }
 
 /// Reads JSON that is a part of a step. What is wrong is so many lines below the first.
-fn read_json(step: &str, json: &str) -> Result<Pattern, WrongBelow> {
-    Pattern::read(json).map_err(|error| {
+fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
+    JsonPattern::read(json).map_err(|error| {
         let before = step.len() - json.len();
         let lines = step.get(..before).unwrap_or_default().matches('\n').count();
         let what = error.to_string();

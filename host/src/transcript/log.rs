@@ -14,7 +14,7 @@ const LINES: usize = 10_000;
 
 /// A line of the log.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct LogLine {
     /// Whose it is; the host's own have none.
     pub proxy: Option<String>,
     /// What it says.
@@ -25,7 +25,7 @@ pub struct Line {
 
 /// The log of one thread.
 #[derive(Clone, Default)]
-pub struct Log(Arc<Mutex<Vec<Line>>>);
+pub struct Log(Arc<Mutex<Vec<LogLine>>>);
 
 impl Log {
     /// Begins to keep what this thread logs, for as long as the guard lives.
@@ -36,12 +36,12 @@ impl Log {
     }
 
     /// The lines from there on.
-    pub fn since(&self, at: usize) -> Vec<Line> {
+    pub fn since(&self, at: usize) -> Vec<LogLine> {
         let lines = self.lock();
         lines.get(at..).unwrap_or_default().to_vec()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Line>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<LogLine>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -52,7 +52,7 @@ impl<S: Subscriber> Layer<S> for Log {
         event.record(&mut fields);
         let mut lines = self.lock();
         if lines.len() < LINES && event.metadata().target().starts_with("acp_chain") {
-            lines.push(Line {
+            lines.push(LogLine {
                 proxy: fields.proxy,
                 text: fields.message,
                 is_warning: *event.metadata().level() <= tracing::Level::WARN,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::act::{Act, Kind, Said};
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
 /// The names that were given above a line.
@@ -85,13 +85,13 @@ impl Names {
         }
     }
 
-    fn capture(&mut self, body: Option<&Pattern>) {
+    fn capture(&mut self, body: Option<&JsonPattern>) {
         self.captured
-            .extend(body.into_iter().flat_map(Pattern::names));
+            .extend(body.into_iter().flat_map(JsonPattern::names));
     }
 
     /// An error if something is left open in what is to be said.
-    fn can_be_said(&self, body: &Pattern) -> Result<(), String> {
+    fn can_be_said(&self, body: &JsonPattern) -> Result<(), String> {
         if body.is_open() {
             return Err(
                 "`[..]` stands for anything, which can be expected, but not said; for the characters themselves \

@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 
 use super::act::Act;
 use super::format::Script;
-use super::log::Line;
+use super::log::LogLine;
 use crate::untrusted::quote;
 
 /// How much of a line is shown.
@@ -38,7 +38,7 @@ pub(super) struct Block {
     /// In the order of the steps.
     pub outcomes: Vec<Outcome>,
     /// What was logged meanwhile.
-    pub log: Vec<Line>,
+    pub log: Vec<LogLine>,
 }
 
 /// The outcome of a step.

@@ -28,9 +28,9 @@ pub type Captures = BTreeMap<String, Json>;
 
 /// What is expected of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pattern(Json);
+pub struct JsonPattern(Json);
 
-impl Pattern {
+impl JsonPattern {
     /// Reads what is expected.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ impl Pattern {
     }
 }
 
-impl std::fmt::Display for Pattern {
+impl std::fmt::Display for JsonPattern {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.0.show(quote))
     }
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     fn holds(pattern: &str, value: &str) -> bool {
-        let pattern = Pattern::read(pattern).unwrap();
+        let pattern = JsonPattern::read(pattern).unwrap();
         let value = Json::read(value).unwrap();
         pattern.matches(&value, &Captures::new()).is_some()
     }
@@ -425,7 +425,7 @@ mod tests {
             r#"[{"a": 1}, {"a": 1}, 2]"#
         ));
         assert!(!holds(r#"["<x>", "<x>"]"#, "[1, 2]"));
-        let pattern = Pattern::read(r#"{"id": "<call>", "<call>": 1}"#).unwrap();
+        let pattern = JsonPattern::read(r#"{"id": "<call>", "<call>": 1}"#).unwrap();
         let value = Json::read(r#"{"id": "c-1", "<call>": 1}"#).unwrap();
         let captured = pattern.matches(&value, &Captures::new()).unwrap();
         assert_eq!(captured["call"], Json::Text("c-1".to_owned()));
@@ -441,27 +441,27 @@ mod tests {
             "{\"\u{10fffe}x\": 1}",
         ] {
             let value = Json::read(text).unwrap();
-            let pattern = Pattern::of(value.clone());
+            let pattern = JsonPattern::of(value.clone());
             assert!(!pattern.is_open() && pattern.names().is_empty(), "{text}");
-            assert_eq!(Pattern::read(&pattern.to_string()).unwrap(), pattern);
+            assert_eq!(JsonPattern::read(&pattern.to_string()).unwrap(), pattern);
             assert_eq!(pattern.fill(&Captures::new()), Some(value));
         }
     }
 
     #[test]
     fn what_nobody_captured_cannot_be_said_nor_what_is_too_long() {
-        let pattern = Pattern::read(r#"{"a": "<x>"}"#).unwrap();
+        let pattern = JsonPattern::read(r#"{"a": "<x>"}"#).unwrap();
         assert_eq!(pattern.fill(&Captures::new()), None);
         let long = Json::Text("a".repeat(LINE / 3));
         let known = Captures::from([("x".to_owned(), long)]);
         assert!(pattern.fill(&known).is_some());
-        let pattern = Pattern::read(r#"["<x>", "<x>", "<x>"]"#).unwrap();
+        let pattern = JsonPattern::read(r#"["<x>", "<x>", "<x>"]"#).unwrap();
         assert_eq!(pattern.fill(&known), None);
     }
 
     #[test]
     fn what_differs_captures_all_the_same_and_null_stays() {
-        let pattern = Pattern::read(r#"{"id": "<x>", "v": 1, "error": null}"#).unwrap();
+        let pattern = JsonPattern::read(r#"{"id": "<x>", "v": 1, "error": null}"#).unwrap();
         let mut known = Captures::new();
         let value = Json::read(r#"{"id": "r", "v": 2}"#).unwrap();
         let fitted = pattern.fit(&value, &mut known);
@@ -483,7 +483,7 @@ mod tests {
     #[test]
     fn a_pattern_that_does_not_match_changes_just_so_far() {
         let fit = |pattern: &str, value: &str| {
-            let pattern = Pattern::read(pattern).unwrap();
+            let pattern = JsonPattern::read(pattern).unwrap();
             let fitted = pattern.fit(&Json::read(value).unwrap(), &mut Captures::new());
             fitted.to_string()
         };
@@ -519,23 +519,23 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_printed_reads_as_the_same(value in json()) {
-            let pattern = Pattern::of(value);
-            prop_assert_eq!(&Pattern::read(&pattern.to_string()).unwrap(), &pattern);
-            prop_assert_eq!(&Pattern::read(&pattern.lay_out(20)).unwrap(), &pattern);
+            let pattern = JsonPattern::of(value);
+            prop_assert_eq!(&JsonPattern::read(&pattern.to_string()).unwrap(), &pattern);
+            prop_assert_eq!(&JsonPattern::read(&pattern.lay_out(20)).unwrap(), &pattern);
         }
 
         #[test]
         fn a_value_matches_itself_and_what_is_fitted_to_it(value in json(), other in json()) {
             let none = Captures::new();
-            let pattern = Pattern::of(other);
-            prop_assert!(Pattern::of(value.clone()).matches(&value, &none).is_some());
+            let pattern = JsonPattern::of(other);
+            prop_assert!(JsonPattern::of(value.clone()).matches(&value, &none).is_some());
             let fitted = pattern.fit(&value, &mut Captures::new());
             prop_assert!(fitted.matches(&value, &none).is_some());
         }
 
         #[test]
         fn nothing_panics(text in ".*", value in json()) {
-            if let Ok(pattern) = Pattern::read(&text) {
+            if let Ok(pattern) = JsonPattern::read(&text) {
                 let _ = pattern.matches(&value, &Captures::new());
             }
         }

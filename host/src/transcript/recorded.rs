@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::act::{Act, Kind, Said};
 use super::format::LONGEST;
 use super::json::Json;
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
 /// How the host's ids of MCP servers begin.
@@ -118,7 +118,7 @@ fn acts(line: &Line, seen: &mut Seen) -> Vec<Act> {
         let mut said = said.clone();
         let params = json(line.params.as_deref()).filter(|_| end == Peer::Client);
         if let (Kind::Request(_), Some(params)) = (&said.kind, params) {
-            said.body = Some(Pattern::of(without_own_servers(params)));
+            said.body = Some(JsonPattern::of(without_own_servers(params)));
         }
         Act::Says(end, said)
     });
@@ -151,7 +151,7 @@ fn said(line: &Line) -> Option<Said> {
         }
         LineKind::Response => (Kind::Result, Some(name?), json(line.result.as_deref())),
     };
-    let body = body.map(Pattern::of);
+    let body = body.map(JsonPattern::of);
     Some(Said { kind, name, body })
 }
 

@@ -7,7 +7,7 @@ use tokio::time::{sleep, timeout};
 use super::act::{Act, Call, Kind, Said};
 use super::json::{Json, plain};
 use super::outcome::Outcome;
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use super::play::{Player, Stop, within};
 use crate::channel::Peer;
 use crate::untrusted::{MAX_QUOTE, quote};
@@ -117,7 +117,7 @@ impl Player<'_> {
         &mut self,
         at: usize,
         proxy: &str,
-        expected: Option<&Pattern>,
+        expected: Option<&JsonPattern>,
     ) -> Result<(), Stop> {
         let watch = self.watch(proxy)?.clone();
         let Ok(saved) = timeout(RESTART, watch.restarted()).await else {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::act::{Act, Call, Kind, Said};
 use super::format::Script;
 use super::json::Json;
-use super::pattern::Pattern;
+use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
 const ALL: &str = r#"# A comment, and a head.
@@ -149,7 +149,7 @@ fn method() -> impl Strategy<Value = String> + Clone {
     "[a-z_$]{1,5}/[a-z_]{1,9}"
 }
 
-fn object() -> impl Strategy<Value = Pattern> + Clone {
+fn object() -> impl Strategy<Value = JsonPattern> + Clone {
     let value = prop_oneof![
         any::<i32>().prop_map(|number| Json::Number(number.into())),
         "[ -~äß\n]{0,12}".prop_map(Json::Text),
@@ -157,7 +157,7 @@ fn object() -> impl Strategy<Value = Pattern> + Clone {
         Just(Json::Null),
     ];
     let members = prop::collection::vec(("[ -~]{0,8}", value), 0..4);
-    members.prop_map(|members| Pattern::of(Json::Object(members.into_iter().collect())))
+    members.prop_map(|members| JsonPattern::of(Json::Object(members.into_iter().collect())))
 }
 
 fn act() -> impl Strategy<Value = Act> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Fields, ProjectError, Table, json_error, read, toml_error};
+use super::{Fields, MetadataError, Table, json_error, read, toml_error};
 use crate::About;
 
 /// The files, by their names.
@@ -163,7 +163,7 @@ impl Format {
     }
 
     /// The metadata of a file; none if it has no table of ours.
-    pub fn read(&self, path: &Path) -> Result<Option<Fields>, ProjectError> {
+    pub fn read(&self, path: &Path) -> Result<Option<Fields>, MetadataError> {
         let text = read(path)?;
         let toml = |error| toml_error(path, &text, &error);
         match self {
@@ -198,7 +198,7 @@ impl Own {
 }
 
 impl Cargo {
-    fn said(self, path: &Path) -> Result<Option<Fields>, ProjectError> {
+    fn said(self, path: &Path) -> Result<Option<Fields>, MetadataError> {
         let Some(package) = self.package else {
             return Ok(None);
         };
@@ -234,7 +234,7 @@ fn pick<T>(own: Option<Inherited<T>>, shared: Option<T>) -> Option<T> {
 
 impl CargoShared {
     /// What the workspace of a manifest says.
-    fn above(path: &Path) -> Result<Self, ProjectError> {
+    fn above(path: &Path) -> Result<Self, MetadataError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
         for folder in path.ancestors().skip(1) {
             let manifest = folder.join("Cargo.toml");

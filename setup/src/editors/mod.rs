@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agents::{Dialect, Malformed};
 use crate::launch::Launch;
-use crate::places::Places;
+use crate::places::Folders;
 
 /// An editor that launches agents.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Editor {
 pub(crate) enum Kind {
     /// By agents in a file of JSON, which may be in one of several places.
     Agents {
-        files: fn(&Places) -> Vec<PathBuf>,
+        files: fn(&Folders) -> Vec<PathBuf>,
         dialect: Dialect,
     },
     /// By code, to which ours is added.
@@ -51,7 +51,7 @@ type Check = fn(&str) -> Result<(), Malformed>;
 #[derive(Debug)]
 pub(crate) struct Code {
     /// Where it may be added, the place that the editor prefers first.
-    pub files: fn(&Places) -> Vec<PathBuf>,
+    pub files: fn(&Folders) -> Vec<PathBuf>,
     /// Whether the file is all ours, in a folder from which the editor reads every file.
     pub is_own: bool,
     /// What begins a comment.
@@ -82,7 +82,7 @@ impl Editor {
 
     /// The places where its configuration may be.
     #[must_use]
-    pub fn files(&self, places: &Places) -> Vec<PathBuf> {
+    pub fn files(&self, places: &Folders) -> Vec<PathBuf> {
         match &self.kind {
             Kind::Agents { files, .. } | Kind::Code(Code { files, .. }) => files(places),
             Kind::Typed { .. } => Vec::new(),
@@ -91,7 +91,7 @@ impl Editor {
 
     /// The configurations that there are.
     #[must_use]
-    pub fn found(&self, places: &Places) -> Vec<PathBuf> {
+    pub fn found(&self, places: &Folders) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         for file in self.files(places) {
             // A file of our own is made in a folder that the editor has.
@@ -115,7 +115,7 @@ impl Editor {
 
     /// Where its configuration would be if it had none: in the only folder that is there, or at the only place that
     /// there is.
-    pub(crate) fn place(&self, places: &Places) -> Option<PathBuf> {
+    pub(crate) fn place(&self, places: &Folders) -> Option<PathBuf> {
         let mut files = self.files(places);
         if files.len() > 1 {
             files.retain(|file| file.parent().is_some_and(Path::is_dir));

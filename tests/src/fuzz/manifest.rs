@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use acp_chain::extension::{Installed, Location};
 use acp_chain::limits::{Limits, Quantity, TABLE};
-use acp_chain::manifest::{Draft, From, Make, Manifest, ManifestError, ProxyEntry, User};
+use acp_chain::manifest::{Draft, From, Manifest, ManifestError, ProxyEntry, ProxyKind, User};
 use acp_chain::untrusted::Untrusted;
 use serde_json::{Map, Value};
 
@@ -86,9 +86,9 @@ fn is_asked_for(entry: &ProxyEntry, table: &toml::Value) {
         "{id}"
     );
     assert!(id != "client" && id != "agent", "{id}");
-    let entry = match &entry.make {
-        Make::Component(component) => component,
-        Make::Native(native) => {
+    let entry = match &entry.kind {
+        ProxyKind::Component(component) => component,
+        ProxyKind::Native(native) => {
             let command = table["command"].as_str().expect("it has a command");
             assert!(native.command.program.to_string_lossy().ends_with(command));
             for component_only in [

@@ -14,7 +14,7 @@ use crate::cli::relied_on::{self, Named};
 use crate::cli::{self, open};
 use crate::extension::{Digest, Location};
 use crate::host::Host;
-use crate::manifest::{Make, Manifest, ProxyEntry, User};
+use crate::manifest::{Manifest, ProxyEntry, ProxyKind, User};
 use crate::sandbox::{Directories, Guest};
 use crate::untrusted::Untrusted;
 
@@ -113,14 +113,14 @@ impl Developed {
     /// Where in a chain the project's component stands.
     fn place(&self, manifest: &Manifest) -> Result<usize, String> {
         let component = self.component.canonicalize().ok();
-        let is_meant = |entry: &ProxyEntry| match &entry.make {
-            Make::Component(made) => match &made.location {
+        let is_meant = |entry: &ProxyEntry| match &entry.kind {
+            ProxyKind::Component(made) => match &made.location {
                 Location::File(path) => {
                     component.is_some() && path.canonicalize().ok() == component
                 }
                 _ => false,
             },
-            Make::Native(_) => false,
+            ProxyKind::Native(_) => false,
         };
         let places = manifest.proxies.iter().enumerate();
         let mut places = places

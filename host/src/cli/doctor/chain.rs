@@ -11,7 +11,7 @@ use super::finding::Finding;
 use crate::cli::relied_on::{self, Named};
 use crate::cli::{folders, open, words};
 use crate::extension::{Installed, Location, Lock, NotInstalled, StoreError};
-use crate::manifest::{Make, Manifest, ManifestError, ProxyEntry, Single, User};
+use crate::manifest::{Manifest, ManifestError, ProxyEntry, ProxyKind, Single, User};
 use crate::untrusted::Untrusted;
 
 /// What WebAssembly begins with.
@@ -115,9 +115,9 @@ impl Chain<'_> {
 
     fn proxy(&self, single: &Single) -> Finding {
         match &single.read {
-            Ok(entry) => match &entry.make {
-                Make::Component(terms) => self.component(&entry.id, &terms.location),
-                Make::Native(_) => self.native(entry),
+            Ok(entry) => match &entry.kind {
+                ProxyKind::Component(terms) => self.component(&entry.id, &terms.location),
+                ProxyKind::Native(_) => self.native(entry),
             },
             Err(error) => {
                 let found = single.uses.as_ref();
@@ -175,7 +175,7 @@ impl Chain<'_> {
     }
 
     fn native(&self, entry: &ProxyEntry) -> Finding {
-        let Make::Native(native) = &entry.make else {
+        let ProxyKind::Native(native) = &entry.kind else {
             return Finding::fine(format!("`{}`", entry.id));
         };
         let (id, program) = (&entry.id, native.command.program.to_string_lossy());

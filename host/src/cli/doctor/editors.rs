@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use acp_chain_setup::{Agent, EDITORS, Editor, Places, Runs, agents};
+use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
 
 use super::Doctor;
 use super::finding::Finding;
@@ -12,7 +12,7 @@ use crate::cli::project::shell;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 pub fn look(_: &Doctor) -> Vec<Finding> {
-    let Some(places) = Places::of_user() else {
+    let Some(places) = Folders::of_user() else {
         return vec![Finding::note(
             "there is no home folder to look for configurations of editors in",
         )];

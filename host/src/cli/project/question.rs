@@ -7,7 +7,7 @@ use super::opened::Opened;
 use crate::cli::extension::about;
 use crate::cli::words;
 use crate::extension::{Digest, Location, Release};
-use crate::manifest::{ComponentEntry, Make, ProxyEntry};
+use crate::manifest::{ComponentEntry, ProxyEntry, ProxyKind};
 use crate::project::{Agreed, Difference};
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -75,7 +75,7 @@ pub fn difference(opened: &Opened, before: &[Agreed]) -> Vec<String> {
 
 /// The powers that a proxy did not have before, in words.
 fn more(entry: &ProxyEntry, before: &Agreed) -> Vec<String> {
-    let Make::Component(component) = &entry.make else {
+    let ProxyKind::Component(component) = &entry.kind else {
         return Vec::new();
     };
     let package = component.location.package().ok();
@@ -87,7 +87,7 @@ fn more(entry: &ProxyEntry, before: &Agreed) -> Vec<String> {
 
 /// One proxy.
 fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
-    let Make::Component(component) = &entry.make else {
+    let ProxyKind::Component(component) = &entry.kind else {
         return Vec::new();
     };
     let package = component.location.package().ok();

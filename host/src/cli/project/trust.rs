@@ -13,7 +13,7 @@ use crate::cli::plan;
 use crate::cli::relied_on::Named;
 use crate::extension::{Digest, Installed};
 use crate::manifest::Manifest;
-use crate::project::{Content, Keep, Record, Records, Standing, Verdict, vouched};
+use crate::project::{Content, Keep, Record, Records, Standing, TrustDecision, vouched};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ impl Trust {
             return Ok(ExitCode::SUCCESS);
         }
         if self.deny {
-            let denied = Record::now(&root, Verdict::Denied);
+            let denied = Record::now(&root, TrustDecision::Denied);
             records.write(&denied).map_err(|error| error.to_string())?;
             say!(
                 "The proxies of {shown} never run, and nobody asks. `acp-chain trust` there asks again."
@@ -105,8 +105,8 @@ impl Trust {
         }
         for record in &all {
             let verdict = match &record.verdict {
-                Verdict::Trusted { .. } => "trusted",
-                Verdict::Denied => "denied",
+                TrustDecision::Trusted { .. } => "trusted",
+                TrustDecision::Denied => "denied",
             };
             let root = Untrusted::new(Path::new(&record.root).display());
             say!(
@@ -184,7 +184,7 @@ impl Trust {
         }
         // A project that cannot run is not trusted. The sandbox gets what was shown.
         load(&opened)?;
-        let record = Record::now(root, Verdict::Trusted { key, agreed });
+        let record = Record::now(root, TrustDecision::Trusted { key, agreed });
         records.write(&record).map_err(|error| error.to_string())?;
         say!(
             "New sessions in {} have its proxies.",

@@ -9,7 +9,7 @@ use crate::chain::{Chain, ChildIo, Member, Role, StartError};
 use crate::channel::Registration;
 use crate::cli;
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
-use crate::host::{self, Host, Ready, Started};
+use crate::host::{self, Host, Ready, StartedProxies};
 use crate::manifest::{Manifest, Remote, Route};
 use crate::mcp::bridge::BridgeKind;
 use crate::native::{CommandLine, Startable, Supervisor};
@@ -216,9 +216,9 @@ impl Template {
         })
     }
 
-    async fn proxies(&self, user: Option<&User>) -> Result<Started, Failed> {
+    async fn proxies(&self, user: Option<&User>) -> Result<StartedProxies, Failed> {
         let Some(manifest) = &self.manifest else {
-            return Ok(Started::default());
+            return Ok(StartedProxies::default());
         };
         let natives: HashMap<_, _> = manifest
             .natives()

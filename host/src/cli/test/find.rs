@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::{Project, ProjectError};
+use acp_chain_package::{MetadataError, Project};
 
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
@@ -62,7 +62,7 @@ pub fn component() -> Result<PathBuf, String> {
                 )),
             };
         }
-        Err(ProjectError::None(_)) => {}
+        Err(MetadataError::None(_)) => {}
         Err(error) => return Err(quote(&error.to_string(), MAX_QUOTE)),
     }
     let is_wasm = |path: &PathBuf| {

@@ -6,7 +6,7 @@ use super::find;
 use crate::cli::{self, folders, open};
 use crate::extension::{Installed, Location};
 use crate::host::Host;
-use crate::manifest::{Make, Manifest, Order, User};
+use crate::manifest::{Manifest, Order, ProxyKind, User};
 use crate::sandbox::Directories;
 use crate::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use crate::untrusted::Untrusted;
@@ -85,9 +85,9 @@ impl Stage {
     /// Puts the component that is tested into a manifest which a run has as well.
     fn put_component(&self, manifest: &mut Manifest) {
         let components = manifest.proxies.iter_mut();
-        let mut components = components.filter_map(|entry| match &mut entry.make {
-            Make::Component(component) => Some(&mut component.location),
-            Make::Native(_) => None,
+        let mut components = components.filter_map(|entry| match &mut entry.kind {
+            ProxyKind::Component(component) => Some(&mut component.location),
+            ProxyKind::Native(_) => None,
         });
         let first = components.find(|location| matches!(location, Location::File(_)));
         if let (Some(location), Some(component)) = (first, &self.component) {
