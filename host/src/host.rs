@@ -158,7 +158,7 @@ pub async fn start(
                 }
                 let reason = &failure.reason;
                 all.notices.push(format!(
-                    "the proxy `{id}` did not start: {reason}. Everything passes it by."
+                    "the proxy `{id}` did not start: {reason}. It is bypassed."
                 ));
             }
         }
@@ -185,7 +185,7 @@ async fn start_guest(
     if !registration.offers.is_empty() && !guest.grant.has("tools") {
         let (id, offers) = (&entry.id, registration.offers);
         tracing::warn!(
-            "the proxy `{id}` has {offers}, which the agent does not get: it lacks the power `tools`"
+            "the proxy `{id}` has {offers}, but the agent does not get them: it lacks the power `tools`"
         );
     }
     Ok(Proxy {

@@ -190,7 +190,7 @@ async fn the_five_ask_for_what_they_need_and_no_more() {
         let line = format!("{name}  {name}, which comes with acp-chain");
         assert!(printed.contains(&line), "{printed}\nlacks\n{line}");
     }
-    for wrong in ["never uses", "does not see it", "the least that"] {
+    for wrong in ["never uses", "does not see it", "the fewest powers"] {
         assert!(!printed.contains(wrong), "{printed}\nhas {wrong}");
     }
     user.has_compiled_nothing();

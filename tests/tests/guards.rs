@@ -89,7 +89,7 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
     assert!(valid, "{said}");
     for part in [
         "asks for session/prompt requests from the client\n",
-        "asks for initialize requests from the client, and does not see it: that takes `capabilities.read`",
+        "subscribes to initialize requests from the client, but does not see it: that takes `capabilities.read`",
         "! never uses `mcp.read`",
         r#"powers = ["prompts.change", "plans.read", "turns.read", "files.read", "capabilities.read", "session-setup.read"]"#,
     ] {

@@ -110,7 +110,7 @@ async fn a_component_that_does_not_start_takes_a_new_start_of_the_host() {
     assert!(first.contains("it did not start"), "{first}");
     for _ in 0..2 {
         let again = client.wire.request("initialize", ask).await.error.unwrap();
-        let expected = first.replace("\"}", ". Another try takes a new start of acp-chain\"}");
+        let expected = first.replace("\"}", ". To try again, restart acp-chain\"}");
         assert_eq!(again, expected);
     }
 }

@@ -174,7 +174,7 @@ fn undo_of_what_was_edited_since_takes_back_only_ours_and_says_so() {
     user.write(ZED, &user.read(ZED).replace("Mine", "Edited"));
     let printed = user.sets_up(&["zed", "--undo", "--yes"]);
     assert!(
-        printed.contains("It was edited since: only what launches acp-chain is taken out"),
+        printed.contains("It was edited since: only the entries for acp-chain are removed"),
         "{printed}"
     );
     assert_eq!(user.read(ZED), SETTINGS.replace("Mine", "Edited"));

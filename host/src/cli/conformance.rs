@@ -141,7 +141,7 @@ impl Conformance {
         let loaded = host.load(&manifest, &directories, |_, load| load());
         let entry = &manifest.proxies[0];
         let Some(Some(guest)) = loaded.into_iter().next() else {
-            return Err(manifest.about(entry, &"it is a program, and no component"));
+            return Err(manifest.about(entry, &"it is a program, not a component"));
         };
         let guest = guest.map_err(|error| manifest.about(entry, &error))?;
         let cases = usize::try_from(self.cases).unwrap_or(usize::MAX);
@@ -160,11 +160,11 @@ impl Conformance {
         let mut meant = all.filter(|(_, entry)| is_meant(entry));
         match (meant.next(), meant.next(), &self.proxy) {
             (Some((_, entry)), None, _) if !is_component(entry) => {
-                Err(manifest.about(entry, &"it is a program, and no component"))
+                Err(manifest.about(entry, &"it is a program, not a component"))
             }
             (Some((at, _)), None, _) => Ok(at),
             (Some(_), Some(_), _) => Err(format!(
-                "{shown}: it has several components; name the one that is meant by `--proxy ID`"
+                "{shown}: it has several components; choose one with `--proxy ID`"
             )),
             (None, _, Some(id)) => {
                 let id = Untrusted::new(id);

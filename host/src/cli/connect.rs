@@ -230,7 +230,7 @@ fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
         // A peer cut off in the middle of a message is gone.
         Frame::Torn(_) => Ok(()),
         Frame::TooLong { len, limit, .. } => Err(format!(
-            "a message has {len} bytes; at most, {limit} are allowed"
+            "a message has {len} bytes; at most {limit} are allowed"
         )),
     }
 }

@@ -339,7 +339,7 @@ impl<'a> Writable<'a> {
             Ok(None) => None,
             Ok(Some(other)) => Some(format!("{path}, which is {} too", show(&other.display()))),
             Err(TooMany) => Some(format!(
-                "{path}, perhaps: it has other names, and there are too many here to look at"
+                "{path}, perhaps: it has other names, and there are too many here to check"
             )),
         }
     }

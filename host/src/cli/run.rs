@@ -165,7 +165,7 @@ impl Run {
             return Err(Failed {
                 exit_code: 2,
                 ..failed(
-                    &"an agent that is elsewhere has no use for this terminal; `acp-chain try --connect URL` takes a \
+                    &"a remote agent cannot use this terminal; `acp-chain try --connect URL` takes a \
                       turn with it, and whoever runs it says how to log in there",
                 )
             });
@@ -360,7 +360,7 @@ pub fn begin_supervising() -> Beginning {
 fn again(failed: &Failed) -> Failed {
     let mut failed = failed.clone();
     let message = &mut failed.error.message;
-    message.push_str(". Another try takes a new start of acp-chain");
+    message.push_str(". To try again, restart acp-chain");
     failed
 }
 

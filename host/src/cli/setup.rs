@@ -141,7 +141,7 @@ impl Setup {
             show(change);
             if !undo.is_exact {
                 say!(
-                    "It was edited since: only what launches acp-chain is taken out, and the rest stays."
+                    "It was edited since: only the entries for acp-chain are removed, and the rest stays."
                 );
             }
             if !self.is_agreed(change)? {

@@ -24,8 +24,7 @@ pub fn of_program(
     config: Option<&std::path::Path>,
 ) -> Vec<String> {
     let mut lines = vec![
-        "! it is a program with all of your rights: no sandbox holds it, and no grant or limit"
-            .to_owned(),
+        "! it is a program with all of your rights: it has no sandbox, grant or limits".to_owned(),
         "sees, changes and answers everything; sends anything of its own".to_owned(),
     ];
     let names: Vec<_> = entry.command.env.iter().map(|(name, _)| name).collect();
@@ -37,10 +36,7 @@ pub fn of_program(
         lines.push(format!("its environment also has: {}", names.join(", ")));
     }
     if let Some(dialect) = entry.dialect {
-        lines.push(format!(
-            "is spoken to in the dialect `{}`",
-            dialect.as_str()
-        ));
+        lines.push(format!("uses the dialect `{}`", dialect.as_str()));
     }
     lines.push(match user.native {
         true => "would start: your config.toml has `native = true`".to_owned(),
@@ -70,7 +66,7 @@ pub fn terms(
     lines.extend(
         match (abilities.offers.is_empty(), entry.grant.has("tools")) {
             (false, false) => Some(format!(
-                "has {}, which the agent does not get without the power `tools`",
+                "has {}, but the agent does not get them without the power `tools`",
                 abilities.offers
             )),
             (true, true) => Some("has no tools, though it has the power `tools`".to_owned()),
@@ -152,12 +148,12 @@ pub fn failure(policy: Option<FailurePolicy>) -> &'static str {
     match policy {
         None => "as it says itself when it starts",
         Some(FailurePolicy::Restart) => {
-            "what it had is refused, and it is started again; in the end everything is refused"
+            "its messages are refused, and it is restarted; when given up, everything is refused"
         }
         Some(FailurePolicy::RestartThenBypass) => {
-            "what it had is refused, and it is started again; in the end everything passes it by"
+            "its messages are refused, and it is restarted; when given up, it is bypassed"
         }
         Some(FailurePolicy::Bypass) => "everything goes on as if it were not there",
-        Some(FailurePolicy::Refuse) => "everything that it would see is refused",
+        Some(FailurePolicy::Refuse) => "all its messages are refused",
     }
 }

@@ -21,7 +21,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
         let wanted = quote(&wanted.to_string(), MAX_QUOTE);
         if let Some(nearest) = asked.nearest_method() {
             lines.push(format!(
-                "! asks for {wanted}: there is no such method; is it `{nearest}`?"
+                "! subscribes to {wanted}: there is no such method; is it `{nearest}`?"
             ));
         } else if !asked.is_known()
             && grant
@@ -36,7 +36,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
         } else if !asked.is_met(grant) {
             let takes = readers(asked);
             lines.push(format!(
-                "! asks for {wanted}, and does not see it: that takes {takes}"
+                "! subscribes to {wanted}, but does not see it: that takes {takes}"
             ));
         } else {
             lines.push(format!("asks for {wanted}"));
@@ -48,7 +48,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
     });
     for power in idle {
         lines.push(format!(
-            "! never uses `{}`: it asks for nothing of the kind",
+            "! never uses `{}`: it subscribes to nothing of the kind",
             power.key
         ));
     }
@@ -57,7 +57,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
     if !same {
         let keys: Vec<_> = least.iter().map(|power| power.key).collect();
         lines.push(format!(
-            "the least that lets it see what it asks for: powers = {keys:?}"
+            "the fewest powers for its subscriptions: powers = {keys:?}"
         ));
         lines.push(
             "what it changes, answers or sends, it does not say when it starts: of these it keeps what \

@@ -73,7 +73,7 @@ impl Change {
     fn list(&mut self, what: &str, old: &[String], new: &[String]) {
         let added = new.iter().filter(|one| !old.contains(one));
         self.more
-            .extend(added.map(|one| format!("wants the {what} `{one}` too")));
+            .extend(added.map(|one| format!("also wants the {what} `{one}`")));
         let gone = old.iter().filter(|one| !new.contains(one));
         self.same
             .extend(gone.map(|one| format!("no longer wants the {what} `{one}`")));

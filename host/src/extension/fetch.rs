@@ -150,7 +150,7 @@ fn next_step(status: u16) -> &'static str {
     match status {
         401 | 403 => "; `docker login` for that registry lets you in, if you may",
         404 => "; check the name and the version",
-        429 => "; it wants to be left alone for a while",
+        429 => "; it asks to wait for a while",
         _ => "",
     }
 }

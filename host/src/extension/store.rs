@@ -256,7 +256,7 @@ impl Changing<'_> {
     /// Remembers a lock file, of which the store is to keep the components.
     pub fn used_by(&self, lock: &Path) -> Result<(), StoreError> {
         let Some(text) = lock.to_str() else {
-            let error = io::Error::other("the path of a lock file has to be UTF-8");
+            let error = io::Error::other("the path of a lock file must be UTF-8");
             return Err(at(lock)(error));
         };
         let entry = self.store.users().join(Digest::of(text.as_bytes()).hex());

@@ -68,7 +68,7 @@ pub(super) fn grant(
     };
     let widens = |what: &str| {
         format!(
-            "{what} is nothing that was agreed to for `{name}`: leave it out, or name a component of your own by \
+            "{what} was not agreed to for `{name}`: leave it out, or name a component of your own by \
              `path`"
         )
     };
@@ -128,8 +128,7 @@ pub(super) fn check_asked(
     methods: &MethodsTable,
 ) -> Result<(), Wrong> {
     let asks = &package.asks;
-    let unasked =
-        |what: &str| format!("{what} is nothing that the component asks for; leave it out");
+    let unasked = |what: &str| format!("{what} is not asked for by the component; leave it out");
     for power in powers {
         let key = power.get_ref();
         if Power::named(key).is_some() && !asks.powers.iter().any(|asked| asked.power == *key) {
@@ -345,7 +344,7 @@ mod tests {
         for (line, expected) in [
             (
                 "powers = [\"prompts.read\", \"files.read\"]",
-                ":3:27: `powers`: `files.read` is nothing that was agreed to for `shout`",
+                ":3:27: `powers`: `files.read` was not agreed to for `shout`",
             ),
             (
                 "powers = [\"file.read\"]",
@@ -353,7 +352,7 @@ mod tests {
             ),
             (
                 "methods = { \"_x\" = [\"read\", \"change\"] }",
-                ":3:29: `methods`: to change `_x` is nothing that was agreed to",
+                ":3:29: `methods`: to change `_x` was not agreed to",
             ),
             (
                 "config.lood = true",

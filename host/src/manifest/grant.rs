@@ -81,7 +81,7 @@ pub(super) fn read_directories(
     for directory in tables {
         let (at, name) = (directory.name.span().start, directory.name.into_inner());
         if name.is_empty() || directories.iter().any(|other| other.name == name) {
-            let wrong = format!("each directory needs a name of its own; {name:?} is none");
+            let wrong = format!("each directory needs its own name; {name:?} is not one");
             return Err((at, wrong));
         }
         directories.push(Directory {

@@ -699,7 +699,7 @@ mod tests {
             ),
             (
                 "directories = [{ path = \"a\", name = \"\" }]",
-                "needs a name of its own",
+                "needs its own name",
             ),
         ] {
             let text = format!("[[proxy]]\nid=\"a\"\npath=\"p\"\n{line}\n");

@@ -195,7 +195,7 @@ fn within(path: &Path) -> Result<PathBuf, String> {
     match stays && !path.as_os_str().is_empty() {
         true => Ok(path.to_owned()),
         false => Err(format!(
-            "`{}` leads out of the project; its paths begin at its root, and have no `..`",
+            "`{}` leads out of the project; its paths are relative to its root, without `..`",
             path.display()
         )),
     }

@@ -262,7 +262,7 @@ pub(super) fn check_id(id: &str) -> Result<(), String> {
     }
     if matches!(id, "client" | "agent") {
         return Err(format!(
-            "`{id}` is the name of an end of the chain, and no id for a proxy"
+            "`{id}` is the name of an end of the chain, and cannot be the id of a proxy"
         ));
     }
     Ok(())
@@ -278,7 +278,7 @@ fn to_json(value: toml::Value) -> Result<serde_json::Value, &'static str> {
         toml::Value::Datetime(date) => Json::String(date.to_string()),
         toml::Value::Float(number) => serde_json::Number::from_f64(number)
             .map(Json::Number)
-            .ok_or("has a number that is infinite or not a number, which JSON cannot say")?,
+            .ok_or("has an infinite number or NaN, which JSON cannot express")?,
         toml::Value::Array(values) => values.into_iter().map(to_json).collect::<Result<_, _>>()?,
         toml::Value::Table(table) => {
             let mut members = serde_json::Map::new();

@@ -254,8 +254,7 @@ fn read_size(key: &str, size: &Spanned<String>) -> Result<u64, Wrong> {
 fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
     let key = "bytes-per-second-per-user";
     NonZeroU64::new(read_size(key, pace)?).ok_or_else(|| {
-        let what =
-            format!("`{key}`: nobody could say anything; leave it out if nobody is to count");
+        let what = format!("`{key}`: nobody could send anything; leave it out for no limit");
         (pace.span().start, what)
     })
 }

@@ -312,7 +312,7 @@ mod tests {
             fs::write(records.path(Path::new(ROOT)), text).unwrap();
             let error = records.standing(Path::new(ROOT), Digest::of(b"old"));
             let error = error.unwrap_err().to_string();
-            assert!(error.contains("say `acp-chain trust` again"), "{error}");
+            assert!(error.contains("run `acp-chain trust` again"), "{error}");
         }
     }
 

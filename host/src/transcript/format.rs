@@ -217,9 +217,9 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
         (other, _) => {
             let other = quote(other, MAX_QUOTE);
             Err(here(format!(
-                "`{other}` begins nothing here; a line is `client: …`, `client gets: …`, `agent: …`, `agent gets: …`, \
+                "`{other}` does not begin a line; a line is `client: …`, `client gets: …`, `agent: …`, `agent gets: …`, \
                  `agent calls: …`, `session NAME`, `after TIME`, `PROXY fails`, `PROXY restarts`, `PROXY logs: …`, \
-                 or a comment behind `#`"
+                 or a comment after `#`"
             )))
         }
     }
@@ -256,7 +256,7 @@ fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result
     let body = match json.trim() {
         "" => None,
         _ if kind == Kind::Cancel => {
-            return Err(here("nothing stands behind `cancel`".to_owned()));
+            return Err(here("`cancel` takes nothing after it".to_owned()));
         }
         _ => Some(read_json(text, json)?),
     };
@@ -323,9 +323,7 @@ fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
             .next()
             .unwrap_or_default()
             .to_owned();
-        let what = format!(
-            "this is not JSON: {what}; what goes on over several lines begins with a space in each"
-        );
+        let what = format!("this is not JSON: {what}; continuation lines begin with a space");
         (lines + error.line().saturating_sub(1), what)
     })
 }

@@ -94,7 +94,7 @@ impl Names {
     fn can_be_said(&self, body: &JsonPattern) -> Result<(), String> {
         if body.is_open() {
             return Err(
-                "`[..]` stands for anything, which can be expected, but not said; for the characters themselves \
+                "`[..]` stands for anything, which can be expected, but not sent; for the characters themselves \
                  write `\\u005b..]`"
                     .to_owned(),
             );

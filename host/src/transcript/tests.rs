@@ -75,7 +75,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
     for (text, told) in [
         (
             "clinet: a",
-            "1: `clinet:` begins nothing here; a line is `client: …`, ",
+            "1: `clinet:` does not begin a line; a line is `client: …`, ",
         ),
         (
             "#\n\nclient:",
@@ -83,7 +83,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "client: a b {",
-            "1: this is not JSON: EOF while parsing an object; what goes on over several",
+            "1: this is not JSON: EOF while parsing an object; continuation lines begin",
         ),
         (
             "client: a b {\n  \"x\": 1,\n  y\n}",

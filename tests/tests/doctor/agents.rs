@@ -54,7 +54,7 @@ fn what_an_agent_says_when_it_fails_is_shown_and_cannot_steer_a_terminal() {
         "exited with code 3 before it answered `initialize`",
     );
     assert!(
-        remedy.starts_with("run it by hand, and mend what it says: sh -c "),
+        remedy.starts_with("run it by hand, and fix what it reports: sh -c "),
         "{remedy}"
     );
     let unwell = found.unwell();
@@ -86,7 +86,7 @@ fn a_node_that_is_too_old_for_the_agents_package_is_named() {
         "agent",
         "is run by `node` 16.20.2, and its package asks for Node >=20",
     );
-    assert_eq!(remedy, "install Node >=20, and let it stand first in PATH");
+    assert_eq!(remedy, "install Node >=20, and put it first in PATH");
     found.among(
         "agent",
         "exited with code 1 before it answered `initialize`",

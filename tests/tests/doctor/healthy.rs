@@ -82,6 +82,6 @@ async fn the_last_failure_of_a_proxy_is_found_afterwards_with_its_reason() {
     let says = note["says"].as_str().unwrap();
     assert_eq!((&note["area"], found.code), (&"log".into(), Some(0)));
     assert!(says.starts_with("the proxy `does`, last at 2"), "{says}");
-    let given_up = "is given up, and everything that it would see is refused: wasm trap";
+    let given_up = "is given up, and all its messages are refused: wasm trap";
     assert!(says.contains(given_up), "{says}");
 }

@@ -48,7 +48,7 @@ async fn with_bypass_the_chain_starts_without_it_and_the_user_is_told_in_the_fir
             panic!("one notice, and no second")
         };
         let start = "the proxy `absent` did not start: it declines to start. \
-                     Everything passes it by.";
+                     It is bypassed.";
         assert!(notice.starts_with(start), "{notice}");
     }
     let log = chain.finish().await;

@@ -44,7 +44,7 @@ fn an_update_that_wants_more_waits_for_a_yes() {
     // What `--yes` says of all updates is not said of this one.
     let (_, shown) = typed(&world, &["update", "--yes"], "n\n");
     assert!(
-        shown.contains("It wants more than you agreed to: it is pending"),
+        shown.contains("It asks for more than you agreed to: it is pending"),
         "{shown}"
     );
     let locked = world.locked("it");

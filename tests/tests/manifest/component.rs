@@ -91,7 +91,7 @@ async fn a_component_of_another_version_is_told_both_versions() {
         importing("acp-chain:proxy/channel@0.2.0"),
         exporting("acp-chain:proxy/handler@0.2.0"),
     ] {
-        let why = "the component is made for `acp-chain:proxy@0.2.0`, and this host has 0.1.0: build it again";
+        let why = "the component is made for `acp-chain:proxy@0.2.0`, and this host has 0.1.0: rebuild it";
         Project::with_component(&component)
             .has_its_component_refused(why)
             .await;

@@ -49,7 +49,7 @@ async fn check_says_in_words_what_a_program_may_do_and_whether_it_would_start() 
         assert!(output.status.success(), "{printed}");
         assert!(printed.contains(words), "{printed}");
         assert!(
-            printed.contains("! it is a program with all of your rights: no sandbox holds it"),
+            printed.contains("! it is a program with all of your rights: it has no sandbox"),
             "{printed}"
         );
     }

@@ -392,7 +392,7 @@ fn a_component_gets_no_power_that_it_does_not_ask_for() {
     let error = world.fail(&["trust"]);
     assert!(
         error.contains(
-            "acp-chain.toml:4:45: `powers`: `plans.read` is nothing that the component asks for"
+            "acp-chain.toml:4:45: `powers`: `plans.read` is not asked for by the component"
         ),
         "{error}"
     );

@@ -130,7 +130,9 @@ async fn without_a_head_it_is_the_component_in_the_folder() {
     let (code, text) = folder.test(&[]).await;
     assert_eq!(code, 2);
     assert!(
-        text.contains("here is neither a project nor a component; name one by `--component FILE`"),
+        text.contains(
+            "here is neither a project nor a component; name one with `--component FILE`"
+        ),
         "{text}"
     );
     fs::copy(host::component("shout-rust"), folder.path("shout.wasm")).unwrap();
@@ -161,11 +163,11 @@ async fn what_a_transcript_gives_a_proxy_nobody_has_agreed_to() {
     for (given, told) in [
         (
             "path = \"..\", name = \"/it\", write = true",
-            "which no test lets it: leave out `write`",
+            "which no test allows: leave out `write`",
         ),
         (
             "path = \"../..\", name = \"/it\"",
-            "lies outside of the current folder",
+            "is outside the current folder",
         ),
     ] {
         let folder = Folder::with(&format!(

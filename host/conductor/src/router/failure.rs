@@ -147,7 +147,7 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
         let hop = &mut core.hops[index];
         let fate = match hop.terms.on_failure.ends_open() {
             true => "everything passes it by",
-            false => "everything that it would see is refused",
+            false => "all its messages are refused",
         };
         let name = &hop.name;
         tracing::error!(target: Failure::TARGET, "the proxy `{name}` is given up, and {fate}: {reason}");

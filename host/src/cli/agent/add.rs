@@ -94,7 +94,7 @@ impl Add {
             self.name
         );
         say!(
-            "Let an editor launch it so:             acp-chain setup EDITOR --agent {}",
+            "Let an editor launch it:                acp-chain setup EDITOR --agent {}",
             self.name
         );
     }

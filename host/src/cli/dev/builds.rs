@@ -86,7 +86,7 @@ impl Builds {
                 "the project has another name now, and its component is {}: restart `acp-chain dev`",
                 Untrusted::new(file)
             )),
-            None => Err("the build does not say what it made".to_owned()),
+            None => Err("the build does not report its result".to_owned()),
         }
     }
 }

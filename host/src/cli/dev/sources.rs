@@ -163,7 +163,7 @@ impl Tree {
         if let Err(error) = self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
             let folder = Untrusted::new(folder.display());
             self.tell(&format!(
-                "{folder} cannot be watched: {error}; what is saved there is not seen"
+                "{folder} cannot be watched: {error}; changes there are not noticed"
             ));
             return;
         }

@@ -218,7 +218,7 @@ impl Asked {
             ))
             .with_lines(last_lines(&heard.words))
             .step(format!(
-                "run it by hand, and mend what it says: {}. Some agents need an argument, such as `--acp`, to speak the \
+                "run it by hand, and fix what it reports: {}. Some agents need an argument, such as `--acp`, to speak the \
                  protocol",
                 by_hand()
             )),
@@ -228,7 +228,7 @@ impl Asked {
             ))
             .with_lines(last_lines(&heard.words))
             .step(
-                "look whether it waits for a login, the network or an argument such as `--acp`; `--timeout SECONDS` \
+                "check whether it waits for a login, the network or an argument such as `--acp`; `--timeout SECONDS` \
                  waits longer",
             ),
             Answer::NotStarted(error) => {
@@ -271,9 +271,7 @@ impl Asked {
             true => Finding::note(says),
             false => Finding::problem(says),
         };
-        Some(finding.step(format!(
-            "install Node {wanted}, and let it stand first in PATH"
-        )))
+        Some(finding.step(format!("install Node {wanted}, and put it first in PATH")))
     }
 
     fn logins(&self, ways: &[Login]) -> Finding {

@@ -35,12 +35,12 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     let user = crate::cli::user().map_err(|_| {
         later(
             "your config.toml cannot be read, and without it no chain runs".to_owned(),
-            "mend it first, as it says above",
+            "fix it first, as described above",
         )
     })?;
     let installed = crate::cli::installed(&user).map_err(|error| {
         later(
-            format!("what is installed cannot be told: {error}"),
+            format!("installed extensions cannot be determined: {error}"),
             "mend that first",
         )
     })?;
@@ -168,7 +168,7 @@ impl Chain<'_> {
                     Finding::problem(format!("`{id}`: {error}")).run(self.install())
                 }
                 Err(error) => Finding::problem(format!("`{id}`: {error}"))
-                    .step("let the file be readable for you"),
+                    .step("make the file readable for you"),
             },
             Location::Read(..) | Location::Carried(_) => Finding::fine(format!("`{id}`: {shown}")),
         }
@@ -183,7 +183,7 @@ impl Chain<'_> {
         let config = folders::config_file();
         if !self.user.native {
             return Finding::problem(format!(
-                "`{id}` is the program {program}, and you let no program be a proxy"
+                "`{id}` is the program {program}, and you do not allow programs as proxies"
             ))
             .step(words::not_granted(config.as_deref()));
         }
@@ -219,7 +219,7 @@ impl Chain<'_> {
             if locked.pending.is_some() {
                 findings.push(
                     Finding::note(format!(
-                        "an update of `{name}` wants more than you agreed to"
+                        "an update of `{name}` asks for more than you agreed to"
                     ))
                     .run(format!("acp-chain update {name}{about}")),
                 );

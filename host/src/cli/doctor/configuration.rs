@@ -14,14 +14,14 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
     let shown = Untrusted::new(path.display());
     if path.symlink_metadata().is_err() {
         return vec![Finding::fine(format!(
-            "{shown} is not there: no chain of your own, and what holds by default"
+            "{shown} is not there: no chain of your own, and the defaults apply"
         ))];
     }
     let user = match crate::cli::user() {
         Ok(user) => user,
         Err(error) => {
             return vec![
-                Finding::problem(&error).step("mend that; until then acp-chain runs no chain"),
+                Finding::problem(&error).step("fix that; until then acp-chain runs no chain"),
             ];
         }
     };

@@ -49,7 +49,7 @@ fn configuration(editor: &Editor, path: &Path) -> Vec<Finding> {
         Err(error) => {
             return vec![
                 Finding::problem(format!("{}: {error}", editor.title))
-                    .step("mend the file; its editor may not read it either"),
+                    .step("fix the file; its editor may not read it either"),
             ];
         }
     };

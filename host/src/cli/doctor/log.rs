@@ -48,7 +48,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     };
     let mut findings = vec![match place {
         Ok(()) if is_there => Finding::fine(format!("{shown}")),
-        Ok(()) => Finding::fine(format!("{shown}, in which nothing was written yet")),
+        Ok(()) => Finding::fine(format!("{shown}, which is still empty")),
         Err(error) => unusable(error),
     }];
     if !path.is_file() {
@@ -60,7 +60,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         Ok(text) => findings.extend(failures(&(old + &text))),
         Err(error) => findings.push(
             Finding::problem(format!("{shown} cannot be read: {error}"))
-                .step("let it be readable for you"),
+                .step("make it readable for you"),
         ),
     }
     findings

@@ -163,11 +163,11 @@ impl Doctor {
                         "this took longer than {} s: a file or a file system does not answer",
                         longest.as_secs()
                     ))
-                    .step("look whether your home folder, or the folder that you are in, is on a disk that hangs"),
+                    .step("check whether your home folder, or the current folder, is on a hanging disk"),
                 ],
                 Err(RecvTimeoutError::Disconnected) => vec![
                     Finding::problem("acp-chain failed while checking this; its output is above")
-                        .step("report it, with what was said"),
+                        .step("report it, with the output"),
                 ],
             };
             (area, findings)
@@ -243,7 +243,7 @@ fn summary(problems: usize, notes: usize) -> String {
         (0, 0) => "Everything is fine.".to_owned(),
         (0, _) => format!("Everything works; {}.", count(notes, "note")),
         _ => format!(
-            "{}, {}. Behind each arrow is what mends it.",
+            "{}, {}. The fix is after each arrow.",
             count(problems, "problem"),
             count(notes, "note")
         ),

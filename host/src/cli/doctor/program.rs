@@ -50,8 +50,11 @@ fn program() -> Finding {
         Ok(carried) => {
             let names: Vec<_> = carried.iter().map(|extension| &*extension.name).collect();
             match names.is_empty() {
-                true => Finding::fine(format!("{this}; no extensions come with it")),
-                false => Finding::fine(format!("{this}; with it come {}", names.join(", "))),
+                true => Finding::fine(format!("{this}; it has no built-in extensions")),
+                false => Finding::fine(format!(
+                    "{this}; with the built-in extensions {}",
+                    names.join(", ")
+                )),
             }
         }
         Err(error) => Finding::problem(format!("{this}: it cannot be read: {error}"))

@@ -72,7 +72,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
                         "acp-chain install --manifest {}",
                         shell::word(&root.join(MANIFEST))
                     )),
-                    false => finding.step(format!("mend that in the project, then `{trust}`")),
+                    false => finding.step(format!("fix that in the project, then `{trust}`")),
                 }
             }
         },
@@ -88,7 +88,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
             "{shown} never runs: you said so. `{trust}` asks you again"
         )),
         State::Wrong(error) => Finding::problem(format!("{shown} cannot be used: {error}")).step(
-            format!("mend that in the project, or say `acp-chain trust --deny {word}`"),
+            format!("fix that in the project, or run `acp-chain trust --deny {word}`"),
         ),
         State::Gone => Finding::fine(format!("{shown} no longer has an {MANIFEST}")),
     }

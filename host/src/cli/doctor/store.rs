@@ -41,7 +41,7 @@ fn store(store: &Store) -> Vec<Finding> {
         read += fs::metadata(&stored.path).map_or(0, |about| about.len());
         if read > MOST {
             findings.push(Finding::note(format!(
-                "{shown} has more than was looked at; what is in the chain is looked at above"
+                "{shown} has more components than were checked; those in the chain are checked above"
             )));
             break;
         }
@@ -55,8 +55,8 @@ fn store(store: &Store) -> Vec<Finding> {
     if findings.is_empty() {
         findings.push(Finding::fine(match all.len() {
             0 => format!("nothing is installed in {shown}"),
-            1 => format!("1 component in {shown}, which is whole"),
-            count => format!("{count} components in {shown}, all whole"),
+            1 => format!("1 component in {shown}, intact"),
+            count => format!("{count} components in {shown}, all intact"),
         }));
     }
     findings

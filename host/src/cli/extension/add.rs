@@ -78,7 +78,7 @@ impl Add {
     /// Adds a built-in extension to a manifest. Those are not locked: they are what the program has.
     fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode, String> {
         if self.id.is_some() || self.signer.is_some() {
-            return Err("`--id` and `--signer` are for what comes from elsewhere".to_owned());
+            return Err("`--id` and `--signer` are not for built-in extensions".to_owned());
         }
         let user = crate::cli::user().map_err(|error| error.to_string())?;
         let found = crate::cli::installed(&user)?.find(name, &Lock::default());

@@ -34,7 +34,7 @@ impl Install {
         let unused: Vec<_> = unused.map(|locked| format!("`{}`", locked.name)).collect();
         if self.locked && !unused.is_empty() {
             return Err(format!(
-                "{} names {}, which its manifest does not use; `acp-chain remove` takes out what is too much",
+                "{} names {}, which its manifest does not use; `acp-chain remove` removes it",
                 quote(&lock.path().display().to_string(), MAX_QUOTE),
                 unused.join(", ")
             ));

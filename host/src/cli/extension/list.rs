@@ -103,7 +103,7 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     }
     if !used.contains(name) {
         say!(
-            "  ! the manifest does not use it: `acp-chain remove {name}` takes it out, and `[[proxy]]` with \
+            "  ! the manifest does not use it: `acp-chain remove {name}` removes it, and `[[proxy]]` with \
              `use = \"{name}\"` uses it"
         );
     }

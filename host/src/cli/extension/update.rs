@@ -116,12 +116,12 @@ impl Update {
         match self.consent.ask("Install it?", &digest, is_more)? {
             Answer::Yes => {
                 put(place, locked, candidate, true)?;
-                say!("`{name}` is updated; what runs already goes on with the old one.");
+                say!("`{name}` is updated; running chains keep the old one.");
             }
             Answer::No | Answer::Unasked if is_more => {
                 put(place, locked, candidate, false)?;
                 say!(
-                    "It wants more than you agreed to: it is pending, and the old one runs on. \
+                    "It asks for more than you agreed to: it is pending, and the old one stays. \
                      `acp-chain update {name} --accept-powers {digest}` agrees to it."
                 );
             }

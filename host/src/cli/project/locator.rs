@@ -83,7 +83,7 @@ impl Locator {
             });
         });
         if !begun {
-            tracing::warn!("a session has no project, for {MOST} lookups are under way already");
+            tracing::warn!("a session has no project, since {MOST} lookups are already under way");
             (self.say)(&none);
         }
     }

@@ -102,7 +102,7 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
             .for_each(&mut add),
         (None, Some(digest)) => {
             let size = crate::limits::about(size);
-            add(format!("says nothing of itself: {digest}, {size}"));
+            add(format!("has no metadata: {digest}, {size}"));
         }
         (_, None) => {}
     }

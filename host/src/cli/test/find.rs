@@ -72,7 +72,7 @@ pub fn component() -> Result<PathBuf, String> {
     let entries = fs::read_dir(".").into_iter().flatten();
     let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let files: Vec<_> = files.filter(is_wasm).collect();
-    let way = "name one by `--component FILE`, or write `[[proxy]]`, `path = \"FILE\"` and `---` at the head of the \
+    let way = "name one with `--component FILE`, or write `[[proxy]]`, `path = \"FILE\"` and `---` at the head of the \
                transcript";
     match &files[..] {
         [component] => Ok(component.clone()),

@@ -53,7 +53,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
                 "with this chain it does not come so far as in the trace; name that of the trace by \
                  `--manifest FILE`"
             }
-            (false, false) => "something else comes each time that it is played",
+            (false, false) => "it gives another result each time",
         };
         let told = played.differences(&script).into_iter();
         let told = told.flat_map(|difference| difference.lines);

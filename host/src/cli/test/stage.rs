@@ -103,7 +103,7 @@ impl Stage {
         for (entry, loaded) in manifest.proxies.iter().zip(loaded) {
             let Some(guest) = loaded else {
                 let wrong =
-                    "it is a program; a transcript is played with components alone: leave it out";
+                    "it is a program; a transcript is played with components only: leave it out";
                 return Err(manifest.about(entry, &wrong));
             };
             proxies.push(Tested {
@@ -127,12 +127,12 @@ pub(in crate::cli) fn check_directories(
             let path = Untrusted::new(opened.directory.path.display());
             if opened.directory.write {
                 let wrong =
-                    format!("it may write to {path}, which no test lets it: leave out `write`");
+                    format!("it may write to {path}, which no test allows: leave out `write`");
                 return Err(manifest.about(entry, &wrong));
             }
             if !opened.directory.path.starts_with(&here) {
                 let wrong = format!(
-                    "its directory {path} lies outside of the current folder; a test gives it none from elsewhere"
+                    "its directory {path} is outside the current folder; tests grant no others"
                 );
                 return Err(manifest.about(entry, &wrong));
             }

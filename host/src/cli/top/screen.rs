@@ -33,7 +33,7 @@ q           quit
 
 WORK and WAIT: half of all messages took no longer
 than the first time, and 99 % no longer than the second.
-DENIED is told when a proxy ends.";
+DENIED is known when a proxy ends.";
 
 /// What the user has chosen.
 #[derive(Debug, Default)]

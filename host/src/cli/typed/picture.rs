@@ -47,7 +47,7 @@ impl Picture {
         let seen = std::mem::take(&mut *lock(&self.seen));
         if seen.left_out > 0 {
             let (count, most) = (seen.left_out, LONGEST >> 20);
-            tracing::warn!("{count} messages are not shown: they came behind {most} MiB of others");
+            tracing::warn!("{count} messages are not shown: they came after {most} MiB of others");
         }
         legs(&seen.lines).map_err(|error| format!("the trace: {error}"))
     }

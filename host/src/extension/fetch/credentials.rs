@@ -116,7 +116,7 @@ impl Registry<'_> {
             .await?;
         let token: Option<Token> = serde_json::from_slice(&body).ok();
         let token = token.and_then(|token| token.token.or(token.access_token));
-        token.ok_or_else(|| self.malformed("where it sends us for a token, there is none"))
+        token.ok_or_else(|| self.malformed("its token service returns none"))
     }
 }
 

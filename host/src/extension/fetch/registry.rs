@@ -209,7 +209,7 @@ impl<'w> Registry<'w> {
 
     pub(super) fn parse<T: DeserializeOwned>(&self, text: &[u8]) -> Result<T, FetchError> {
         let parsed = serde_json::from_slice(text);
-        parsed.map_err(|_| self.malformed("its answer is not what the specification says"))
+        parsed.map_err(|_| self.malformed("its answer does not follow the specification"))
     }
 
     pub(super) fn malformed(&self, wrong: &'static str) -> FetchError {

@@ -95,7 +95,7 @@ fn a_list_that_nobody_signed_or_that_is_none_is_refused() {
     let (_folder, store) = store();
     let changed = show(&store, &THREE.replace("sends", "keeps"), THREE_SIGNED).unwrap_err();
     assert!(
-        changed.contains("the signature is not of this"),
+        changed.contains("the signature does not match this"),
         "{changed}"
     );
     let malformed = show(&store, FOUR, FOUR_SIGNED).unwrap_err();

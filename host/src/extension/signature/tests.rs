@@ -134,7 +134,7 @@ fn a_key_is_one_line_or_its_file() {
     ] {
         let told = text.parse::<Signer>().unwrap_err().to_string();
         assert!(
-            told.contains("is no public key of minisign: expected 56 characters"),
+            told.contains("is not a minisign public key: expected 56 characters"),
             "{told}"
         );
     }
