@@ -88,7 +88,7 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
     let (valid, said) = check(&rules).await;
     assert!(valid, "{said}");
     for part in [
-        "asks for session/prompt requests from the client\n",
+        "subscribes to session/prompt requests from the client\n",
         "subscribes to initialize requests from the client, but does not see it: that takes `capabilities.read`",
         "! never uses `mcp.read`",
         r#"powers = ["prompts.change", "plans.read", "turns.read", "files.read", "capabilities.read", "session-setup.read"]"#,

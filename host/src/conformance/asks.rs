@@ -30,8 +30,8 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
                 .all(|named| !named.methods.meets(asked.methods))
         {
             lines.push(format!(
-                "! asks for {wanted}: no power covers that; `methods` can name what is not of the \
-                 protocol"
+                "! subscribes to {wanted}: no power covers that; `methods` can name methods outside \
+                 the protocol"
             ));
         } else if !asked.is_met(grant) {
             let takes = readers(asked);
@@ -39,7 +39,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
                 "! subscribes to {wanted}, but does not see it: that takes {takes}"
             ));
         } else {
-            lines.push(format!("asks for {wanted}"));
+            lines.push(format!("subscribes to {wanted}"));
         }
     }
     let least = least(&asked, grant, !registration.offers.is_empty());
@@ -60,8 +60,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
             "the fewest powers for its subscriptions: powers = {keys:?}"
         ));
         lines.push(
-            "what it changes, answers or sends, it does not say when it starts: of these it keeps what \
-             it has"
+            "it does not declare what it changes, answers or sends: for that it keeps its powers"
                 .to_owned(),
         );
     }
@@ -112,7 +111,7 @@ mod tests {
     fn what_is_asked_for_is_compared_with_what_is_granted() {
         assert_eq!(
             compared(&["session/prompt"], &["prompts.read"]),
-            "asks for session/prompt requests"
+            "subscribes to session/prompt requests"
         );
         let lacks = compared(&["session/prompt"], &["files.read", "plans.read"]);
         assert!(
