@@ -141,9 +141,9 @@ enum Command {
     Conformance(conformance::Conformance),
     /// Print what an extension is and what it asks for
     Info(extension::info::Info),
-    /// ProxyKind an extension from a component: embed its project's metadata
+    /// Make an extension from a component: embed its project's metadata
     Package(extension::package::Package),
-    /// ProxyKind a copy of this program with built-in extensions, ready to run
+    /// Make a copy of this program with built-in extensions, ready to run
     Bundle(extension::bundle::Bundle),
     /// Install an extension, and add it to the manifest
     Add(extension::add::Add),
@@ -191,7 +191,7 @@ Exit codes:
     Top(top::Top),
     /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
     Serve(serve::Serve),
-    /// ProxyKind a token that lets a client in to `acp-chain serve`
+    /// Make a token that lets a client in to `acp-chain serve`
     ServeToken(serve::token::ServeToken),
     /// Play one side of a recording of `--trace`, and say where the other side differs
     Replay(replay::Replay),

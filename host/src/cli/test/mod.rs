@@ -37,7 +37,7 @@ pub struct Test {
     /// Update the transcripts where they differ
     #[arg(long)]
     update: bool,
-    /// ProxyKind a transcript from a recording of `acp-chain run --trace`
+    /// Make a transcript from a recording of `acp-chain run --trace`
     #[arg(long, value_name = "TRACE", conflicts_with_all = ["update", "junit", "filter"])]
     from: Option<PathBuf>,
     #[arg(
