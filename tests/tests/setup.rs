@@ -356,7 +356,7 @@ fn an_editor_without_agents_is_told_of_the_one_that_is_installed() {
         let printed = user.is_refused(&[editor, "--with", "redact"]);
         assert!(printed.contains(told), "{printed}");
         let command = format!("acp-chain setup {editor} --agent mine --with redact");
-        let next = format!(". `mine` is installed, and `{command}` puts it in\n");
+        let next = format!(". `mine` is installed, and `{command}` adds it\n");
         assert!(printed.ends_with(&next), "{printed}");
         let words: Vec<_> = command.split(' ').skip(2).collect();
         user.sets_up(&[&words[..], &["--yes"]].concat());

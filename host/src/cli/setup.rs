@@ -189,7 +189,7 @@ impl Setup {
         let file = self.file.iter().map(|file| option("file", file));
         let options: String = with.chain(file).collect();
         format!(
-            ". `{only}` is installed, and `acp-chain setup {} --agent {only}{options}` puts it in",
+            ". `{only}` is installed, and `acp-chain setup {} --agent {only}{options}` adds it",
             editor.name
         )
     }

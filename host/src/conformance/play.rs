@@ -564,7 +564,7 @@ pub fn broke(when: &str, failure: &Failure) -> Finding {
     let details = details.take(12).map(|line| format!("! {}", line.trim()));
     Finding::failure(format!("it breaks {when}: {failure}"))
         .with_case(details.collect::<Vec<_>>())
-        .with_remedy("mend what the lines with `!` name; what it cannot handle it can `forward`, or refuse with an `err`")
+        .with_remedy("fix what the lines with `!` name; what it cannot handle it can `forward`, or refuse with an `err`")
 }
 
 /// Whether a message was left to the host by a component that could not decide, and why.

@@ -140,7 +140,7 @@ fn a_manifest_that_is_wrong_is_told_with_its_line() {
     let shown = path.display();
     let args = ["--manifest", path.to_str().unwrap()];
     let remedy = user.doctor(&args).only("chain", "unknown key `powres`");
-    assert_eq!(remedy, format!("mend line 3 of {shown}"));
+    assert_eq!(remedy, format!("fix line 3 of {shown}"));
     // One that is wrong hides no other.
     fs::write(
         &path,

@@ -41,7 +41,7 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     let installed = crate::cli::installed(&user).map_err(|error| {
         later(
             format!("installed extensions cannot be determined: {error}"),
-            "mend that first",
+            "fix that first",
         )
     })?;
     let path = doctor.manifest.clone().or_else(folders::config_file);
@@ -97,7 +97,7 @@ fn wrong(error: &ManifestError) -> Finding {
             Untrusted::new(path.display())
         )),
         ManifestError::Wrong { path, line, .. } => finding.step(format!(
-            "mend line {line} of {}",
+            "fix line {line} of {}",
             Untrusted::new(path.display())
         )),
     }

@@ -50,7 +50,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
         Ok(known) => known,
         Err(error) => {
             return Finding::problem(format!("{shown} cannot be looked at: {error}"))
-                .step("mend that first");
+                .step("fix that first");
         }
     };
     let word = shell::word(root);
