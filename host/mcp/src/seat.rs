@@ -70,7 +70,7 @@ impl CallerRequest<'_> {
 /// What comes to a seat. `params` are JSON text; `meta` is the `_meta` of the ACP message, an object.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
-    /// A caller wants to connect. The answer is [`connected`], or an error.
+    /// A caller wants to connect. The answer has the `connectionId`, or is an error.
     Connect {
         /// To be answered.
         ask: Asked,
